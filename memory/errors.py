@@ -1,0 +1,63 @@
+"""Every error that `memory` raises; each docstring is its default message and says what to do.
+
+ContinuityError
+├── StorageError
+│   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
+│   ├── Conflict               somebody else wrote first
+│   ├── SchemaMismatch         the database is newer than the code, or not ours
+│   └── UnsafeSettings         WAL or synchronous could not be switched on
+├── CheckpointError
+│   ├── CheckpointMissing
+│   ├── CheckpointDamaged
+│   └── CheckpointForeign      it belongs to another session or another history
+└── UnknownSession
+"""
+
+from __future__ import annotations
+
+
+class ContinuityError(Exception):
+    """Something in the conversation memory went wrong."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+
+class StorageError(ContinuityError):
+    """The database refused a call."""
+
+
+class StorageUnavailable(StorageError):
+    """The database cannot be written or read just now (disk full, read-only, locked); nothing was stored, try again."""
+
+
+class Conflict(StorageError):
+    """Another writer was first; nothing of this transaction was stored. Load again and decide again."""
+
+
+class SchemaMismatch(StorageError):
+    """The database was written by a newer version of the program; upgrade the program or restore a backup."""
+
+
+class UnsafeSettings(StorageError):
+    """The database could not be put into WAL mode with synchronous=FULL; move it to a local disk."""
+
+
+class CheckpointError(ContinuityError):
+    """A checkpoint file cannot be used."""
+
+
+class CheckpointMissing(CheckpointError):
+    """There is no checkpoint for this session; it is rebuilt from the turn log."""
+
+
+class CheckpointDamaged(CheckpointError):
+    """The checkpoint file is torn or altered; it is moved aside and rebuilt from the turn log."""
+
+
+class CheckpointForeign(CheckpointError):
+    """The checkpoint belongs to another session or another history; it is moved aside."""
+
+
+class UnknownSession(ContinuityError):
+    """There is no session with this id; `python -m bot sessions` lists them."""

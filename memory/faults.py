@@ -1,0 +1,31 @@
+"""Named fault points: a test kills the process at one of them; without the environment variable they do nothing.
+
+`CONTINUITY_FAULT=<name>[:<nth>]` dies by SIGKILL at the nth time (1 by default) the point is passed.
+`CONTINUITY_FAULT=#<n>` dies at the nth point passed whatever its name.
+`CONTINUITY_FAULT_LOG=<path>` appends each point passed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+_armed = os.environ.get("CONTINUITY_FAULT", "")
+_log = os.environ.get("CONTINUITY_FAULT_LOG", "")
+_passed: dict[str, int] = {}
+
+
+def point(name: str) -> None:
+    """Die here if a test asked for it; otherwise return at once."""
+    if not _armed and not _log:
+        return
+    _passed[name] = _passed.get(name, 0) + 1
+    if _log:
+        with Path(_log).open("a", encoding="utf-8") as log:
+            log.write(f"{name}\n")
+    wanted, _, nth = _armed.partition(":")
+    if wanted == name and _passed[name] == int(nth or 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if wanted == f"#{sum(_passed.values())}":
+        os.kill(os.getpid(), signal.SIGKILL)

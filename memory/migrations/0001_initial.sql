@@ -1,0 +1,255 @@
+-- Conversations, turns, the inbox and the outbox, jobs, memories, continuity.
+-- Portable subset (SQLite, PostgreSQL): TEXT and BIGINT only, no AUTOINCREMENT, JSON as TEXT, times and ids are parameters.
+-- *_at_ms: UTC epoch milliseconds. *_tokens: model tokens. *_json: JSON text. Booleans are 0 or 1.
+
+-- One place where people talk to the bot, and the session that is current there.
+CREATE TABLE conversations (
+    conversation_id TEXT PRIMARY KEY,         -- tg:<bot_id>:<chat_id>:<thread_id or 0>
+    current_session_id TEXT,                  -- the session that the next message goes to; NULL before the first
+    created_at_ms BIGINT NOT NULL             -- when the first message came
+);
+
+-- One row per session: metadata, state, summary (002 section 3.2).
+CREATE TABLE conversation_sessions (
+    session_id TEXT PRIMARY KEY,              -- s_<hex>
+    conversation_id TEXT NOT NULL,            -- the conversation it belongs to
+    user_id BIGINT,                           -- its primary user: whoever opened it
+    origin TEXT NOT NULL,                     -- first | gap | fresh: why it was opened
+    status TEXT NOT NULL,                     -- active | paused | resuming | awaiting_clarification | shutdown_clean
+    state_json TEXT NOT NULL,                 -- SessionState
+    rolling_summary TEXT NOT NULL,            -- copy of the state's, for lists and the next session's tiers
+    turn_count BIGINT NOT NULL,               -- turns
+    last_seq BIGINT NOT NULL,                 -- seq of its last turn, 0 when empty
+    version BIGINT NOT NULL,                  -- optimistic lock: counts writes of this row
+    created_at_ms BIGINT NOT NULL,            -- when it was opened
+    last_turn_at_ms BIGINT NOT NULL,          -- when its last turn was stored; created_at_ms when empty
+    title TEXT NOT NULL                       -- its topics in a few words, for lists
+);
+CREATE INDEX conversation_sessions_by_conversation ON conversation_sessions (conversation_id, last_turn_at_ms);
+CREATE INDEX conversation_sessions_by_status ON conversation_sessions (status);
+
+-- Raw turn log, append-only, one row per exchange of user and assistant (002 section 3.2).
+CREATE TABLE conversation_turns (
+    turn_id TEXT PRIMARY KEY,                 -- t_<hex>
+    session_id TEXT NOT NULL,                 -- the session
+    conversation_id TEXT NOT NULL,            -- the conversation, so that a search needs no join
+    seq BIGINT NOT NULL,                      -- 1, 2, 3 … within the session; the only order (P12)
+    user_id BIGINT,                           -- who wrote
+    user_text TEXT NOT NULL,                  -- what the user wrote
+    assistant_text TEXT NOT NULL,             -- what the assistant answered
+    intent TEXT NOT NULL,                     -- what the user wanted, by the state manager
+    action_name TEXT,                         -- the action that the turn performed, or NULL
+    response_type TEXT NOT NULL,              -- answer | question | confirmation | action | refusal | error | none
+    job_refs TEXT NOT NULL,                   -- JSON array of job ids
+    tool_calls_json TEXT NOT NULL,            -- JSON array of ToolCall: calls and returns together
+    third_party BIGINT NOT NULL,              -- 1 = forwarded or quoted text
+    language TEXT,                            -- ISO 639-1 of the user's text, NULL when unknown
+    user_tokens BIGINT NOT NULL,              -- tokens of user_text
+    assistant_tokens BIGINT NOT NULL,         -- tokens of assistant_text
+    tool_tokens BIGINT NOT NULL,              -- tokens of tool_calls_json
+    model TEXT,                               -- the model that answered, NULL for none
+    input_tokens BIGINT NOT NULL,             -- usage as the provider reported it
+    output_tokens BIGINT NOT NULL,            -- usage as the provider reported it
+    bot_id BIGINT,                            -- with update_id: the update that started it (P2); NULL outside Telegram
+    update_id BIGINT,                         -- Telegram's update id
+    digest TEXT NOT NULL,                     -- chain digest: blake2b over the previous turn's digest and this turn (P8)
+    created_at_ms BIGINT NOT NULL,            -- when it was stored
+    UNIQUE (session_id, seq),
+    UNIQUE (bot_id, update_id)
+);
+CREATE INDEX conversation_turns_by_conversation ON conversation_turns (conversation_id, created_at_ms);
+
+-- What the model was given for each turn, and what was cut (003 FR-006, 000 section 5).
+CREATE TABLE context_snapshots (
+    turn_id TEXT PRIMARY KEY,                 -- the turn it was built for
+    session_id TEXT NOT NULL,                 -- its session
+    message_history_count BIGINT NOT NULL,    -- turns passed verbatim
+    message_history_tokens BIGINT NOT NULL,   -- their tokens
+    messages_truncated BIGINT NOT NULL,       -- turns of the session that were left out
+    today_summary_present BIGINT NOT NULL,    -- 0 or 1
+    open_threads_count BIGINT NOT NULL,       -- open loops shown
+    last_conversation_present BIGINT NOT NULL,-- 0 or 1
+    retrieved_count BIGINT NOT NULL,          -- retrieved items shown
+    summary_tokens BIGINT NOT NULL,           -- tokens of the rolling summary shown
+    total_tokens BIGINT NOT NULL,             -- tokens of the whole packet
+    receipts_json TEXT NOT NULL,              -- JSON array of TierReceipt: budget, used, cut per tier
+    compiled_at_ms BIGINT NOT NULL            -- when the packet was built
+);
+CREATE INDEX context_snapshots_by_session ON context_snapshots (session_id, compiled_at_ms);
+
+-- Each compaction: what went in, what came out, why; it can be undone (004).
+CREATE TABLE compactions (
+    compaction_id TEXT PRIMARY KEY,           -- c_<hex>
+    session_id TEXT NOT NULL,                 -- the session
+    reason TEXT NOT NULL,                     -- why it ran
+    method TEXT NOT NULL,                     -- deterministic | model | truncation
+    from_seq BIGINT NOT NULL,                 -- first turn that went in
+    through_seq BIGINT NOT NULL,              -- last turn that went in
+    tokens_before BIGINT NOT NULL,            -- prompt tokens before
+    tokens_after BIGINT NOT NULL,             -- prompt tokens after
+    previous_json TEXT NOT NULL,              -- the CompactionMark before, or null: what an undo restores
+    mark_json TEXT NOT NULL,                  -- the CompactionMark that came out
+    undone_at_ms BIGINT,                      -- when it was undone, or NULL
+    created_at_ms BIGINT NOT NULL             -- when it ran
+);
+CREATE INDEX compactions_by_session ON compactions (session_id, created_at_ms);
+
+-- Updates written down before Telegram may forget them (P1, P2, P3).
+CREATE TABLE inbox (
+    bot_id BIGINT NOT NULL,                   -- the bot that received it
+    update_id BIGINT NOT NULL,                -- Telegram's id; identity only, never an order
+    position BIGINT NOT NULL,                 -- order of arrival on this disk
+    conversation_id TEXT,                     -- the conversation, NULL when it has none
+    payload TEXT NOT NULL,                    -- the raw update as JSON; emptied when it is done
+    state TEXT NOT NULL,                      -- received | claimed | parked | done | quarantined
+    attempts BIGINT NOT NULL,                 -- how often work on it was begun
+    boot_id TEXT,                             -- the process that claimed it
+    turn_id TEXT,                             -- the turn that it is part of, given at the first claim
+    error TEXT,                               -- why it was quarantined or parked
+    received_at_ms BIGINT NOT NULL,           -- when it was written down
+    done_at_ms BIGINT,                        -- when it was finished
+    PRIMARY KEY (bot_id, update_id)
+);
+CREATE INDEX inbox_by_state ON inbox (state, position);
+
+-- Message parts written down before they are sent (P4, P5, P6).
+CREATE TABLE outbox (
+    part_id TEXT PRIMARY KEY,                 -- o_<hex>
+    bot_id BIGINT NOT NULL,                   -- the bot that sends it
+    conversation_id TEXT NOT NULL,            -- the conversation
+    chat_id BIGINT NOT NULL,                  -- Telegram's chat
+    thread_id BIGINT,                         -- forum topic, or NULL
+    position BIGINT NOT NULL,                 -- order of sending within the process's lifetime and across restarts
+    turn_id TEXT,                             -- the turn it answers, NULL for notices
+    part_no BIGINT NOT NULL,                  -- 0, 1, 2 … within one message of ours; -1 = the live preview of a stream
+    kind TEXT NOT NULL,                       -- reply | notice | preview | edit
+    text TEXT NOT NULL,                       -- plain text, at most 4096 UTF-16 units
+    entities_json TEXT NOT NULL,              -- JSON array of MessageEntity
+    markup_json TEXT,                         -- inline keyboard as JSON, or NULL
+    reply_to_message_id BIGINT,               -- quotes this message, or NULL
+    edits_message_id BIGINT,                  -- not NULL: edit this message instead of sending a new one
+    state TEXT NOT NULL,                      -- queued | sending | sent | failed
+    attempts BIGINT NOT NULL,                 -- how often sending was begun
+    message_id BIGINT,                        -- Telegram's id once it is known
+    after_message_id BIGINT,                  -- highest message id known when it turned sending: the probe starts above it
+    error TEXT,                               -- why it failed
+    created_at_ms BIGINT NOT NULL,            -- when it was written down
+    sending_at_ms BIGINT,                     -- when sending began
+    sent_at_ms BIGINT                         -- when Telegram confirmed it
+);
+CREATE INDEX outbox_by_state ON outbox (state, position);
+CREATE INDEX outbox_by_turn ON outbox (turn_id, part_no);
+CREATE INDEX outbox_by_chat ON outbox (chat_id, message_id);
+
+-- What a button means; the button itself carries only the id.
+CREATE TABLE buttons (
+    button_id TEXT PRIMARY KEY,               -- b_<hex>: the callback data
+    conversation_id TEXT NOT NULL,            -- where it was shown
+    user_id BIGINT,                           -- who may tap it; NULL = anybody allowed
+    group_id TEXT NOT NULL,                   -- buttons of one message: a tap on one uses up all
+    action TEXT NOT NULL,                     -- what to do
+    payload_json TEXT NOT NULL,               -- with what
+    used_at_ms BIGINT,                        -- when it was tapped, or NULL
+    expires_at_ms BIGINT NOT NULL,            -- afterwards a tap only says that it is too old
+    created_at_ms BIGINT NOT NULL             -- when it was made
+);
+CREATE INDEX buttons_by_group ON buttons (group_id);
+CREATE INDEX buttons_by_expiry ON buttons (expires_at_ms);
+
+-- People who paired with the code on the operator's console, and what they chose.
+CREATE TABLE people (
+    user_id BIGINT PRIMARY KEY,               -- Telegram's user id
+    allowed BIGINT NOT NULL,                  -- 1 = paired
+    settings_json TEXT NOT NULL,              -- language, time zone, streaming, persona
+    created_at_ms BIGINT NOT NULL             -- when they were first let in
+);
+
+-- Chats that cannot be written to (blocked, kicked).
+CREATE TABLE unreachable_chats (
+    bot_id BIGINT NOT NULL,                   -- the bot
+    chat_id BIGINT NOT NULL,                  -- the chat
+    reason TEXT NOT NULL,                     -- what Telegram said
+    since_at_ms BIGINT NOT NULL,              -- when it said so
+    PRIMARY KEY (bot_id, chat_id)
+);
+
+-- Each start of the process and how it ended.
+CREATE TABLE boots (
+    boot_id TEXT PRIMARY KEY,                 -- boot_<hex>
+    position BIGINT NOT NULL,                 -- 1, 2, 3 …
+    report_json TEXT NOT NULL,                -- what the start found and did
+    started_at_ms BIGINT NOT NULL,            -- when it started
+    stopped_at_ms BIGINT                      -- when it stopped in good order; NULL = it is running or it died
+);
+
+-- Something the assistant does later.
+CREATE TABLE jobs (
+    job_id TEXT PRIMARY KEY,                  -- j_<hex>
+    conversation_id TEXT NOT NULL,            -- where it reports
+    session_id TEXT,                          -- the session that asked for it
+    user_id BIGINT,                           -- who asked for it
+    turn_id TEXT,                             -- the turn that asked for it
+    call_key TEXT UNIQUE,                     -- turn and call: a repeated call makes no second job
+    kind TEXT NOT NULL,                       -- reminder | follow_up
+    title TEXT NOT NULL,                      -- what about
+    status TEXT NOT NULL,                     -- scheduled | delivered | done | cancelled
+    progress TEXT NOT NULL,                   -- a short word on how far it is
+    due_at_ms BIGINT,                         -- when
+    time_zone TEXT NOT NULL,                  -- the user's, IANA name
+    created_at_ms BIGINT NOT NULL,            -- when it was made
+    updated_at_ms BIGINT NOT NULL             -- when its status last changed
+);
+CREATE INDEX jobs_by_status ON jobs (status, due_at_ms);
+CREATE INDEX jobs_by_conversation ON jobs (conversation_id, status);
+
+-- Facts, preferences and decisions that outlive their session.
+CREATE TABLE memories (
+    memory_id TEXT PRIMARY KEY,               -- m_<hex>
+    conversation_id TEXT NOT NULL,            -- where it was said; a private chat's never shows in a group
+    user_id BIGINT,                           -- about whom
+    session_id TEXT NOT NULL,                 -- provenance: session
+    turn_id TEXT NOT NULL,                    -- provenance: turn
+    kind TEXT NOT NULL,                       -- fact | preference | decision
+    subject TEXT NOT NULL,                    -- normalised: a newer value of one subject supersedes the older
+    text TEXT NOT NULL,                       -- one sentence
+    score DOUBLE PRECISION NOT NULL,          -- 0..1 of the promotion gate
+    status TEXT NOT NULL,                     -- active | superseded
+    superseded_by TEXT,                       -- memory_id of the newer value
+    created_at_ms BIGINT NOT NULL             -- when it was promoted
+);
+CREATE INDEX memories_by_conversation ON memories (conversation_id, status, created_at_ms);
+CREATE INDEX memories_by_subject ON memories (conversation_id, subject);
+
+-- The four tables of the continuity bootstrap (001).
+CREATE TABLE continuity_relationship_states (
+    owner_key TEXT PRIMARY KEY,               -- <conversation_id>|<user_id>|<persona>
+    state_json TEXT NOT NULL,                 -- RelationshipState
+    updated_at_ms BIGINT NOT NULL             -- when it was generated
+);
+CREATE TABLE continuity_arcs (
+    arc_id TEXT PRIMARY KEY,                  -- a_<hex>
+    owner_key TEXT NOT NULL,                  -- <conversation_id>|<user_id>|<persona>
+    kind TEXT NOT NULL,                       -- project | theme | question | story | relationship | constraint
+    title TEXT NOT NULL,                      -- a few words
+    summary TEXT NOT NULL,                    -- 1-2 sentences
+    confidence TEXT NOT NULL,                 -- high | medium | low
+    stickiness TEXT NOT NULL,                 -- high | normal | low
+    status TEXT NOT NULL,                     -- active | dropped
+    sources_json TEXT NOT NULL,               -- JSON array of session, loop and memory ids
+    last_touched_at_ms BIGINT NOT NULL,       -- when the matter last came up
+    created_at_ms BIGINT NOT NULL             -- when it was generated
+);
+CREATE INDEX continuity_arcs_by_owner ON continuity_arcs (owner_key, status);
+CREATE TABLE continuity_bootstrap_cache (
+    owner_key TEXT PRIMARY KEY,               -- <conversation_id>|<user_id>|<persona>
+    fingerprint TEXT NOT NULL,                -- prompt version and the times of all inputs
+    internal_packet TEXT NOT NULL,            -- injected
+    preview_json TEXT NOT NULL,               -- what the user is shown
+    generated_at_ms BIGINT NOT NULL           -- when
+);
+CREATE TABLE continuity_preferences (
+    owner_key TEXT PRIMARY KEY,               -- <user_id>|<persona>
+    mode TEXT NOT NULL,                       -- ask | use | off
+    skip_preview BIGINT NOT NULL,             -- 1 = do not show the preview
+    updated_at_ms BIGINT NOT NULL             -- when it was chosen
+);

@@ -1,0 +1,79 @@
+"""What `memory` needs from the outside, as small Protocols: time, ids, token counts, a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Row = Mapping[str, Any]
+
+
+class Clock(Protocol):
+    """The time of day. Order never depends on it (P12)."""
+
+    def now_ms(self) -> int:
+        """Return UTC epoch milliseconds."""
+        ...
+
+
+class Ids(Protocol):
+    """Fresh, unguessable identifiers."""
+
+    def new(self, prefix: str) -> str:
+        """Return `<prefix>_<hex>`; never the same twice."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """How many tokens a text costs the model."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens, 0 for an empty text; never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One named query with its arguments, to be run inside a transaction.
+
+    `expect` is the number of rows it must change or return; any other number rolls the whole transaction back
+    with `Conflict`. `None` accepts any number.
+    """
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    expect: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one statement did: the rows that it returned (RETURNING) and how many rows it changed."""
+
+    rows: Sequence[Row]
+    changed: int
+
+
+class Database(Protocol):
+    """Named queries over one database; the same names on every backend."""
+
+    async def read(self, name: str, /, **params: Any) -> list[Row]:
+        """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
+        ...
+
+    async def read_one(self, name: str, /, **params: Any) -> Row | None:
+        """Return the first row of the named query, or None."""
+        ...
+
+    async def write(self, *statements: Statement) -> list[Result]:
+        """Run the statements as one transaction; when this returns they survive a power cut.
+
+        Concurrent calls may share one commit (group commit); each still succeeds or fails alone.
+        Raises `Conflict` when an `expect` is not met or a unique key exists, `StorageUnavailable` when the disk
+        refuses; in both cases nothing of this call is stored.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of the files. A second call does nothing."""
+        ...

@@ -1,0 +1,250 @@
+"""The frozen contracts of conversation memory (002 section 3.3): turn, session state, packet, checkpoint."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+TURN_SCHEMA = 1
+STATE_SCHEMA = 1
+CHECKPOINT_SCHEMA = 1
+
+SessionStatus = Literal["active", "paused", "resuming", "awaiting_clarification", "shutdown_clean"]
+LoopKind = Literal["request", "commitment", "question", "task"]
+LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
+Owner = Literal["user", "assistant"]
+ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
+MemoryKind = Literal["fact", "preference", "decision"]
+Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
+
+
+class Contract(BaseModel):
+    """Base of all contracts: immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ToolCall(Contract):
+    """One tool call of a turn together with its return; the two are never parted."""
+
+    call_id: str
+    name: str
+    arguments: str = "{}"
+    """JSON object as text."""
+    result: str = ""
+    """What the tool returned, capped when it was stored."""
+
+
+class ConversationTurn(Contract):
+    """One exchange, user + assistant; append-only; `seq` counts 1, 2, 3 … within its session."""
+
+    schema_version: int = TURN_SCHEMA
+    turn_id: str
+    session_id: str
+    conversation_id: str
+    seq: int = Field(ge=1)
+    user_id: int | None = None
+    user_text: str
+    assistant_text: str
+    intent: str = "chat"
+    action_name: str | None = None
+    response_type: ResponseType = "answer"
+    job_refs: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    third_party: bool = False
+    """True when the user's text was forwarded or quoted: it is never promoted to memory."""
+    language: str | None = None
+    user_tokens: int = 0
+    assistant_tokens: int = 0
+    tool_tokens: int = 0
+    created_at_ms: int
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the whole turn, as stored when it was written."""
+        return self.user_tokens + self.assistant_tokens + self.tool_tokens
+
+
+class Topic(Contract):
+    """What a stretch of the conversation is about, in its own words."""
+
+    name: str
+    weight: float
+    """0..1; decays with every turn that does not touch the topic."""
+    first_seq: int
+    last_seq: int
+
+
+class OpenLoop(Contract):
+    """An unfinished matter: a promise, a question left, a task."""
+
+    loop_id: str
+    """`<turn_id>.<n>`: the turn that is its evidence, and a counter."""
+    kind: LoopKind
+    owner: Owner
+    """Who has to act."""
+    text: str
+    status: LoopStatus = "open"
+    turn_id: str
+    opened_seq: int
+    opened_at_ms: int
+    touched_at_ms: int
+    due_at_ms: int | None = None
+    closed_turn_id: str | None = None
+
+
+class PendingClarification(Contract):
+    """A question the assistant asked and the user has not answered."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    """The choices it offered, in order, so that "the second one" has a meaning."""
+    turn_id: str
+    asked_seq: int
+    asked_at_ms: int
+
+
+class CompactionMark(Contract):
+    """Where the prompt's verbatim history begins, and the summary that stands for what came before (004)."""
+
+    compaction_id: str
+    history_from_seq: int
+    summary: str
+    summary_tokens: int
+    kept_seqs: tuple[int, ...] = ()
+    """Older turns kept verbatim since they hold decisions."""
+
+
+class SessionState(Contract):
+    """Everything a session knows about itself; rebuilt by folding its turns, so it can always be recomputed."""
+
+    schema_version: int = STATE_SCHEMA
+    session_id: str
+    conversation_id: str
+    status: SessionStatus = "active"
+    active_topics: tuple[Topic, ...] = ()
+    pending_clarifications: tuple[PendingClarification, ...] = ()
+    open_loops: tuple[OpenLoop, ...] = ()
+    active_job_refs: tuple[str, ...] = ()
+    resolved_entities: dict[str, str] = Field(default_factory=dict)
+    """What a reference stands for, e.g. "that task" → job or loop id."""
+    rolling_summary: str = ""
+    summarized_through_seq: int = 0
+    """The last turn that `rolling_summary` covers."""
+    compaction: CompactionMark | None = None
+    last_intent: str | None = None
+    last_response_type: ResponseType = "none"
+    turn_count: int = 0
+    last_seq: int = 0
+    last_turn_id: str | None = None
+    last_turn_digest: str = ""
+    """The digest of turn `last_seq`; chains to all earlier ones (P8)."""
+    last_turn_at_ms: int = 0
+    edits: int = 0
+    """Changes made between turns (a loop closed by a button, a compaction); with `last_seq` it orders two states."""
+
+
+class RetrievedItem(Contract):
+    """An older turn or a memory that bears on the message, with the reasons for its rank."""
+
+    source: Literal["turn", "memory"]
+    ref: str
+    """turn_id or memory_id."""
+    text: str
+    seq: int | None = None
+    session_id: str | None = None
+    at_ms: int
+    score: float
+    breakdown: dict[str, float] = Field(default_factory=dict)
+    tokens: int = 0
+
+
+class JobProgress(Contract):
+    """Something the assistant does later, as the packet shows it (002 section 5.4)."""
+
+    job_id: str
+    title: str
+    status: str
+    progress: str = ""
+    due_at_ms: int | None = None
+
+
+class TierReceipt(Contract):
+    """What one tier put into the packet and what it had to leave out."""
+
+    tier: Tier
+    budget_tokens: int
+    used_tokens: int = 0
+    items: int = 0
+    cut_items: int = 0
+    cut_tokens: int = 0
+    error: str | None = None
+
+
+class ConversationContextPacket(Contract):
+    """What the model is given about the past (002 section 3.3, 003)."""
+
+    conversation_id: str
+    session_id: str
+    session_status: SessionStatus
+    recent_turn_summaries: tuple[str, ...] = ()
+    rolling_session_summary: str = ""
+    active_topics: tuple[str, ...] = ()
+    active_job_refs: tuple[str, ...] = ()
+    jobs: tuple[JobProgress, ...] = ()
+    pending_clarifications: tuple[PendingClarification, ...] = ()
+    open_loops: tuple[OpenLoop, ...] = ()
+    resolved_entities_map: dict[str, str] = Field(default_factory=dict)
+    last_response_type: ResponseType = "none"
+    history: tuple[ConversationTurn, ...] = ()
+    """Turns to be shown verbatim, oldest first."""
+    history_truncated: bool = False
+    retrieved: tuple[RetrievedItem, ...] = ()
+    today: str = ""
+    threads: str = ""
+    last_conversation: str = ""
+    bootstrap: str = ""
+    """The continuity bootstrap, only before the first assistant reply of a session that uses it (001)."""
+    receipts: tuple[TierReceipt, ...] = ()
+    context_compiled_at_ms: int
+
+
+class MemoryCandidate(Contract):
+    """A fact, preference or decision that may be worth keeping beyond the session."""
+
+    kind: MemoryKind
+    subject: str
+    """What it is about, normalised: two candidates with one subject compete."""
+    text: str
+    score: float
+    turn_id: str
+    session_id: str
+    at_ms: int
+
+
+class Memory(MemoryCandidate):
+    """A promoted candidate in long-term memory."""
+
+    memory_id: str
+    user_id: int | None = None
+    status: Literal["active", "superseded"] = "active"
+    superseded_by: str | None = None
+
+
+class ConversationCheckpointSnapshot(Contract):
+    """Full restorable state of one session: session state, its last turns, the summary delta."""
+
+    schema_version: int = CHECKPOINT_SCHEMA
+    session_id: str
+    conversation_id: str
+    state: SessionState
+    last_turns: tuple[ConversationTurn, ...] = ()
+    """The last K turns, oldest first, so that a log that fell behind can be healed."""
+    previous_digest: str = ""
+    """The chain digest of the turn before `last_turns[0]`."""
+    summary_delta: str = ""
+    last_seq: int = 0
+    clean: bool = False
+    """True when it was written by an orderly shutdown."""
+    saved_at_ms: int
