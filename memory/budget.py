@@ -1,0 +1,109 @@
+"""How many tokens each tier of the packet may use, and the cap over all of them (003 FR-005, DESIGN section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.types import Tier
+
+TIERS: Final[tuple[Tier, ...]] = ("history", "summary", "retrieved", "today", "threads", "last_conversation")
+"""All tiers, the most precious first."""
+
+CUT_ORDER: Final[tuple[Tier, ...]] = ("last_conversation", "threads", "today", "retrieved", "summary", "history")
+"""Which tier gives way first when the cap is reached; history loses its oldest turns."""
+
+MIN_HISTORY_TOKENS: Final = 100
+"""The smallest history tier: room for the exchange that a short reply answers, abridged."""
+
+FRAME_TOKENS: Final = 500
+"""Room beside the history for what is always told: topics, running jobs, the open question, the fences."""
+
+MIN_TURNS: Final = 3
+"""Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
+
+MIN_TOOL_OUTPUT_CHARS: Final = 100
+"""Below this the marker that says how much was cut would be most of the text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Token budgets of the tiers, the cap over all, and the windows; wrong combinations raise `ValueError`.
+
+    The cap may be smaller than the sum of the tiers (then the cut order decides), but not smaller than what must
+    always fit: the history tier and `FRAME_TOKENS`.
+    """
+
+    history_tokens: int = 3000
+    summary_tokens: int = 1000
+    retrieved_tokens: int = 900
+    today_tokens: int = 500
+    threads_tokens: int = 400
+    last_conversation_tokens: int = 300
+    cap_tokens: int = 6150
+    max_history_messages: int = 80
+    recency_window: int = 6
+    tool_output_max_chars: int = 4000
+    compact_to_percent: int = 60
+    """A compaction cuts the history back to this share of its budget in one step."""
+
+    def __post_init__(self) -> None:
+        problems = [*self._wrong_tiers(), *self._wrong_windows()]
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    def tokens(self, tier: Tier) -> int:
+        """Return the budget of one tier."""
+        value: int = getattr(self, f"{tier}_tokens")
+        return value
+
+    @property
+    def max_history_turns(self) -> int:
+        """Turns that `max_history_messages` allows: a turn is two messages."""
+        return self.max_history_messages // 2
+
+    @property
+    def recent_turns(self) -> int:
+        """Turns that a compaction leaves verbatim when their size allows it; never fewer than three."""
+        return max(MIN_TURNS, self.recency_window // 2)
+
+    @property
+    def compact_to_tokens(self) -> int:
+        """History tokens that a compaction aims at."""
+        return self.history_tokens * self.compact_to_percent // 100
+
+    def _wrong_tiers(self) -> list[str]:
+        wrong = [
+            f"the {tier} budget is {self.tokens(tier)} tokens; it cannot be negative, use 0 to switch the tier off"
+            for tier in TIERS
+            if self.tokens(tier) < 0
+        ]
+        if self.history_tokens < MIN_HISTORY_TOKENS:
+            wrong.append(
+                f"the history budget is {self.history_tokens} tokens, but the exchange that a short reply answers "
+                f"needs {MIN_HISTORY_TOKENS}; raise it"
+            )
+        if self.cap_tokens < self.history_tokens + FRAME_TOKENS:
+            wrong.append(
+                f"the cap over all tiers is {self.cap_tokens} tokens, smaller than what must always fit: "
+                f"{self.history_tokens} of history and {FRAME_TOKENS} for the frame; raise the cap or lower the history"
+            )
+        return wrong
+
+    def _wrong_windows(self) -> list[str]:
+        wrong = []
+        if self.max_history_messages < 2 * MIN_TURNS:
+            wrong.append(
+                f"max_history_messages is {self.max_history_messages}; the last {MIN_TURNS} turns "
+                f"({2 * MIN_TURNS} messages) always stay, use at least that"
+            )
+        if not 1 <= self.recency_window <= self.max_history_messages:
+            wrong.append(
+                f"recency_window is {self.recency_window} messages; use 1 to {self.max_history_messages} "
+                "(max_history_messages)"
+            )
+        if self.tool_output_max_chars < MIN_TOOL_OUTPUT_CHARS:
+            wrong.append(f"tool_output_max_chars is {self.tool_output_max_chars}; use at least {MIN_TOOL_OUTPUT_CHARS}")
+        if not 10 <= self.compact_to_percent <= 90:  # noqa: PLR2004 - a share that is neither nothing nor everything
+            wrong.append(f"compact_to_percent is {self.compact_to_percent}; use 10 to 90")
+        return wrong
