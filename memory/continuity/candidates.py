@@ -1,0 +1,167 @@
+"""Arc candidates from sessions, open loops, memories and summaries: what is there, in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memory.continuity.text import one_line, sentences
+from memory.continuity.types import (
+    SUMMARY_MAX_CHARS,
+    TITLE_MAX_CHARS,
+    ArcCandidate,
+    ArcKind,
+    BootstrapInputs,
+    Level,
+    PastSession,
+    Persona,
+    Stickiness,
+)
+from memory.types import Memory, OpenLoop
+
+CANDIDATES_MAX = 120
+_LOOP_STATUSES = frozenset({"open", "snoozed"})
+_TOPICS_PER_SESSION = 3
+_TOPIC_WEIGHT_SURE = 0.5
+_ONE_OFF_TOPIC_SESSIONS = 3
+_SUMMARY_SESSIONS = 3
+_RECURRING = 2
+_STICKY_RECURRENCE = 3
+_SURE_MEMORY = 0.75
+_LIKELY_MEMORY = 0.45
+_TITLE_WORDS = 7
+
+
+def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
+    """Return at most `CANDIDATES_MAX` candidates, the newest evidence of each kind first; deterministic."""
+    found = [
+        *_from_loops(inputs),
+        *_from_memories(inputs, persona),
+        *_from_topics(inputs.sessions, persona),
+        *_from_summaries(inputs.sessions, persona),
+    ]
+    return tuple(candidate for candidate in found if candidate.title and candidate.text)[:CANDIDATES_MAX]
+
+
+def _from_loops(inputs: BootstrapInputs) -> Iterator[ArcCandidate]:
+    """Open and snoozed loops: explicit, so trusted; the longer ago, the less."""
+    for ago, session in enumerate(inputs.sessions):
+        for loop in session.state.open_loops:
+            if loop.status in _LOOP_STATUSES and loop.turn_id not in inputs.foreign_turn_ids:
+                yield _loop(loop, ago)
+
+
+def _loop(loop: OpenLoop, ago: int) -> ArcCandidate:
+    """Turn one loop into a candidate: questions stay questions, everything else is work in progress."""
+    explicit = loop.kind in {"commitment", "task"} or loop.due_at_ms is not None
+    text = one_line(loop.text, SUMMARY_MAX_CHARS)
+    return ArcCandidate(
+        kind="question" if loop.kind == "question" else "project",
+        title=_title(text),
+        text=text,
+        confidence="high" if explicit and ago < _ONE_OFF_TOPIC_SESSIONS * 2 else "medium",
+        stickiness="high" if loop.due_at_ms is not None else "normal" if explicit else "low",
+        evidence="loop",
+        by_assistant=loop.owner == "assistant",
+        sources=(loop.loop_id,),
+        last_touched_at_ms=loop.touched_at_ms,
+        conversations_ago=ago,
+    )
+
+
+def _from_memories(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandidate]:
+    """Promoted memories: they passed a gate, so their score is their confidence."""
+    ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
+    for memory in inputs.memories:
+        if memory.status == "active":
+            yield _memory(memory, ago_of.get(memory.session_id, len(inputs.sessions)), persona)
+
+
+def _memory(memory: Memory, ago: int, persona: Persona) -> ArcCandidate:
+    """Turn one memory into a candidate; decisions and preferences stick longer than facts."""
+    text = one_line(memory.text, SUMMARY_MAX_CHARS)
+    return ArcCandidate(
+        kind=_memory_kind(memory, persona),
+        title=_title(text),
+        text=text,
+        confidence=_confidence(memory.score),
+        stickiness="normal" if memory.kind == "fact" else "high",
+        evidence=memory.kind,
+        sources=(memory.memory_id,),
+        last_touched_at_ms=memory.at_ms,
+        conversations_ago=ago,
+    )
+
+
+def _memory_kind(memory: Memory, persona: Persona) -> ArcKind:
+    """Say which kind of arc a memory is: a preference constrains an assistant and shapes a companion's relationship."""
+    if memory.kind == "decision":
+        return "project"
+    if memory.kind == "preference":
+        return "constraint" if persona.role == "assistant" else "relationship"
+    return "theme" if persona.role == "assistant" else "relationship"
+
+
+def _confidence(score: float) -> Level:
+    """Read the score of the promotion gate as a level."""
+    return "high" if score >= _SURE_MEMORY else "medium" if score >= _LIKELY_MEMORY else "low"
+
+
+def _from_topics(sessions: tuple[PastSession, ...], persona: Persona) -> Iterator[ArcCandidate]:
+    """Topics that come back are themes; one that came up once counts only while it is recent."""
+    seen: dict[str, list[tuple[int, float, str]]] = {}
+    for ago, session in enumerate(sessions):
+        ranked = sorted(session.state.active_topics, key=lambda topic: (-topic.weight, topic.name))
+        for topic in ranked[:_TOPICS_PER_SESSION]:
+            name = one_line(topic.name, TITLE_MAX_CHARS)
+            seen.setdefault(name.casefold(), []).append((ago, topic.weight, name))
+    for mentions in seen.values():
+        if len(mentions) >= _RECURRING or mentions[0][0] < _ONE_OFF_TOPIC_SESSIONS:
+            yield _theme(mentions, sessions, persona)
+
+
+def _theme(mentions: list[tuple[int, float, str]], sessions: tuple[PastSession, ...], persona: Persona) -> ArcCandidate:
+    """Turn the mentions of one topic, newest first, into a candidate."""
+    newest, weight, name = mentions[0]
+    recurring = len(mentions) >= _RECURRING
+    stickiness: Stickiness = "high" if len(mentions) >= _STICKY_RECURRENCE else "normal" if recurring else "low"
+    return ArcCandidate(
+        kind=_theme_kind(persona),
+        title=name,
+        text=name,
+        confidence="high" if recurring else "medium" if weight >= _TOPIC_WEIGHT_SURE else "low",
+        stickiness=stickiness,
+        evidence="topic",
+        sources=tuple(sessions[ago].session_id for ago, _, _ in mentions),
+        last_touched_at_ms=sessions[newest].last_turn_at_ms,
+        conversations_ago=newest,
+    )
+
+
+def _from_summaries(sessions: tuple[PastSession, ...], persona: Persona) -> Iterator[ArcCandidate]:
+    """Take the last sentence of the last few summaries, since that is where it stopped."""
+    for ago, session in enumerate(sessions[:_SUMMARY_SESSIONS]):
+        parts = sentences(session.state.rolling_summary)
+        if not parts:
+            continue
+        text = one_line(parts[-1], SUMMARY_MAX_CHARS)
+        yield ArcCandidate(
+            kind=_theme_kind(persona),
+            title=_title(one_line(session.title, TITLE_MAX_CHARS) or text),
+            text=text,
+            confidence="medium",
+            stickiness="low",
+            evidence="summary",
+            sources=(session.session_id,),
+            last_touched_at_ms=session.last_turn_at_ms,
+            conversations_ago=ago,
+        )
+
+
+def _theme_kind(persona: Persona) -> ArcKind:
+    """Call what recurs a story thread in roleplay and a theme elsewhere."""
+    return "story" if persona.role == "roleplay" else "theme"
+
+
+def _title(text: str) -> str:
+    """Return the first few words of a text."""
+    return one_line(" ".join(text.split()[:_TITLE_WORDS]).rstrip(" ,;:.!?"), TITLE_MAX_CHARS)

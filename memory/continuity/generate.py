@@ -1,0 +1,44 @@
+"""One generation from end to end, every stage kept: candidates → merged → framed → scored → selected → packets."""
+
+from __future__ import annotations
+
+from memory.continuity.candidates import candidates
+from memory.continuity.framing import frame
+from memory.continuity.merging import merge
+from memory.continuity.packet import internal_packet, preview
+from memory.continuity.relationship import relationship_state
+from memory.continuity.scoring import score, select
+from memory.continuity.staleness import fingerprint
+from memory.continuity.types import BootstrapInputs, BootstrapOwner, Selection, Stages, Wording
+
+
+def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
+    """Return all stages; the same inputs always give the same stages, nothing is said that they do not hold."""
+    found = candidates(inputs, owner.persona)
+    merged = merge(found)
+    scored = score(frame(merged, owner, inputs.dropped), owner.persona)
+    selection = select(scored)
+    relationship = relationship_state(inputs.sessions, owner.persona)
+    return Stages(
+        owner_key=owner.artifact_key,
+        fingerprint=fingerprint(owner, inputs),
+        relationship=relationship,
+        candidates=found,
+        merged=merged,
+        scored=scored,
+        selection=selection,
+        internal_packet=internal_packet(relationship, selection),
+        preview=preview(selection),
+    )
+
+
+def with_selection(stages: Stages, selection: Selection, wording: Wording) -> Stages:
+    """Return the stages with another selection (reworded, or with arcs dropped) and both packets assembled anew."""
+    return stages.model_copy(
+        update={
+            "selection": selection,
+            "internal_packet": internal_packet(stages.relationship, selection),
+            "preview": preview(selection),
+            "wording": wording,
+        }
+    )

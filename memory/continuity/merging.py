@@ -1,0 +1,60 @@
+"""Normalization: candidates that speak of one matter become one, with all their evidence."""
+
+from __future__ import annotations
+
+from memory.continuity.text import words
+from memory.continuity.types import SOURCES_MAX, ArcCandidate, Evidence, Level, Stickiness
+
+_SAME = 0.6
+"""Share of common words from which two candidates are one matter."""
+
+_RANK: dict[Evidence, int] = {"loop": 0, "decision": 1, "preference": 2, "fact": 3, "summary": 4, "topic": 5}
+_LEVELS: tuple[Level, ...] = ("low", "medium", "high")
+_STICKINESS: tuple[Stickiness, ...] = ("low", "normal", "high")
+_ABSORBED = frozenset({"theme", "story"})
+
+
+def merge(candidates: tuple[ArcCandidate, ...]) -> tuple[ArcCandidate, ...]:
+    """Return one candidate per matter: the words of the strongest evidence, the sources of all.
+
+    Evidence of different sources raises the confidence by one level; the most recent mention decides the age.
+    """
+    merged: list[tuple[ArcCandidate, frozenset[str]]] = []
+    for candidate in sorted(candidates, key=_order):
+        its_words = words(f"{candidate.title} {candidate.text}")
+        at = next((i for i, (kept, its) in enumerate(merged) if _one_matter(kept, its, candidate, its_words)), None)
+        if at is None:
+            merged.append((candidate, its_words))
+        else:
+            merged[at] = (_fold(merged[at][0], candidate), merged[at][1])
+    return tuple(candidate for candidate, _ in merged)
+
+
+def _order(candidate: ArcCandidate) -> tuple[int, int, int, str]:
+    """Strongest evidence first, then the most recent; the sources make it total."""
+    return (_RANK[candidate.evidence], candidate.conversations_ago, -candidate.last_touched_at_ms, candidate.sources[0])
+
+
+def _one_matter(kept: ArcCandidate, its: frozenset[str], other: ArcCandidate, others: frozenset[str]) -> bool:
+    """Tell whether two candidates are about the same thing: most words in common, or a theme named inside the other."""
+    if not its or not others:
+        return kept.text == other.text
+    if len(its & others) / len(its | others) >= _SAME:
+        return True
+    named = words(other.title)
+    return other.kind in _ABSORBED and other.evidence in {"topic", "summary"} and bool(named) and named <= its
+
+
+def _fold(kept: ArcCandidate, other: ArcCandidate) -> ArcCandidate:
+    """Add the evidence of `other` to `kept`, whose words and kind stay."""
+    independent = not set(other.sources) <= set(kept.sources)
+    level = max(_LEVELS.index(kept.confidence), _LEVELS.index(other.confidence))
+    return kept.model_copy(
+        update={
+            "confidence": _LEVELS[min(level + independent, len(_LEVELS) - 1)],
+            "stickiness": _STICKINESS[max(_STICKINESS.index(kept.stickiness), _STICKINESS.index(other.stickiness))],
+            "sources": tuple(dict.fromkeys((*kept.sources, *other.sources)))[:SOURCES_MAX],
+            "last_touched_at_ms": max(kept.last_touched_at_ms, other.last_touched_at_ms),
+            "conversations_ago": min(kept.conversations_ago, other.conversations_ago),
+        }
+    )

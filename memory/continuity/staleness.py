@@ -1,0 +1,81 @@
+"""When a bootstrap is made anew and when not: fingerprint, staleness, the gate of the heartbeat."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memory.continuity.types import PROMPT_VERSION, BootstrapInputs, BootstrapOwner, CachedBootstrap
+
+
+class Decision(NamedTuple):
+    """Whether to do something, and why or why not in a word that a log can carry."""
+
+    go: bool
+    reason: str
+
+
+class Workload(NamedTuple):
+    """What the process is busy with just now."""
+
+    running_turns: int = 0
+    waiting_messages: int = 0
+    pending_summaries: int = 0
+    """Sessions whose fold or compaction is due."""
+    pending_promotions: int = 0
+    """Memory candidates not yet decided on."""
+    idle_ms: int | None = None
+    """Time since the last message; None = there was none since the start."""
+    load: float | None = None
+    """Load of the machine per core, if it is known."""
+
+
+IDLE_MIN_MS = 20_000
+LOAD_MAX = 1.5
+
+
+def heartbeat_decision(workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, load_max: float = LOAD_MAX) -> Decision:
+    """Decide whether continuity may be generated now: only when idle, with nothing waiting to be analysed (001)."""
+    checks = (
+        (workload.running_turns > 0, "a turn is running"),
+        (workload.waiting_messages > 0, "a message is waiting"),
+        (workload.pending_summaries > 0, "summaries are pending"),
+        (workload.pending_promotions > 0, "promotions are pending"),
+        (workload.idle_ms is not None and workload.idle_ms < idle_min_ms, "not idle long enough"),
+        (workload.load is not None and workload.load > load_max, "the machine is under load"),
+    )
+    return next(
+        (Decision(go=False, reason=reason) for busy, reason in checks if busy), Decision(go=True, reason="idle")
+    )
+
+
+def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
+    """Return a digest of the prompt version, the persona and the identity and time of every input.
+
+    Any session that went on, any memory made or forgotten, any arc dropped and any change of persona gives another.
+    """
+    stamp = {
+        "prompt": PROMPT_VERSION,
+        "owner": owner.artifact_key,
+        "persona": owner.persona.model_dump(mode="json"),
+        "sessions": [
+            [one.session_id, one.last_turn_at_ms, one.state.last_seq, one.state.edits, one.title]
+            for one in inputs.sessions
+        ],
+        "memories": [[one.memory_id, one.at_ms, one.status] for one in inputs.memories],
+        "dropped": sorted(one.arc_id for one in inputs.dropped),
+    }
+    text = json.dumps(stamp, sort_keys=True, ensure_ascii=True)
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def staleness(cached: CachedBootstrap | None, now_fingerprint: str, newest_input_at_ms: int) -> Decision:
+    """Decide whether the cache must be made anew: missing, anything newer than it, or made from other inputs (001)."""
+    if cached is None:
+        return Decision(go=True, reason="never generated")
+    if newest_input_at_ms > cached.generated_at_ms:
+        return Decision(go=True, reason="a summary or memory is newer")
+    if cached.fingerprint != now_fingerprint:
+        return Decision(go=True, reason="the inputs changed")
+    return Decision(go=False, reason="fresh")

@@ -1,0 +1,73 @@
+"""Words of people made safe to carry: mojibake repaired, one line, bounded, and no way out of the data block."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])\s*")
+_SPECIFIC = re.compile(r"https?://\S+|\S*@\S+|\S*\d\S*", re.UNICODE)
+_UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_KEPT_FORMAT = "\u200c\u200d"  # joiners that spell words in Persian and Indic scripts, and build emoji
+_LONE_MARK = re.compile(r"[<>`]")
+_MARKS = {"<": "\u2039", ">": "\u203a", "`": "'"}
+_UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF))
+"""Thai and Lao, Khmer, Kana, Han: scripts that put no spaces between words."""
+
+
+def repair_mojibake(text: str) -> str:
+    """Return the text with wrongly decoded UTF-8 put right ("schÃ¶n" → "schön"); plain ASCII costs nothing."""
+    if text.isascii():
+        return text
+    import ftfy  # noqa: PLC0415 - 60 ms at import; start-up stays fast without it
+
+    return str(ftfy.fix_encoding(text))
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """Return the text repaired, on one line, without control characters or markup, at most `max_chars` long.
+
+    Angle brackets and backticks become look-alikes: what comes out of here cannot close a data block or open another.
+    A cut happens at a word and shows as "…".
+    """
+    kept = "".join(
+        char if char in _KEPT_FORMAT or unicodedata.category(char) not in _UNSAFE_CATEGORIES else " "
+        for char in repair_mojibake(text)
+    )
+    line = _LONE_MARK.sub(lambda mark: _MARKS[mark.group()], " ".join(unicodedata.normalize("NFC", kept).split()))
+    return line if len(line) <= max_chars else _cut(line, max_chars)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text, without bullets, in order."""
+    lines = (line.strip(" \t-*•·") for line in text.splitlines())
+    return [part.strip() for line in lines if line for part in _SENTENCE_END.split(line) if part.strip()]
+
+
+def generalize(text: str) -> str:
+    """Return the text without numbers, dates, addresses and links: what is left is safe to be unsure about."""
+    return " ".join(_SPECIFIC.sub(" ", text).split()).strip(" ,;:.-\u2013\u2014")
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the folded words of a text; scripts without spaces give pairs of characters instead."""
+    found: set[str] = set()
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if _unspaced(word):
+            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        elif len(word) > 1:
+            found.add(word)
+    return frozenset(found)
+
+
+def _unspaced(word: str) -> bool:
+    """Tell whether the word is of a script that puts no spaces between words."""
+    return any(first <= ord(word[0]) <= last for first, last in _UNSPACED)
+
+
+def _cut(line: str, max_chars: int) -> str:
+    """Cut at the last word that fits, or in mid-word when there is none."""
+    head = line[: max_chars - 1]
+    at_word = head.rsplit(" ", 1)[0]
+    return f"{at_word if len(at_word) > max_chars // 2 else head}…"
