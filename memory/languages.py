@@ -1,0 +1,166 @@
+"""Languages as data from `language_data/*.toml`: stop words, cues, time words; and which language a text is in."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import snowballstemmer
+
+_DATA = Path(__file__).parent / "language_data"
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
+_NEVER = re.compile(r"(?!)")
+_VOTE_WORDS = 60
+"""How many words of a text vote about its language."""
+
+
+def cue_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Return one pattern that finds any of the phrases at word borders; without phrases one that finds nothing."""
+    parts = sorted(phrases, key=len, reverse=True)
+    return re.compile(r"(?<!\w)(?:" + "|".join(parts) + r")(?!\w)") if parts else _NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class FactRule:
+    """How people of this language state a fact: a pattern with named groups, what it is about, and how sure it is."""
+
+    pattern: re.Pattern[str]
+    subject: str
+    """Template over the groups, e.g. `user.{thing}.name`; two facts with one subject compete."""
+    kind: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """What the memory knows of one language; empty for a language without a data file, so that nothing matches."""
+
+    code: str
+    name: str = ""
+    stop_words: frozenset[str] = frozenset()
+    vote_words: frozenset[str] = frozenset()
+    cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    references: tuple[str, ...] = ()
+    reference_pattern: re.Pattern[str] = _NEVER
+    ordinals: Mapping[str, int] = field(default_factory=dict)
+    ordinal_pattern: re.Pattern[str] = _NEVER
+    actions: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    facts: tuple[FactRule, ...] = ()
+    time: Mapping[str, Any] = field(default_factory=dict)
+    stemmer: str = ""
+
+    @property
+    def known(self) -> bool:
+        """True when there is a data file for it."""
+        return bool(self.stop_words)
+
+    def has(self, cue: str, text: str) -> bool:
+        """Return whether the lower-cased text holds a phrase of the cue; False for a cue that this language lacks."""
+        return bool(self.cues.get(cue, _NEVER).search(text))
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a lower-cased word, or the word where no stemmer is known."""
+        return _stem(self.stemmer, word) if self.stemmer else word
+
+
+@lru_cache(maxsize=16)
+def _stemmer(name: str) -> Any:
+    return snowballstemmer.stemmer(name)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(name: str, word: str) -> str:
+    return str(_stemmer(name).stemWord(word))
+
+
+def _ordinals(data: Mapping[str, Any]) -> tuple[dict[str, int], re.Pattern[str]]:
+    words: dict[str, int] = {**data.get("ordinals", {})}
+    frames = data.get("ordinal_frames", {})
+    words |= {word: n for word, n in frames.get("numbers", {}).items() if word not in words}
+    words |= {str(n): n for n in range(1, 10)}
+    alternatives = "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    parts = [frame.replace("{}", f"(?P<o{i}>{alternatives})") for i, frame in enumerate(frames.get("frames", []))]
+    return words, cue_pattern(parts) if parts else _NEVER
+
+
+def _facts(rows: Iterable[Mapping[str, Any]]) -> tuple[FactRule, ...]:
+    return tuple(
+        FactRule(re.compile(r"(?<!\w)" + row["pattern"], re.IGNORECASE), row["subject"], row["kind"], row["score"])
+        for row in rows
+    )
+
+
+def parse_language(data: Mapping[str, Any]) -> Language:
+    """Return the language that a data file describes. Raises `KeyError` or `re.error` on a damaged file."""
+    ordinals, ordinal_pattern = _ordinals(data)
+    references = tuple(data.get("references", {}).get("task", ()))
+    return Language(
+        code=data["code"],
+        name=data["name"],
+        stop_words=frozenset(data["stop_words"].split()),
+        vote_words=frozenset(data["vote_words"].split()),
+        cues={name: cue_pattern(phrases) for name, phrases in data["cues"].items()},
+        references=references,
+        reference_pattern=cue_pattern(references),
+        ordinals=ordinals,
+        ordinal_pattern=ordinal_pattern,
+        actions={name: cue_pattern(phrases) for name, phrases in data.get("actions", {}).items()},
+        facts=_facts(data.get("facts", ())),
+        time=data.get("time", {}),
+        stemmer=data.get("stemmer", ""),
+    )
+
+
+class Languages:
+    """All languages that have a data file, and a cheap guess which one a text is in."""
+
+    def __init__(self, languages: Iterable[Language]) -> None:
+        self._by_code = {language.code: language for language in languages}
+        self._bare: dict[str, Language] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=1)
+    def load() -> Languages:
+        """Return all languages of the data folder; read once per process."""
+        files = sorted(_DATA.glob("*.toml"))
+        return Languages(parse_language(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes with a data file."""
+        return tuple(self._by_code)
+
+    def get(self, code: str | None) -> Language:
+        """Return the language of the code; for an unknown code one that knows no words, never an error."""
+        code = (code or "und").lower().partition("-")[0]
+        return self._by_code.get(code) or self._bare.setdefault(code, Language(code=code))
+
+    def detect(self, text: str, default: str = "en") -> Language:
+        """Return the language of a text: frequent words vote first, a library is asked only when they do not decide.
+
+        Text too short to tell is in the default language. Never raises.
+        """
+        words = _WORD.findall(text[:600].lower().replace("\u2019", "'"))[:_VOTE_WORDS]
+        votes = {code: sum(w in language.vote_words for w in words) for code, language in self._by_code.items()}
+        best = max(votes, key=lambda code: (votes[code], code == default), default=default)
+        rest = max((n for code, n in votes.items() if code != best), default=0)
+        if votes.get(best, 0) > rest or (votes.get(default, 0) == votes.get(best, 0) > 0):
+            return self.get(default if votes.get(default, 0) == votes.get(best, 0) else best)
+        return self.get(_ask_library(text[:600], default))
+
+
+@lru_cache(maxsize=512)
+def _ask_library(text: str, default: str) -> str:
+    letters = sum(ch.isalpha() for ch in text)
+    latin = sum("a" <= ch <= "z" for ch in text.lower())
+    # Shorter texts are guessed wrong too often.
+    if letters < (25 if latin * 2 > letters else 6):
+        return default
+    import py3langid  # noqa: PLC0415 - its model takes half a second to load; most texts never need it
+
+    return str(py3langid.classify(text)[0])

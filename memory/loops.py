@@ -1,0 +1,221 @@
+"""Open loops: which matters a turn opens, touches and closes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory.languages import Language
+from memory.sentences import Sentence, lowered, plain_sentence, shorten
+from memory.signs import asked_at_the_end, is_promise, reports_done
+from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
+
+MAX_OPEN = 12
+MAX_CLOSED = 8
+MAX_TEXT_CHARS = 200
+SAME = 0.6
+"""Share of common stems from which two matters are one."""
+ABOUT = 0.4
+"""Share of a loop's stems that a report has to name to close it."""
+ALIVE = ("open", "snoozed")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A loop that a turn may open."""
+
+    kind: LoopKind
+    owner: Owner
+    sentence: Sentence
+    due_at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The turn that changes loops: its id, place and time."""
+
+    turn_id: str
+    seq: int
+    at_ms: int
+
+
+def stems(loop: OpenLoop, language: Language) -> frozenset[str]:
+    """Return the stems of what the loop is about."""
+    return plain_sentence(lowered(loop.text), language).stems
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / min(len(left), len(right)) if left and right else 0.0
+
+
+def alive(loops: Iterable[OpenLoop]) -> tuple[OpenLoop, ...]:
+    """Return the loops that are open or snoozed."""
+    return tuple(loop for loop in loops if loop.status in ALIVE)
+
+
+def closed(loop: OpenLoop, status: LoopStatus, at_ms: int, turn_id: str | None) -> OpenLoop:
+    """Return the loop with its end written down."""
+    return loop.model_copy(update={"status": status, "touched_at_ms": at_ms, "closed_turn_id": turn_id})
+
+
+def find(
+    loops: Sequence[OpenLoop], about: frozenset[str], language: Language, owner: Owner | None = None
+) -> OpenLoop | None:
+    """Return the live loop that the stems speak of most, newest first among equals, or None."""
+    best: tuple[float, int, int] | None = None
+    for index, loop in enumerate(loops):
+        if loop.status not in ALIVE or (owner and loop.owner != owner):
+            continue
+        own = stems(loop, language)
+        share = len(own & about) / len(own) if own else 0.0
+        if share >= ABOUT and (best is None or (share, loop.touched_at_ms, index) > best):
+            best = (share, loop.touched_at_ms, index)
+    return loops[best[2]] if best else None
+
+
+def latest(loops: Sequence[OpenLoop], owner: Owner | None = None) -> OpenLoop | None:
+    """Return the live loop that was touched last, or None."""
+    candidates = [loop for loop in alive(loops) if owner is None or loop.owner == owner]
+    return max(candidates, key=lambda loop: (loop.touched_at_ms, loop.opened_seq, loop.loop_id), default=None)
+
+
+def add(loops: Sequence[OpenLoop], drafts: Sequence[Draft], moment: Moment, language: Language) -> tuple[OpenLoop, ...]:
+    """Return the loops with the drafts opened; a draft about a matter that is open already only touches it."""
+    result = list(loops)
+    number = sum(loop.turn_id == moment.turn_id for loop in result)
+    for draft in drafts:
+        same = next((i for i, loop in enumerate(result) if _is_same(loop, draft, language)), None)
+        if same is not None:
+            due = draft.due_at_ms or result[same].due_at_ms
+            result[same] = result[same].model_copy(update={"touched_at_ms": moment.at_ms, "due_at_ms": due})
+            continue
+        number += 1
+        result.append(
+            OpenLoop(
+                loop_id=f"{moment.turn_id}.{number}",
+                kind=draft.kind,
+                owner=draft.owner,
+                text=shorten(draft.sentence.text, MAX_TEXT_CHARS),
+                turn_id=moment.turn_id,
+                opened_seq=moment.seq,
+                opened_at_ms=moment.at_ms,
+                touched_at_ms=moment.at_ms,
+                due_at_ms=draft.due_at_ms,
+            )
+        )
+    return bounded(result)
+
+
+def _is_same(loop: OpenLoop, draft: Draft, language: Language) -> bool:
+    if loop.status not in ALIVE:
+        return False
+    if lowered(loop.text) == lowered(shorten(draft.sentence.text, MAX_TEXT_CHARS)):
+        return True
+    return _overlap(stems(loop, language), draft.sentence.stems) > SAME
+
+
+def bounded(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:
+    """Return at most 12 live loops (longest untouched go first) and the last 8 that ended, in the order of opening."""
+    living = sorted(alive(loops), key=lambda loop: (loop.touched_at_ms, loop.opened_seq))[-MAX_OPEN:]
+    ended = sorted((loop for loop in loops if loop.status not in ALIVE), key=lambda loop: loop.touched_at_ms)[
+        -MAX_CLOSED:
+    ]
+    keep = {loop.loop_id for loop in living} | {loop.loop_id for loop in ended}
+    return tuple(loop for loop in loops if loop.loop_id in keep)
+
+
+def defers(assistant: tuple[Sentence, ...], language: Language) -> bool:
+    """Return whether the reply puts the matter off or does not know."""
+    return any(
+        (language.has("deferral", sentence.lower) or language.has("unsure", sentence.lower)) and not sentence.asks
+        for sentence in assistant[:4]
+    )
+
+
+def drafts_of(
+    user: tuple[Sentence, ...], assistant: tuple[Sentence, ...], language: Language, *, has_job: bool, failed: bool
+) -> tuple[Draft, ...]:
+    """Return what the turn leaves unfinished: the user's promises, what the reply put off, the assistant's promises."""
+    drafts = [Draft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
+    waiting = bool(asked_at_the_end(assistant, language)) or defers(assistant, language) or failed or not assistant
+    asked = [s for s in user if ("request" in s.signs or s.asks) and s.content and not is_promise(s, language)]
+    if waiting and asked and not has_job:
+        kind: LoopKind = "request" if "request" in asked[-1].signs else "question"
+        drafts.append(Draft(kind, "assistant", asked[-1]))
+    elif not has_job:
+        drafts += _own_promises(assistant, language)
+    return tuple(drafts)
+
+
+def _is_own_task(sentence: Sentence, language: Language) -> bool:
+    return (
+        is_promise(sentence, language) and bool(sentence.content) and not language.has("hypothetical", sentence.lower)
+    )
+
+
+def _promise_kind(sentence: Sentence, language: Language) -> LoopKind:
+    return "commitment" if language.has("commitment", sentence.lower) else "task"
+
+
+def _own_promises(assistant: tuple[Sentence, ...], language: Language) -> list[Draft]:
+    return [
+        Draft("commitment", "assistant", s)
+        for s in assistant
+        if is_promise(s, language) and language.has("later", s.lower) and not s.text.endswith(":")
+    ][:2]
+
+
+def close_by_user(
+    loops: tuple[OpenLoop, ...], user: tuple[Sentence, ...], moment: Moment, language: Language
+) -> tuple[OpenLoop, ...]:
+    """Return the loops after what the user reports as done or calls off."""
+    for sentence in user:
+        status: LoopStatus
+        if language.has("drop", sentence.lower) and not sentence.asks:
+            status = "dropped"
+        elif reports_done(sentence, language):
+            status = "done"
+        else:
+            continue
+        target = find(loops, sentence.stems, language)
+        if target is None and len(sentence.content) <= 1:
+            target = latest(loops, "user" if status == "done" else None) or latest(loops)
+        if target is not None:
+            loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
+    return loops
+
+
+def close_by_assistant(
+    loops: tuple[OpenLoop, ...],
+    user: tuple[Sentence, ...],
+    assistant: tuple[Sentence, ...],
+    moment: Moment,
+    language: Language,
+) -> tuple[OpenLoop, ...]:
+    """Return the loops after what the assistant delivers or answers."""
+    if not assistant or defers(assistant, language) or asked_at_the_end(assistant, language):
+        return loops
+    said = frozenset[str]().union(*(s.stems for s in assistant))
+    asked = frozenset[str]().union(*(s.stems for s in user if s.asks or "request" in s.signs))
+    delivers = any(language.has("delivery", s.lower) or language.has("action_report", s.lower) for s in assistant[:3])
+    target = find(loops, asked, language, "assistant")
+    if target is None and delivers:
+        target = find(loops, said, language, "assistant")
+    if target is None or target.turn_id == moment.turn_id:
+        return loops
+    status: LoopStatus = "answered" if target.kind == "question" else "done"
+    return _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
+
+
+def _replace(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:
+    return tuple(changed if loop.loop_id == changed.loop_id else loop for loop in loops)
+
+
+def wake(loops: tuple[OpenLoop, ...], at_ms: int) -> tuple[OpenLoop, ...]:
+    """Return the loops with those awake whose snooze is over."""
+    return tuple(
+        loop.model_copy(update={"status": "open"})
+        if loop.status == "snoozed" and loop.due_at_ms is not None and loop.due_at_ms <= at_ms
+        else loop
+        for loop in loops
+    )

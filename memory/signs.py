@@ -1,0 +1,159 @@
+"""What a sentence asks of somebody (request, promise, question, clarification) and the intent of a turn. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memory.languages import Language
+from memory.sentences import Sentence, has_question_mark, is_question, pieces, plain_sentence
+from memory.types import ResponseType
+
+SHORT_REPLY_WORDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSigns:
+    """What one turn is, before it is stored."""
+
+    intent: str
+    action_name: str | None
+    response_type: ResponseType
+    language: str
+
+
+def sentence_signs(sentence: Sentence, language: Language) -> frozenset[str]:
+    """Return which of request, commitment, question and clarification the sentence is; it may be several."""
+    signs = set()
+    if is_question(sentence.text, sentence.lower, language):
+        signs.add("question")
+    if language.has("request", sentence.lower) or language.has("imperative", sentence.lower):
+        signs.add("request")
+    if language.has("commitment", sentence.lower):
+        signs.add("commitment")
+    if language.has("clarification", sentence.lower):
+        signs.add("clarification")
+    return frozenset(signs)
+
+
+def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
+    """Return the sentences of a text with their signs, at most 40."""
+    plain = (plain_sentence(piece, language) for piece in pieces(text))
+    return tuple(replace(sentence, signs=sentence_signs(sentence, language)) for sentence in plain)
+
+
+def starts_with(cue: str, sentence: Sentence, language: Language) -> bool:
+    """Return whether the sentence begins with a phrase of the cue."""
+    pattern = language.cues.get(cue)
+    found = pattern.match(sentence.lower) if pattern else None
+    return found is not None
+
+
+def is_short(sentences: tuple[Sentence, ...]) -> bool:
+    """Return whether the text is a reply of at most six words, which means nothing by itself."""
+    return 0 < sum(len(sentence.words) for sentence in sentences) <= SHORT_REPLY_WORDS
+
+
+def reply_sign(sentences: tuple[Sentence, ...], language: Language) -> str | None:
+    """Return `yes`, `no`, `why` or `choice` for a short reply that leans on what was said before, else None."""
+    if not sentences or not is_short(sentences):
+        return None
+    first = sentences[0]
+    bare = first.lower.strip(" .,!?…:;)(")
+    for sign in ("no", "yes"):
+        if starts_with(sign, first, language) and (sign == "no" or not first.asks):
+            return sign
+    pattern = language.cues.get("why")
+    if pattern and pattern.fullmatch(bare):
+        return "why"
+    chosen = language.ordinal_pattern.search(first.lower)
+    if chosen and not first.asks and len(first.content) <= SHORT_REPLY_WORDS // 2:
+        return "choice"
+    return None
+
+
+def action_of(sentences: tuple[Sentence, ...], language: Language) -> str | None:
+    """Return the name of what is asked for (`remind`, `translate` …) or None when nothing is asked."""
+    asked = [sentence for sentence in sentences if "request" in sentence.signs or sentence.asks]
+    hits = [
+        (found.start(), name)
+        for sentence in asked[:3]
+        for name, pattern in language.actions.items()
+        if (found := pattern.search(sentence.lower))
+    ]
+    return min(hits)[1] if hits else None
+
+
+_BY_CUE = (("thanks", "thanks"), ("goodbye", "goodbye"), ("greeting", "greeting"))
+
+
+def intent_of(sentences: tuple[Sentence, ...], language: Language) -> str:
+    """Return what the user's message does: request, question, promise, confirm, choose, done, greeting, … or chat."""
+    if not sentences:
+        return "chat"
+    if sentences[0].text.startswith("/"):
+        return "command"
+    reply = reply_sign(sentences, language)
+    if reply:
+        return {"yes": "confirm", "no": "deny", "why": "clarify", "choice": "choose"}[reply]
+    short = is_short(sentences)
+    for cue, intent in _BY_CUE:
+        if short and starts_with(cue, sentences[0], language):
+            return intent
+    return _intent_by_signs(sentences, language)
+
+
+def _intent_by_signs(sentences: tuple[Sentence, ...], language: Language) -> str:
+    signs = frozenset[str]().union(*(sentence.signs for sentence in sentences))
+    found = (
+        ("drop", any(language.has("drop", sentence.lower) for sentence in sentences)),
+        ("reminder", action_of(sentences, language) == "remind"),
+        ("request", "request" in signs),
+        ("question", "question" in signs),
+        ("done", any(reports_done(sentence, language) for sentence in sentences)),
+        ("promise", any(is_promise(sentence, language) for sentence in sentences)),
+        ("statement", sum(len(sentence.content) for sentence in sentences) > 1),
+    )
+    return next((intent for intent, holds in found if holds), "chat")
+
+
+def reports_done(sentence: Sentence, language: Language) -> bool:
+    """Return whether the sentence says that something has been done (and not that it is still to do)."""
+    return language.has("done", sentence.lower) and not sentence.asks and not language.has("not_yet", sentence.lower)
+
+
+def is_promise(sentence: Sentence, language: Language) -> bool:
+    """Return whether the speaker takes something upon himself, leaving out turns of phrase and suppositions."""
+    if sentence.asks or not (language.has("commitment", sentence.lower) or language.has("obligation", sentence.lower)):
+        return False
+    return not language.has("not_a_promise", sentence.lower)
+
+
+def is_offer(sentence: Sentence, language: Language) -> bool:
+    """Return whether the question offers to do something."""
+    return sentence.asks and language.has("offer", sentence.lower)
+
+
+def response_type_of(sentences: tuple[Sentence, ...], language: Language) -> ResponseType:
+    """Return what the assistant's reply is: error, refusal, question, action, confirmation, answer; `none` if empty."""
+    if not sentences:
+        return "none"
+    head = sentences[:3]
+    short = sum(len(sentence.words) for sentence in sentences) <= 2 * SHORT_REPLY_WORDS
+    agrees = starts_with("yes", sentences[0], language) or is_promise(sentences[0], language)
+    found: tuple[tuple[ResponseType, bool], ...] = (
+        ("error", any(language.has("error", sentence.lower) for sentence in head)),
+        ("refusal", any(language.has("refusal", sentence.lower) for sentence in head)),
+        ("question", bool(asked_at_the_end(sentences, language))),
+        ("action", any(language.has("action_report", sentence.lower) for sentence in head)),
+        ("confirmation", short and agrees),
+    )
+    return next((kind for kind, holds in found if holds), "answer")
+
+
+def asked_at_the_end(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:
+    """Return the questions among the last sentences of a reply that wait for an answer; courtesies do not."""
+    return tuple(
+        sentence
+        for sentence in sentences[-3:]
+        if sentence.asks and has_question_mark(sentence.text) and not language.has("courtesy_question", sentence.lower)
+    )
