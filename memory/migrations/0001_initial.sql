@@ -253,3 +253,13 @@ CREATE TABLE continuity_preferences (
     skip_preview BIGINT NOT NULL,             -- 1 = do not show the preview
     updated_at_ms BIGINT NOT NULL             -- when it was chosen
 );
+
+-- What the user chose for one session (001: continuity_mode), with the packet exactly as it was shown.
+CREATE TABLE continuity_choices (
+    session_id TEXT PRIMARY KEY,              -- the session
+    owner_key TEXT NOT NULL,                  -- <conversation_id>|<user_id>|<persona>
+    mode TEXT NOT NULL,                       -- use | off
+    internal_packet TEXT NOT NULL,            -- injected before the first reply; '' = none, or cleared
+    chosen_at_ms BIGINT NOT NULL              -- when it was chosen
+);
+CREATE INDEX continuity_choices_by_owner ON continuity_choices (owner_key);
