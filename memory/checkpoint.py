@@ -1,0 +1,238 @@
+"""Checkpoint files: one JSON per session; the old one or the new one, never torn (P7), never trusted blindly (P8)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import orjson
+from pydantic import ValidationError
+
+from memory.errors import (
+    CheckpointDamaged,
+    CheckpointError,
+    CheckpointForeign,
+    CheckpointMissing,
+    StorageUnavailable,
+)
+from memory.faults import point
+from memory.ports import Clock
+from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
+
+FORMAT = "continuity-checkpoint"
+SUFFIX = ".json"
+TEMPORARY = ".tmp"
+NAME_MAX_BYTES = 200
+
+
+def digest_of(payload: bytes) -> str:
+    """Return the digest of a payload in its canonical bytes."""
+    return hashlib.blake2b(payload, digest_size=32).hexdigest()
+
+
+def canonical(payload: Any) -> bytes:
+    """Return the one byte form of a JSON value: sorted keys, no spaces."""
+    return orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)
+
+
+def pack(snapshot: ConversationCheckpointSnapshot) -> bytes:
+    """Return the file's bytes: an envelope with the digest of its payload."""
+    payload = canonical(snapshot.model_dump())
+    return b'{"format":"%b","digest":"%b","payload":%b}\n' % (FORMAT.encode(), digest_of(payload).encode(), payload)
+
+
+def unpack(data: bytes, path: Path, *, verify: bool = True) -> ConversationCheckpointSnapshot:
+    """Return the snapshot in a file's bytes. Raises `CheckpointDamaged` with what was found and what was expected.
+
+    `verify=False` leaves the digest out: only for tests that show what it is good for.
+    """
+    if not data:
+        raise CheckpointDamaged(f"checkpoint '{path}' is empty; rebuild it from the turn log")
+    try:
+        envelope = orjson.loads(data)
+        found, payload = envelope["digest"], envelope["payload"]
+    except (orjson.JSONDecodeError, KeyError, TypeError) as exc:
+        raise CheckpointDamaged(
+            f"checkpoint '{path}' ({len(data)} bytes) is not a whole envelope: {exc}; rebuild it from the turn log"
+        ) from exc
+    body = canonical(payload)
+    expected = digest_of(body)
+    if verify and found != expected:
+        raise CheckpointDamaged(
+            f"checkpoint '{path}' has digest '{str(found)[:12]}', its content has '{expected[:12]}'; "
+            "rebuild it from the turn log"
+        )
+    try:
+        snapshot = ConversationCheckpointSnapshot.model_validate_json(body)
+    except ValidationError as exc:
+        raise CheckpointDamaged(
+            f"checkpoint '{path}' does not hold a snapshot of schema {CHECKPOINT_SCHEMA} "
+            f"({exc.error_count()} fields differ, first {exc.errors()[0]['loc']}); rebuild it from the turn log"
+        ) from exc
+    if snapshot.schema_version > CHECKPOINT_SCHEMA:
+        raise CheckpointDamaged(
+            f"checkpoint '{path}' has schema {snapshot.schema_version}, this program knows {CHECKPOINT_SCHEMA}; "
+            "rebuild it from the turn log"
+        )
+    return snapshot
+
+
+def file_name(session_id: str) -> str:
+    """Return a file name that is safe for any session id and from which `session_of` gets the id back.
+
+    Raises `CheckpointError` for an id that is empty or too long for a file name.
+    """
+    name = quote(session_id, safe="").replace(".", "%2E")
+    if not name or len(name) > NAME_MAX_BYTES:
+        raise CheckpointError(
+            f"session id {session_id[:40]!r} cannot name a checkpoint; use 1 to {NAME_MAX_BYTES} bytes"
+        )
+    return name + SUFFIX
+
+
+def session_of(name: str) -> str:
+    """Return the session id in a checkpoint's file name."""
+    return unquote(name.removesuffix(SUFFIX))
+
+
+class CheckpointFiles:
+    """The checkpoints of one data folder. All methods block; `in_thread` runs one beside the event loop."""
+
+    def __init__(self, folder: Path | str, clock: Clock) -> None:
+        self.folder = Path(folder)
+        self._clock = clock
+        self._count = itertools.count()
+
+    def path(self, session_id: str) -> Path:
+        """Return where the session's checkpoint is or would be."""
+        return self.folder / file_name(session_id)
+
+    def save(self, snapshot: ConversationCheckpointSnapshot) -> None:
+        """Replace the session's checkpoint; when this returns the new one survives a power cut.
+
+        A crash leaves, in this order: before the rename the old file (and a `.tmp` that `sweep` removes), after it
+        the new file, possibly the old one after a power cut until the folder is synced. Raises `StorageUnavailable`
+        with the old file untouched.
+        """
+        target = self.path(snapshot.session_id)
+        temporary = self.folder / f".{target.name}.{os.getpid()}-{next(self._count)}{TEMPORARY}"
+        try:
+            self._make_folder()
+            _write_synced(temporary, pack(snapshot))
+            point("checkpoint_temp_written")
+            temporary.replace(target)
+            point("checkpoint_renamed")
+            _sync_folder(self.folder)
+            point("checkpoint_synced")
+        except OSError as exc:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise StorageUnavailable(
+                f"checkpoint '{target}' could not be written ({exc}); the turn log has everything, check the disk"
+            ) from exc
+
+    def load(self, session_id: str) -> ConversationCheckpointSnapshot:
+        """Return the session's snapshot, checked.
+
+        Raises `CheckpointMissing`, `CheckpointDamaged` (empty, torn, altered, unreadable schema),
+        `CheckpointForeign` (it is another session's), `StorageUnavailable` when the file cannot be read.
+        """
+        path = self.path(session_id)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as exc:
+            raise CheckpointMissing(f"there is no checkpoint '{path}'; it is rebuilt from the turn log") from exc
+        except OSError as exc:
+            raise StorageUnavailable(f"checkpoint '{path}' could not be read ({exc}); check its owner") from exc
+        snapshot = unpack(data, path)
+        inside = {snapshot.session_id, snapshot.state.session_id, *(turn.session_id for turn in snapshot.last_turns)}
+        if inside != {session_id}:
+            raise CheckpointForeign(
+                f"checkpoint '{path}' belongs to session {sorted(inside - {session_id})}, expected '{session_id}'; "
+                "it is moved aside"
+            )
+        return snapshot
+
+    def quarantine(self, session_id: str) -> Path | None:
+        """Move a file that cannot be used aside, as `<name>.corrupt-<ms>`; return where it is, None if it was gone."""
+        path = self.path(session_id)
+        aside = path.with_name(f"{path.name}.corrupt-{self._clock.now_ms()}")
+        while aside.exists():
+            aside = aside.with_name(f"{aside.name}-{next(self._count)}")
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return None
+        except OSError as exc:
+            raise StorageUnavailable(f"checkpoint '{path}' could not be moved aside ({exc}); check its owner") from exc
+        return aside
+
+    def remove(self, session_id: str) -> None:
+        """Delete the session's checkpoint and everything that was moved aside of it (P13).
+
+        Delete it before the rows: a checkpoint whose rows are gone brings its session back at the next start.
+        """
+        name = file_name(session_id)
+        try:
+            for entry in self._entries():
+                if entry.name == name or entry.name.startswith((f"{name}.corrupt-", f".{name}.")):
+                    Path(entry.path).unlink(missing_ok=True)
+            _sync_folder(self.folder)
+        except FileNotFoundError:
+            return
+        except OSError as exc:
+            raise StorageUnavailable(f"checkpoint '{self.path(session_id)}' could not be deleted ({exc})") from exc
+
+    def session_ids(self) -> list[str]:
+        """Return the sessions that have a checkpoint, by file name alone."""
+        return [session_of(entry.name) for entry in self._entries() if entry.name.endswith(SUFFIX)]
+
+    def quarantined(self) -> list[str]:
+        """Return the names of the files that were moved aside."""
+        return sorted(entry.name for entry in self._entries() if ".corrupt-" in entry.name)
+
+    def sweep(self) -> int:
+        """Remove what a crash left half-written, return how many files that were; call it at start, before any save."""
+        leftovers = [entry.path for entry in self._entries() if entry.name.endswith(TEMPORARY)]
+        for leftover in leftovers:
+            Path(leftover).unlink(missing_ok=True)
+        return len(leftovers)
+
+    def _entries(self) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.folder) as entries:
+                return list(entries)
+        except FileNotFoundError:
+            return []
+
+    def _make_folder(self) -> None:
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True, mode=0o700)
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def in_thread(work: Any, *args: Any) -> Any:
+    """Run a blocking method of `CheckpointFiles` beside the event loop."""
+    return await asyncio.to_thread(work, *args)

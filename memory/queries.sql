@@ -1,0 +1,155 @@
+-- Queries of sessions, turns, checkpoints' counterparts and the schema's own ledger. One line of why above each.
+-- Portable (SQLite, PostgreSQL): times and ids are parameters, a bare NULL test is cast, no backend's own functions.
+
+-- name: create_schema_migrations
+-- The ledger of migrations; the migrator makes it, so that schema.sql holds only what the program uses.
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    number BIGINT PRIMARY KEY,                -- NNNN of the migration's files
+    name TEXT NOT NULL,                       -- what it was for
+    applied_at_ms BIGINT NOT NULL             -- when it was applied
+);
+
+-- name: applied_migrations
+-- What this database has.
+SELECT number FROM schema_migrations ORDER BY number;
+
+-- name: find_migration
+-- Asked inside the transaction: another process may have been faster.
+SELECT number FROM schema_migrations WHERE number = :number;
+
+-- name: record_migration
+-- In the same transaction as the migration.
+INSERT INTO schema_migrations (number, name, applied_at_ms) VALUES (:number, :name, :applied_at_ms);
+
+-- name: point_conversation
+-- The session that the next message of a conversation goes to.
+INSERT INTO conversations (conversation_id, current_session_id, created_at_ms)
+VALUES (:conversation_id, :session_id, :created_at_ms)
+ON CONFLICT (conversation_id) DO UPDATE SET current_session_id = excluded.current_session_id;
+
+-- name: adopt_conversation
+-- A session came back from its checkpoint: it becomes current unless a session with newer turns is.
+INSERT INTO conversations (conversation_id, current_session_id, created_at_ms)
+VALUES (:conversation_id, :session_id, :last_turn_at_ms)
+ON CONFLICT (conversation_id) DO UPDATE SET current_session_id = excluded.current_session_id
+WHERE COALESCE((SELECT s.last_turn_at_ms FROM conversation_sessions s
+                WHERE s.session_id = conversations.current_session_id), 0) < :last_turn_at_ms;
+
+-- name: current_session
+-- Where the next message goes.
+SELECT current_session_id FROM conversations WHERE conversation_id = :conversation_id;
+
+-- name: insert_session
+-- A new session, or one that came back from its checkpoint.
+INSERT INTO conversation_sessions (session_id, conversation_id, user_id, origin, status, state_json, rolling_summary,
+    turn_count, last_seq, version, created_at_ms, last_turn_at_ms, title)
+VALUES (:session_id, :conversation_id, :user_id, :origin, :status, :state_json, :rolling_summary,
+    :turn_count, :last_seq, 1, :created_at_ms, :last_turn_at_ms, :title);
+
+-- name: update_session
+-- The state after a turn or an edit; no row changes when somebody else wrote first (optimistic version).
+UPDATE conversation_sessions
+SET status = :status, state_json = :state_json, rolling_summary = :rolling_summary, turn_count = :turn_count,
+    last_seq = :last_seq, version = version + 1, last_turn_at_ms = :last_turn_at_ms, title = :title
+WHERE session_id = :session_id AND version = :version;
+
+-- name: set_session_status
+-- A session steps back or is closed in good order; its state stays as it is.
+UPDATE conversation_sessions SET status = :status, version = version + 1 WHERE session_id = :session_id;
+
+-- name: mark_resuming
+-- At start: what was at work when the process died, in one statement, so that it costs the same for any number.
+UPDATE conversation_sessions SET status = 'resuming', version = version + 1
+WHERE status IN ('active', 'awaiting_clarification');
+
+-- name: get_session
+-- One session with its state.
+SELECT * FROM conversation_sessions WHERE session_id = :session_id;
+
+-- name: list_sessions
+-- The sessions of a conversation, the latest first; empty ones are nothing to come back to.
+SELECT * FROM conversation_sessions
+WHERE conversation_id = :conversation_id AND turn_count > 0
+ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
+
+-- name: all_sessions
+-- For the operator: every session, the latest first.
+SELECT * FROM conversation_sessions ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
+
+-- name: sessions_since
+-- What was said elsewhere today (003 tier 2): other sessions of the conversation with a turn since a moment.
+SELECT * FROM conversation_sessions
+WHERE conversation_id = :conversation_id AND turn_count > 0 AND session_id <> :except_session_id
+    AND last_turn_at_ms >= :since_ms
+ORDER BY last_turn_at_ms;
+
+-- name: last_ended_session
+-- The session before this one (003 tier 4).
+SELECT * FROM conversation_sessions
+WHERE conversation_id = :conversation_id AND turn_count > 0 AND session_id <> :except_session_id
+ORDER BY last_turn_at_ms DESC LIMIT 1;
+
+-- name: session_ids
+-- At start: which checkpoints have no session (a database that was emptied or replaced).
+SELECT session_id FROM conversation_sessions;
+
+-- name: session_counts
+-- For `status`: how many sessions are in which state.
+SELECT status, COUNT(*) AS sessions, SUM(turn_count) AS turns FROM conversation_sessions GROUP BY status;
+
+-- name: insert_turn
+-- Append-only; UNIQUE (session_id, seq) and UNIQUE (bot_id, update_id) let one writer win (P2).
+INSERT INTO conversation_turns (turn_id, session_id, conversation_id, seq, user_id, user_text, assistant_text, intent,
+    action_name, response_type, job_refs, tool_calls_json, third_party, language, user_tokens, assistant_tokens,
+    tool_tokens, model, input_tokens, output_tokens, bot_id, update_id, digest, created_at_ms)
+VALUES (:turn_id, :session_id, :conversation_id, :seq, :user_id, :user_text, :assistant_text, :intent,
+    :action_name, :response_type, :job_refs, :tool_calls_json, :third_party, :language, :user_tokens, :assistant_tokens,
+    :tool_tokens, :model, :input_tokens, :output_tokens, :bot_id, :update_id, :digest, :created_at_ms);
+
+-- name: heal_turn
+-- A row that no longer matches its digest is written anew from the checkpoint (P8).
+UPDATE conversation_turns
+SET user_id = :user_id, user_text = :user_text, assistant_text = :assistant_text, intent = :intent,
+    action_name = :action_name, response_type = :response_type, job_refs = :job_refs,
+    tool_calls_json = :tool_calls_json, third_party = :third_party, language = :language, user_tokens = :user_tokens,
+    assistant_tokens = :assistant_tokens, tool_tokens = :tool_tokens, digest = :digest, created_at_ms = :created_at_ms
+WHERE session_id = :session_id AND seq = :seq;
+
+-- name: get_turn
+-- One turn by its id.
+SELECT * FROM conversation_turns WHERE turn_id = :turn_id;
+
+-- name: last_turns
+-- The newest turns of a session; the caller turns them round.
+SELECT * FROM conversation_turns WHERE session_id = :session_id ORDER BY seq DESC LIMIT :limit;
+
+-- name: turns_between
+-- A stretch of a session, oldest first; both ends belong to it.
+SELECT * FROM conversation_turns
+WHERE session_id = :session_id AND seq >= :from_seq AND seq <= :through_seq ORDER BY seq LIMIT :limit;
+
+-- name: count_turns
+-- How many turns the log really holds, for checks.
+SELECT COUNT(*) AS turns, COALESCE(MAX(seq), 0) AS last_seq FROM conversation_turns WHERE session_id = :session_id;
+
+-- name: insert_context_snapshot
+-- What the model was given for a turn and what was cut, in the same transaction as the turn (003 FR-006).
+INSERT INTO context_snapshots (turn_id, session_id, message_history_count, message_history_tokens, messages_truncated,
+    today_summary_present, open_threads_count, last_conversation_present, retrieved_count, summary_tokens, total_tokens,
+    receipts_json, compiled_at_ms)
+VALUES (:turn_id, :session_id, :message_history_count, :message_history_tokens, :messages_truncated,
+    :today_summary_present, :open_threads_count, :last_conversation_present, :retrieved_count, :summary_tokens,
+    :total_tokens, :receipts_json, :compiled_at_ms);
+
+-- name: context_snapshots
+-- The receipts of a session, the latest first.
+SELECT * FROM context_snapshots WHERE session_id = :session_id ORDER BY compiled_at_ms DESC LIMIT :limit;
+
+-- name: active_jobs
+-- What the assistant still has to do here (002 section 5.4).
+SELECT job_id, title, status, progress, due_at_ms FROM jobs
+WHERE conversation_id = :conversation_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
+
+-- name: compactions
+-- The compactions of a session, the latest first.
+SELECT * FROM compactions WHERE session_id = :session_id ORDER BY created_at_ms DESC, compaction_id LIMIT :limit;
