@@ -122,6 +122,8 @@ class SessionState(Contract):
     schema_version: int = STATE_SCHEMA
     session_id: str
     conversation_id: str
+    isolated: bool = False
+    """True in a session started with /fresh: nothing of other sessions reaches the model through any tier."""
     status: SessionStatus = "active"
     active_topics: tuple[Topic, ...] = ()
     pending_clarifications: tuple[PendingClarification, ...] = ()
