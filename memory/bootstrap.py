@@ -1,0 +1,344 @@
+"""The application functions of the continuity bootstrap (001): preview, choice, refresh, clear, every stage.
+
+`memory/continuity/` decides, this module reads and stores. Telegram, command line and an HTTP service call it alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Literal, cast
+
+from memory.continuity import rows
+from memory.continuity.generate import generate, with_selection
+from memory.continuity.offer import Offer, SessionOrigin, injection, is_isolated, offer, session_mode
+from memory.continuity.packet import fit, internal_packet, preview
+from memory.continuity.scoring import without
+from memory.continuity.staleness import Decision, fingerprint, staleness
+from memory.continuity.text import repair_mojibake
+from memory.continuity.types import (
+    Arc,
+    BootstrapInputs,
+    BootstrapOwner,
+    CachedBootstrap,
+    DroppedArc,
+    Mode,
+    Preference,
+    SessionChoice,
+    Stages,
+)
+from memory.continuity.wording import Reword, WordingRequest, apply_wording
+from memory.errors import ContinuityError, UnknownSession
+from memory.ports import Clock, Database, Row, Statement, TokenCounter
+from memory.types import Contract
+
+SESSIONS_MAX = 30
+MEMORIES_MAX = 60
+LOOPS_MAX = 60
+PACKET_MAX_TOKENS = 900
+REWORD_TIMEOUT_S = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+class BootstrapPreview(Contract):
+    """What the user is shown, and what the caller shall do with it."""
+
+    offer: Offer
+    mode: Mode
+    skip_preview: bool
+    text: str = ""
+    """"carry forward" wording, "" when there is nothing to carry."""
+    arcs: tuple[Arc, ...] = ()
+    """In the order of the text; each can be dropped by its `arc_id` before continuing."""
+
+    @property
+    def available(self) -> bool:
+        """True when there is something to carry forward."""
+        return bool(self.arcs)
+
+
+class Bootstrap:
+    """The continuity bootstrap of every user and persona over one database.
+
+    `reword` may put the arcs that code selected into better words (never inside a user's wait: only when the
+    heartbeat or a refresh generates); without it everything is deterministic and offline.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        counter: TokenCounter,
+        *,
+        reword: Reword | None = None,
+        max_tokens: int = PACKET_MAX_TOKENS,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._counter = counter
+        self._reword = reword
+        self._max_tokens = max_tokens
+        self._storing = asyncio.Lock()
+        """From reading the inputs to storing what was made of them: a drop or a clearing is never overwritten."""
+
+    async def preference(self, owner: BootstrapOwner) -> Preference:
+        """Return what the user chose for this persona; "ask" when nothing was."""
+        return rows.preference_from(await self._db.read_one("continuity_preference", owner_key=owner.preference_key))
+
+    async def prefer(self, owner: BootstrapOwner, preference: Preference) -> None:
+        """Store what the user chose for this persona; it survives clearing."""
+        await self._db.write(rows.save_preference(owner, preference, self._clock.now_ms()))
+
+    async def preview(
+        self, owner: BootstrapOwner, *, origin: SessionOrigin = "gap", asked_for: bool = False
+    ) -> BootstrapPreview:
+        """Return what can be carried forward and whether to ask, use or say nothing (`GET /continuity/preview`).
+
+        Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
+        anew first, without a model, so what was forgotten or closed never shows.
+        """
+        chosen = await self.preference(owner)
+        quiet = BootstrapPreview(offer="nothing", mode=chosen.mode, skip_preview=chosen.skip_preview)
+        if offer(chosen, available=True, origin=origin, asked_for=asked_for) == "nothing":
+            return quiet
+        selection = (await self._current(owner)).selection
+        decided = offer(chosen, available=bool(selection.core), origin=origin, asked_for=asked_for)
+        return quiet.model_copy(update={"offer": decided, "text": preview(selection), "arcs": selection.arcs})
+
+    async def choose(  # the arguments are the fields of POST /continuity/choice
+        self,
+        owner: BootstrapOwner,
+        session_id: str,
+        mode: Literal["use", "off"],
+        *,
+        remember: bool = False,
+        skip_preview: bool = False,
+        dropped: Sequence[str] = (),
+    ) -> SessionChoice:
+        """Store what the user chose for one session, with the packet as it was shown (`POST /continuity/choice`).
+
+        One transaction: dropped arcs, the choice, and with `remember` the preference. A second call for the same
+        session replaces the first. Ids in `dropped` that are not on the preview are ignored.
+        Raises `UnknownSession`, also for a session of another conversation, and `ContinuityError` when the owner is
+        not the session's primary user; then nothing is stored.
+        """
+        await self._own_session(owner, session_id)
+        async with self._storing:
+            effects: list[Statement] = []
+            packet = ""
+            if dropped or mode == "use":
+                kept, effects = await self._without(owner, frozenset(dropped))
+                packet = kept.internal_packet if mode == "use" and kept.selection.core else ""
+            now_ms = self._clock.now_ms()
+            choice = SessionChoice(session_id=session_id, mode=mode, internal_packet=packet, chosen_at_ms=now_ms)
+            effects.append(rows.save_choice(owner, choice))
+            if remember:
+                chosen = Preference(mode=mode, skip_preview=skip_preview)
+                effects.append(rows.save_preference(owner, chosen, now_ms))
+            await self._db.write(*effects)
+        return choice
+
+    async def refresh(self, owner: BootstrapOwner) -> Stages:
+        """Generate anew whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
+
+        Mode off does not keep it from running: it was asked for. When something newer came while a model was
+        wording, the deterministic words are stored.
+        """
+        return await self._refresh(owner, await self._inputs(owner))
+
+    async def refresh_if_stale(self, owner: BootstrapOwner) -> Decision:
+        """Generate when it is stale and wanted, as the heartbeat does; return whether it ran and why.
+
+        In mode off nothing is read, generated or paid for.
+        """
+        if (await self.preference(owner)).mode == "off":
+            return Decision(go=False, reason="mode is off")
+        inputs = await self._inputs(owner)
+        cached = await self._cached(owner)
+        decision = staleness(cached, fingerprint(owner, inputs), inputs.newest_at_ms)
+        if not decision.go and self._reword is not None and cached is not None and cached.wording != "model":
+            decision = Decision(go=True, reason="not worded by the model yet")
+        if decision.go:
+            await self._refresh(owner, inputs)
+        return decision
+
+    async def clear(self, owner: BootstrapOwner) -> None:
+        """Remove relationship state, arcs and cache of an owner; the preference and fresh starts stay (001)."""
+        async with self._storing:
+            await self._db.write(*rows.clear_owner(owner))
+
+    async def clear_conversation(self, conversation_id: str) -> None:
+        """Do the same for everybody in a conversation; call it after something there was forgotten (P13)."""
+        async with self._storing:
+            await self._db.write(*rows.clear_conversation(conversation_id))
+
+    async def stages(self, owner: BootstrapOwner, *, reword: bool = False) -> Stages:
+        """Return every stage of a generation without storing anything; a model is asked only with `reword`."""
+        stages = self._generate(owner, await self._inputs(owner))
+        return await self._reworded(owner, stages) if reword else stages
+
+    async def packet_for(self, owner: BootstrapOwner, session_id: str) -> str:
+        """Return the internal packet for the next prompt of a session, complete with its guardrails, or "".
+
+        It is given only before the first reply is stored, only in mode "use", only to the session's primary user, and
+        only when there is something to carry. A restart changes none of this. Raises `UnknownSession`.
+        """
+        session = await self._session(owner, session_id)
+        choice = await self._choice(session_id)
+        mode = session_mode(await self.preference(owner), choice, _origin(session))
+        decision = injection(
+            mode, stored_turns=session["turn_count"], user_id=owner.user_id, primary_user_id=session["user_id"]
+        )
+        _log.debug("bootstrap injection: session=%s go=%s reason=%s", session_id, decision.go, decision.reason)
+        if not decision.go:
+            return ""
+        if choice is not None and choice.internal_packet:
+            return choice.internal_packet
+        current = await self._current(owner)
+        return current.internal_packet if current.selection.core else ""
+
+    async def is_isolated(self, session_id: str) -> bool:
+        """Tell whether nothing of other sessions may reach the model in this one. Raises `UnknownSession`."""
+        session = await self._db.read_one("continuity_session", session_id=session_id)
+        if session is None:
+            raise UnknownSession
+        return is_isolated(await self._choice(session_id), _origin(session))
+
+    async def warm_up(self) -> None:
+        """Load what is slow to load in a thread, so that the first generation delays nobody."""
+        await asyncio.to_thread(repair_mojibake, "é")
+
+    async def _refresh(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
+        """Generate from the inputs, let a model reword, store; from the newest inputs when they changed meanwhile."""
+        stages = await self._reworded(owner, self._generate(owner, inputs))
+        async with self._storing:
+            latest = await self._inputs(owner)
+            if fingerprint(owner, latest) != stages.fingerprint:
+                stages = self._generate(owner, latest)
+            await self._save(owner, stages)
+        return stages
+
+    def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
+        """Generate and keep within the token budget."""
+        stages = generate(owner, inputs)
+        fitted = fit(stages.relationship, stages.selection, self._counter, self._max_tokens)
+        return with_selection(stages, fitted, "deterministic")
+
+    async def _reworded(self, owner: BootstrapOwner, stages: Stages) -> Stages:
+        """Let the model reword the selected arcs; any failure leaves the deterministic words and is not tried again."""
+        if self._reword is None or not stages.available:
+            return stages
+        try:
+            async with asyncio.timeout(REWORD_TIMEOUT_S):
+                proposals = await self._reword(WordingRequest(persona=owner.persona, arcs=stages.selection.arcs))
+        except Exception as exc:  # noqa: BLE001 - whatever a model or its client throws, the words stay ours
+            _log.warning("bootstrap wording failed, deterministic words are kept: %s", type(exc).__name__)
+            return stages.model_copy(update={"wording": "model"})
+        worded = apply_wording(stages.selection, proposals, owner.persona)
+        return with_selection(stages, fit(stages.relationship, worded, self._counter, self._max_tokens), "model")
+
+    async def _current(self, owner: BootstrapOwner) -> CachedBootstrap:
+        """Return the cache when it is fresh, else generate without a model, store and return that."""
+        async with self._storing:
+            return await self._current_locked(owner)
+
+    async def _current_locked(self, owner: BootstrapOwner) -> CachedBootstrap:
+        """Do the work of `_current` for a caller that holds the lock."""
+        inputs = await self._inputs(owner)
+        cached = await self._cached(owner)
+        if cached is not None and not staleness(cached, fingerprint(owner, inputs), inputs.newest_at_ms).go:
+            return cached
+        return await self._save(owner, self._generate(owner, inputs))
+
+    async def _without(self, owner: BootstrapOwner, arc_ids: frozenset[str]) -> tuple[CachedBootstrap, list[Statement]]:
+        """Return the current bootstrap without some arcs, and the statements that make it stay so."""
+        current = await self._current_locked(owner)
+        gone = tuple(
+            DroppedArc(arc_id=arc.arc_id, sources=arc.sources)
+            for arc in current.selection.arcs
+            if arc.arc_id in arc_ids
+        )
+        if not gone:
+            return current, []
+        inputs = await self._inputs(owner)
+        after = inputs.model_copy(update={"dropped": (*inputs.dropped, *gone)})
+        selection = without(current.selection, arc_ids)
+        kept = current.model_copy(
+            update={
+                "fingerprint": fingerprint(owner, after),
+                "selection": selection,
+                "internal_packet": internal_packet(current.relationship, selection),
+            }
+        )
+        return kept, [*(rows.drop_arc(owner, arc.arc_id) for arc in gone), *rows.save_bootstrap(owner, kept)]
+
+    async def _save(self, owner: BootstrapOwner, stages: Stages) -> CachedBootstrap:
+        """Store one generation in one transaction. The caller holds the lock."""
+        made = CachedBootstrap(
+            fingerprint=stages.fingerprint,
+            internal_packet=stages.internal_packet,
+            relationship=stages.relationship,
+            selection=stages.selection,
+            wording=stages.wording,
+            generated_at_ms=self._clock.now_ms(),
+        )
+        await self._db.write(*rows.save_bootstrap(owner, made))
+        return made
+
+    async def _inputs(self, owner: BootstrapOwner) -> BootstrapInputs:
+        """Read everything that a bootstrap of this owner is made from: one conversation, one user."""
+        whose = {"conversation_id": owner.conversation_id, "user_id": owner.user_id}
+        sessions = tuple(
+            map(rows.session_from, await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX))
+        )
+        memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
+        dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
+        turn_ids = dict.fromkeys(loop.turn_id for session in sessions for loop in session.state.open_loops)
+        return BootstrapInputs(
+            sessions=sessions,
+            memories=tuple(map(rows.memory_from, memories)),
+            foreign_turn_ids=await self._foreign(list(turn_ids), owner.user_id),
+            dropped=tuple(map(rows.dropped_from, dropped)),
+        )
+
+    async def _foreign(self, turn_ids: list[str], user_id: int) -> frozenset[str]:
+        """Return the turns that somebody else wrote; those beyond `LOOPS_MAX` count as such."""
+        foreign = set(turn_ids[LOOPS_MAX:])
+        for turn_id in turn_ids[:LOOPS_MAX]:
+            author = await self._db.read_one("continuity_turn_author", turn_id=turn_id)
+            if author is not None and author["user_id"] not in (None, user_id):
+                foreign.add(turn_id)
+        return frozenset(foreign)
+
+    async def _cached(self, owner: BootstrapOwner) -> CachedBootstrap | None:
+        """Return the last generation, or None."""
+        return rows.cached_from(await self._db.read_one("continuity_cache", owner_key=owner.artifact_key))
+
+    async def _choice(self, session_id: str) -> SessionChoice | None:
+        """Return what was chosen for a session, or None."""
+        return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
+
+    async def _session(self, owner: BootstrapOwner, session_id: str) -> Row:
+        """Return the session's row. Raises `UnknownSession`, also for one of another conversation."""
+        session = await self._db.read_one("continuity_session", session_id=session_id)
+        if session is None or session["conversation_id"] != owner.conversation_id:
+            raise UnknownSession(
+                f"session '{session_id}' is not in conversation '{owner.conversation_id}'; "
+                "`python -m bot sessions` lists them"
+            )
+        return session
+
+    async def _own_session(self, owner: BootstrapOwner, session_id: str) -> None:
+        """Raise unless the owner is the primary user of a session of the conversation."""
+        session = await self._session(owner, session_id)
+        if session["user_id"] != owner.user_id:
+            raise ContinuityError(
+                f"session '{session_id}' was opened by another user; only they choose what is carried forward into it"
+            )
+
+
+def _origin(session: Row) -> SessionOrigin:
+    """Return why the session was opened."""
+    return cast("SessionOrigin", session["origin"])

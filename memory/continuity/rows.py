@@ -1,0 +1,170 @@
+"""Rows of the continuity tables to frozen values and back, as statements; nothing here touches a database."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import TypeAdapter
+
+from memory.continuity.types import (
+    Arc,
+    BootstrapOwner,
+    CachedBootstrap,
+    DroppedArc,
+    PastSession,
+    Preference,
+    RelationshipState,
+    Selection,
+    SessionChoice,
+    Wording,
+)
+from memory.ports import Row, Statement
+from memory.types import Contract, Memory, SessionState
+
+_IDS = TypeAdapter(tuple[str, ...])
+
+
+class _Preview(Contract):
+    """What `preview_json` holds: all that is needed to show a preview and to assemble the packet without some arcs."""
+
+    relationship: RelationshipState
+    selection: Selection
+    wording: Wording
+
+
+def session_from(row: Row) -> PastSession:
+    """Return one session with its state."""
+    return PastSession(
+        session_id=row["session_id"],
+        title=row["title"],
+        state=SessionState.model_validate_json(row["state_json"]),
+        turn_count=row["turn_count"],
+        last_turn_at_ms=row["last_turn_at_ms"],
+    )
+
+
+def memory_from(row: Row) -> Memory:
+    """Return one memory; its time is when it was promoted."""
+    return Memory.model_validate(
+        {**{k: v for k, v in row.items() if k != "created_at_ms"}, "at_ms": row["created_at_ms"]}
+    )
+
+
+def dropped_from(row: Row) -> DroppedArc:
+    """Return what is left of an arc that the user dropped."""
+    return DroppedArc(arc_id=row["arc_id"], sources=_IDS.validate_json(row["sources_json"]))
+
+
+def cached_from(row: Row | None) -> CachedBootstrap | None:
+    """Return the last generation, or None when there is none or an older program wrote it in a shape unknown now."""
+    if row is None:
+        return None
+    try:
+        preview = _Preview.model_validate_json(row["preview_json"])
+    except ValueError:
+        return None
+    return CachedBootstrap(
+        fingerprint=row["fingerprint"],
+        internal_packet=row["internal_packet"],
+        relationship=preview.relationship,
+        selection=preview.selection,
+        wording=preview.wording,
+        generated_at_ms=row["generated_at_ms"],
+    )
+
+
+def preference_from(row: Row | None) -> Preference:
+    """Return what the user chose, "ask" when nothing was."""
+    return Preference() if row is None else Preference(mode=row["mode"], skip_preview=bool(row["skip_preview"]))
+
+
+def choice_from(row: Row | None) -> SessionChoice | None:
+    """Return what was chosen for a session, or None."""
+    return None if row is None else SessionChoice.model_validate(dict(row))
+
+
+def save_bootstrap(owner: BootstrapOwner, bootstrap: CachedBootstrap) -> list[Statement]:
+    """Return the statements that put one generation in the place of the one before."""
+    key = owner.artifact_key
+    preview = _Preview(
+        relationship=bootstrap.relationship,
+        selection=bootstrap.selection.model_copy(update={"left_out": ()}),
+        wording=bootstrap.wording,
+    )
+    relationship = {
+        "owner_key": key,
+        "state_json": bootstrap.relationship.model_dump_json(),
+        "updated_at_ms": bootstrap.generated_at_ms,
+    }
+    cache = {
+        "owner_key": key,
+        "fingerprint": bootstrap.fingerprint,
+        "internal_packet": bootstrap.internal_packet,
+        "preview_json": preview.model_dump_json(),
+        "generated_at_ms": bootstrap.generated_at_ms,
+    }
+    return [
+        Statement("put_continuity_relationship", relationship),
+        Statement("delete_active_continuity_arcs", {"owner_key": key}),
+        *(_put_arc(key, arc, bootstrap.generated_at_ms) for arc in bootstrap.selection.arcs),
+        Statement("put_continuity_cache", cache),
+    ]
+
+
+def drop_arc(owner: BootstrapOwner, arc_id: str) -> Statement:
+    """Return the statement that marks one arc as dropped; an arc that is not there is no error."""
+    return Statement("drop_continuity_arc", {"arc_id": arc_id, "owner_key": owner.artifact_key})
+
+
+def save_preference(owner: BootstrapOwner, preference: Preference, at_ms: int) -> Statement:
+    """Return the statement that stores what the user chose for the persona."""
+    params = {
+        "owner_key": owner.preference_key,
+        "mode": preference.mode,
+        "skip_preview": int(preference.skip_preview),
+        "updated_at_ms": at_ms,
+    }
+    return Statement("put_continuity_preference", params)
+
+
+def save_choice(owner: BootstrapOwner, choice: SessionChoice) -> Statement:
+    """Return the statement that stores what was chosen for a session."""
+    return Statement("put_continuity_choice", {"owner_key": owner.artifact_key, **choice.model_dump()})
+
+
+def clear_owner(owner: BootstrapOwner) -> list[Statement]:
+    """Return the statements that remove the artifacts of one owner and keep the preference (001)."""
+    return _clear(f"{owner.artifact_key}|")
+
+
+def clear_conversation(conversation_id: str) -> list[Statement]:
+    """Return the same for everybody in a conversation: whenever something there is forgotten (P13)."""
+    return _clear(f"{conversation_id}|")
+
+
+def _clear(prefix: str) -> list[Statement]:
+    """Return the four statements of a clearing."""
+    names = (
+        "clear_continuity_relationships",
+        "clear_continuity_arcs",
+        "clear_continuity_caches",
+        "blank_continuity_choices",
+    )
+    return [Statement(name, {"prefix": prefix}) for name in names]
+
+
+def _put_arc(owner_key: str, arc: Arc, at_ms: int) -> Statement:
+    """Return the statement that stores one selected arc."""
+    params = {
+        "arc_id": arc.arc_id,
+        "owner_key": owner_key,
+        "kind": arc.kind,
+        "title": arc.title,
+        "summary": arc.summary,
+        "confidence": arc.confidence,
+        "stickiness": arc.stickiness,
+        "sources_json": json.dumps(arc.sources),
+        "last_touched_at_ms": arc.last_touched_at_ms,
+        "created_at_ms": at_ms,
+    }
+    return Statement("put_continuity_arc", params)

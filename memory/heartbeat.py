@@ -1,0 +1,143 @@
+"""The idle task that keeps every bootstrap fresh (001): runs only when nothing waits, yields when a message comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from memory.bootstrap import Bootstrap
+from memory.continuity.staleness import Workload, heartbeat_decision
+from memory.continuity.types import BootstrapOwner, Persona
+from memory.errors import StorageUnavailable
+from memory.ports import Database, Row
+
+OWNERS_MAX = 5000
+
+PersonaOf = Callable[[int], Awaitable[Persona | None]]
+"""The persona that a user has now; None when it is missing, then the user is skipped."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class HeartbeatReport:
+    """What one heartbeat did: how many bootstraps it made, how many it skipped and for which reasons."""
+
+    generated: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+    failed: int = 0
+    stopped: str = ""
+    """Why it ended before it was through; "" when it was through."""
+
+    def skip(self, reason: str) -> None:
+        """Count one owner that needed nothing."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+
+class Heartbeat:
+    """Generates stale bootstraps one user after another while the process is idle.
+
+    `workload` says what waits (the gate before it starts), `busy` whether a message is there (asked before each user).
+    `message_arrived` stops it in the middle of a user; that user is done at the next heartbeat.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        bootstrap: Bootstrap,
+        *,
+        persona_of: PersonaOf,
+        workload: Callable[[], Workload],
+        busy: Callable[[], bool],
+    ) -> None:
+        self._db = db
+        self._bootstrap = bootstrap
+        self._persona_of = persona_of
+        self._workload = workload
+        self._busy = busy
+        self._seen: dict[str, tuple[int, int, Persona]] = {}
+        """What each owner's sessions looked like when they were last found fresh."""
+        self._current: asyncio.Task[None] | None = None
+        self._running = False
+
+    def message_arrived(self) -> None:
+        """Stop the generation that is running, if one is; a model call inside it is cancelled."""
+        if self._current is not None:
+            self._current.cancel()
+
+    async def run(self) -> HeartbeatReport:
+        """Do one heartbeat and log what it did or why it did nothing; never raises but when cancelled itself."""
+        report = HeartbeatReport()
+        decision = heartbeat_decision(self._workload())
+        if self._running or not decision.go:
+            report.stopped = "still running" if self._running else decision.reason
+        else:
+            self._running = True
+            try:
+                await self._work(report)
+            except StorageUnavailable as exc:
+                report.stopped = str(exc)
+            finally:
+                self._running = False
+        _log.info(
+            "bootstrap heartbeat: generated=%d skipped=%s failed=%d stopped=%s",
+            report.generated,
+            report.skipped,
+            report.failed,
+            report.stopped or "no",
+        )
+        return report
+
+    async def _work(self, report: HeartbeatReport) -> None:
+        """Go through everybody, the most recently active first, until a message comes."""
+        await self._bootstrap.warm_up()
+        for row in await self._db.read("continuity_activity", limit=OWNERS_MAX):
+            if self._busy():
+                report.stopped = "a message came"
+                return
+            self._current = asyncio.create_task(self._one(row, report))
+            try:
+                await asyncio.wait({self._current})
+                if self._current.cancelled():
+                    report.stopped = "a message came"
+                    return
+                self._current.result()
+            finally:
+                await self._let_go()
+
+    async def _one(self, row: Row, report: HeartbeatReport) -> None:
+        """Look after one user; a failure is counted and does not keep the next from their turn."""
+        persona = await self._persona_of(row["user_id"])
+        if persona is None:
+            report.skip("persona missing")
+            return
+        owner = BootstrapOwner(conversation_id=row["conversation_id"], user_id=row["user_id"], persona=persona)
+        stamp = (row["last_turn_at_ms"], row["writes"], persona)
+        if self._seen.get(owner.artifact_key) == stamp:
+            report.skip("seen")
+            return
+        try:
+            decision = await self._bootstrap.refresh_if_stale(owner)
+        except StorageUnavailable:
+            raise
+        except Exception:
+            report.failed += 1
+            _log.exception("bootstrap heartbeat: one generation failed and is left for the next message")
+            return
+        if decision.go:
+            report.generated += 1
+        else:
+            report.skip(decision.reason)
+        if decision.reason != "mode is off":
+            self._seen[owner.artifact_key] = stamp
+
+    async def _let_go(self) -> None:
+        """Forget the current task; when the heartbeat itself is cancelled, the task goes with it."""
+        task, self._current = self._current, None
+        if task is not None and not task.done():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
