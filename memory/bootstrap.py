@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from memory.continuity import rows
 from memory.continuity.generate import generate, with_selection
-from memory.continuity.offer import Offer, SessionOrigin, injection, is_isolated, offer, session_mode
+from memory.continuity.offer import Offer, SessionOrigin, injection, offer, session_mode
 from memory.continuity.packet import fit, internal_packet, preview
 from memory.continuity.scoring import without
 from memory.continuity.staleness import Decision, fingerprint, staleness
@@ -116,10 +116,12 @@ class Bootstrap:
         remember: bool = False,
         skip_preview: bool = False,
         dropped: Sequence[str] = (),
+        also: Sequence[Statement] = (),
     ) -> SessionChoice:
         """Store what the user chose for one session, with the packet as it was shown (`POST /continuity/choice`).
 
-        One transaction: dropped arcs, the choice, and with `remember` the preference. A second call for the same
+        One transaction: dropped arcs, the choice, with `remember` the preference, and what the caller adds in `also`
+        (the session's `isolated`, the used button, …): a crash leaves all of it or nothing. A second call for the same
         session replaces the first. Ids in `dropped` that are not on the preview are ignored.
         Raises `UnknownSession`, also for a session of another conversation, and `ContinuityError` when the owner is
         not the session's primary user; then nothing is stored.
@@ -137,7 +139,7 @@ class Bootstrap:
             if remember:
                 chosen = Preference(mode=mode, skip_preview=skip_preview)
                 effects.append(rows.save_preference(owner, chosen, now_ms))
-            await self._db.write(*effects)
+            await self._db.write(*effects, *also)
         return choice
 
     async def refresh(self, owner: BootstrapOwner) -> Stages:
@@ -198,13 +200,6 @@ class Bootstrap:
             return choice.internal_packet
         current = await self._current(owner)
         return current.internal_packet if current.selection.core else ""
-
-    async def is_isolated(self, session_id: str) -> bool:
-        """Tell whether nothing of other sessions may reach the model in this one. Raises `UnknownSession`."""
-        session = await self._db.read_one("continuity_session", session_id=session_id)
-        if session is None:
-            raise UnknownSession
-        return is_isolated(await self._choice(session_id), _origin(session))
 
     async def warm_up(self) -> None:
         """Load what is slow to load in a thread, so that the first generation delays nobody."""
@@ -290,9 +285,8 @@ class Bootstrap:
     async def _inputs(self, owner: BootstrapOwner) -> BootstrapInputs:
         """Read everything that a bootstrap of this owner is made from: one conversation, one user."""
         whose = {"conversation_id": owner.conversation_id, "user_id": owner.user_id}
-        sessions = tuple(
-            map(rows.session_from, await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX))
-        )
+        found = map(rows.session_from, await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX))
+        sessions = tuple(session for session in found if session is not None)
         memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
         turn_ids = dict.fromkeys(loop.turn_id for session in sessions for loop in session.state.open_loops)

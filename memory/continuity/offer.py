@@ -46,10 +46,3 @@ def injection(mode: Mode, *, stored_turns: int, user_id: int | None, primary_use
     if user_id is None or user_id != primary_user_id:
         return Decision(go=False, reason="not the session's primary user")
     return Decision(go=True, reason="first reply of a session that carries context forward")
-
-
-def is_isolated(choice: SessionChoice | None, origin: SessionOrigin) -> bool:
-    """Tell whether nothing of other sessions may reach the model through any tier: started fresh, not continued."""
-    if choice is not None:
-        return choice.mode == "off"
-    return origin == "fresh"

@@ -32,12 +32,16 @@ class _Preview(Contract):
     wording: Wording
 
 
-def session_from(row: Row) -> PastSession:
-    """Return one session with its state."""
+def session_from(row: Row) -> PastSession | None:
+    """Return one session with its state, or None when the state cannot be read: then the others must do."""
+    try:
+        state = SessionState.model_validate_json(row["state_json"])
+    except ValueError:
+        return None
     return PastSession(
         session_id=row["session_id"],
         title=row["title"],
-        state=SessionState.model_validate_json(row["state_json"]),
+        state=state,
         turn_count=row["turn_count"],
         last_turn_at_ms=row["last_turn_at_ms"],
     )
