@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memory.languages import Language
 from memory.sentences import Sentence, lowered, plain_sentence, shorten
-from memory.signs import asked_at_the_end, is_promise, reports_done
+from memory.signs import asked_at_the_end, is_promise, is_request, reports_done
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
@@ -140,7 +140,7 @@ def drafts_of(
     waiting = bool(asked_at_the_end(assistant, language)) or defers(assistant, language) or failed or not assistant
     asked = [s for s in user if ("request" in s.signs or s.asks) and s.content and not is_promise(s, language)]
     if waiting and asked and not has_job:
-        kind: LoopKind = "request" if "request" in asked[-1].signs else "question"
+        kind: LoopKind = "request" if is_request(asked[-1], language) or not asked[-1].asks else "question"
         drafts.append(Draft(kind, "assistant", asked[-1]))
     elif not has_job:
         drafts += _own_promises(assistant, language)

@@ -26,9 +26,11 @@ def sentence_signs(sentence: Sentence, language: Language) -> frozenset[str]:
     signs = set()
     if is_question(sentence.text, sentence.lower, language):
         signs.add("question")
-    if language.has("request", sentence.lower) or language.has("imperative", sentence.lower):
+    if any(language.has(cue, sentence.lower) for cue in ("request", "imperative", "proposal")) and (
+        not language.has("not_a_request", sentence.lower)
+    ):
         signs.add("request")
-    if language.has("commitment", sentence.lower):
+    if language.has("commitment", sentence.lower) or language.has("acceptance", sentence.lower):
         signs.add("commitment")
     if language.has("clarification", sentence.lower):
         signs.add("clarification")
@@ -126,6 +128,12 @@ def is_promise(sentence: Sentence, language: Language) -> bool:
     if sentence.asks or not (language.has("commitment", sentence.lower) or language.has("obligation", sentence.lower)):
         return False
     return not language.has("not_a_promise", sentence.lower)
+
+
+def is_request(sentence: Sentence, language: Language) -> bool:
+    """Return whether somebody is asked to do something, not only asked or proposed."""
+    asked = language.has("request", sentence.lower) or language.has("imperative", sentence.lower)
+    return asked and not language.has("not_a_request", sentence.lower)
 
 
 def is_offer(sentence: Sentence, language: Language) -> bool:

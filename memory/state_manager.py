@@ -98,7 +98,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     passed_over = [] if turn.third_party else _passed_over(state, pending, reading)
     loops = loop_rules.add(loops, passed_over, Moment(turn.turn_id, turn.seq, turn.created_at_ms), language)
     answering = bool(state.pending_clarifications)
-    shifted = topic_rules.shift(state.active_topics, answering, reading.user, language).shifted
+    shifted = topic_rules.is_shift(state.active_topics, reading.user, language, answering=answering)
     return state.model_copy(
         update={
             "status": "awaiting_clarification" if pending else "active",

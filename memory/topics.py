@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from memory.languages import Language
 from memory.sentences import Sentence, lowered, stems_of, words_of
+from memory.signs import is_request
 from memory.types import Topic
 
 MAX_TOPICS = 8
@@ -17,16 +17,10 @@ SHIFT_DECAY = 0.55
 """The same when the turn starts another topic."""
 FAINT = 0.08
 """Below this weight a topic is forgotten."""
+STATEMENT_NEW_WORDS = 5
+"""New content words that a statement needs to start a topic."""
 _MIN_LETTERS = 3
 _ASSISTANT_SHARE = 0.4
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """Whether an utterance starts another topic, and how strongly it seems so."""
-
-    score: float
-    shifted: bool
 
 
 def _is_term(word: str) -> bool:
@@ -79,20 +73,28 @@ def _match(topics: Sequence[Topic], stems: frozenset[str], language: Language) -
     return None
 
 
-def shift(topics: Sequence[Topic], answering: bool, sentences: Sequence[Sentence], language: Language) -> Shift:  # noqa: FBT001 - see below
-    """Return whether the utterance starts another topic than the active ones; it looks only at the past.
+def is_shift(topics: Sequence[Topic], sentences: Sequence[Sentence], language: Language, *, answering: bool) -> bool:
+    """Return whether the message starts another topic than the active ones; it looks only at the past.
 
-    `answering` says that the utterance before was a question, so that new words are expected in the answer.
+    A question or request does when none of its content words are known and one is new; a statement needs five new
+    words, and is never a shift when it follows a question (`answering`), whose answer brings new words anyway. A phrase
+    like "by the way" makes one new word enough.
     """
-    if not topics or not sentences:
-        return Shift(0.0, shifted=False)
+    if not topics:
+        return False
+    asking = [sentence for sentence in sentences if sentence.asks or is_request(sentence, language)]
+    announced = any(language.has("shift", sentence.lower) for sentence in sentences)
+    said = _all_stems(asking or sentences)
     known = frozenset[str]().union(*(_stems(topic.name, language) for topic in topics))
-    fresh = frozenset[str]().union(*(sentence.stems for sentence in sentences)) - known
-    shared = frozenset[str]().union(*(sentence.stems for sentence in sentences)) & known
-    asks = any(sentence.asks for sentence in sentences)
-    cue = any(language.has("shift", sentence.lower) for sentence in sentences)
-    score = 0.5 * asks + 0.5 * cue + 0.3 * (len(fresh) > 1) - 0.4 * bool(shared) - 0.2 * answering
-    return Shift(score, shifted=score >= 0.5 and bool(fresh))  # noqa: PLR2004 - more for it than against
+    if announced:
+        return bool(said - known)
+    if said & known or (answering and not asking):
+        return False
+    return len(said - known) >= (1 if asking else STATEMENT_NEW_WORDS)
+
+
+def _all_stems(sentences: Sequence[Sentence]) -> frozenset[str]:
+    return frozenset[str]().union(*(sentence.stems for sentence in sentences))
 
 
 def touch(

@@ -1,0 +1,1 @@
+"""How good the memory is: public measures through plug-ins, and own labelled cases."""

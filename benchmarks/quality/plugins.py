@@ -1,0 +1,39 @@
+"""The plug-ins that scoring scripts load: thin wrappers over the code that the bot runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+Turn = Mapping[str, Any]
+
+
+def retriever(turns: Sequence[Turn]) -> Callable[..., list[str]]:
+    """Return `query(question, k=200, budget=None) -> turn ids`, best first, over a store that holds the turns."""
+    build: Callable[[Sequence[Turn]], Callable[..., list[str]]] = _load("search", "retriever")
+    return build(turns)
+
+
+def segmenter(utterances: Sequence[str]) -> list[int]:
+    """Return 1 for each utterance that starts a new topic, seeing only what came before it."""
+    marks: list[int] = _load("state", "segmenter")(utterances)
+    return marks
+
+
+def summarizer(turns: Sequence[Turn], max_words: int | None = None) -> str:
+    """Return the rolling summary of the turns."""
+    summary: str = _load("summary", "summarizer")(turns, max_words)
+    return summary
+
+
+def open_loops(sentence: str) -> set[str]:
+    """Return which of request, commitment, question and clarification the sentence is."""
+    signs: set[str] = _load("state", "open_loops")(sentence)
+    return signs
+
+
+def _load(part: str, name: str) -> Callable[..., Any]:
+    """Import late, so that each measure runs without the others' parts."""
+    function: Callable[..., Any] = getattr(import_module(f"benchmarks.quality.plugin_{part}"), name)
+    return function
