@@ -153,3 +153,17 @@ WHERE conversation_id = :conversation_id AND status IN ('scheduled', 'delivered'
 -- name: compactions
 -- The compactions of a session, the latest first.
 SELECT * FROM compactions WHERE session_id = :session_id ORDER BY created_at_ms DESC, compaction_id LIMIT :limit;
+
+-- Compactions (004): written with the changed state in one transaction.
+
+-- name: insert_compaction
+-- What went in, what came out, why: the record that an undo restores from.
+INSERT INTO compactions (compaction_id, session_id, reason, method, from_seq, through_seq, tokens_before, tokens_after,
+    previous_json, mark_json, undone_at_ms, created_at_ms)
+VALUES (:compaction_id, :session_id, :reason, :method, :from_seq, :through_seq, :tokens_before, :tokens_after,
+    :previous_json, :mark_json, :undone_at_ms, :created_at_ms);
+
+-- name: undo_compaction
+-- Once only: a second tap on the button changes no row.
+UPDATE compactions SET undone_at_ms = :undone_at_ms
+WHERE compaction_id = :compaction_id AND CAST(undone_at_ms AS BIGINT) IS NULL;

@@ -28,6 +28,8 @@ class Reporting:
 
     rules: tuple[tuple[re.Pattern[str], str], ...] = ()
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    capitalised_nouns: bool = False
+    """True where every noun has a capital, so that a capital does not tell a name."""
 
     def has(self, cue: str, lower: str) -> bool:
         """Return whether the lower-cased sentence holds a phrase of the cue."""
@@ -43,7 +45,9 @@ def reporting(code: str) -> Reporting:
         return Reporting()
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     rules = tuple((re.compile(pattern), replacement) for pattern, replacement in data["rules"])
-    return Reporting(rules, {name: cue_pattern(phrases) for name, phrases in data["cues"].items()})
+    return Reporting(
+        rules, {name: cue_pattern(phrases) for name, phrases in data["cues"].items()}, data["capitalised_nouns"]
+    )
 
 
 def report(sentence: str, speaker: str, other: str, code: str) -> str:
