@@ -1,0 +1,30 @@
+"""Waiting for something to become true, woken by changes instead of by the clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Changes:
+    """One place where changes are announced and awaited."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+
+    def announce(self) -> None:
+        """Wake everybody who waits."""
+        self._next.set()
+        self._next = asyncio.Event()
+
+    async def until(self, check: Callable[[], T], timeout_s: float | None) -> T:
+        """Return the first true value of `check`, asked now and after each change. Raises TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            while True:
+                following = self._next
+                if found := check():
+                    return found
+                await following.wait()

@@ -1,0 +1,194 @@
+"""What people do: write, reply, forward, edit, paste, press buttons, block the bot, open groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bot.playground.rules import TEXT_MAX_UTF16, Json, found_entities, pieces, utf16_units
+from bot.playground.updates import Updates
+from bot.playground.world import Chat, Kept, World
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a person sent: where it is and which update tells the bot of it (0 when the bot is not told)."""
+
+    message_id: int
+    update_id: int
+    chat_id: int
+
+
+class People:
+    """The people around the bot. A person is made up when first named; `now_s` is the time of day in seconds."""
+
+    def __init__(self, world: World, updates: Updates, now_s: Callable[[], float]) -> None:
+        self.world = world
+        self.updates = updates
+        self._now_s = now_s
+
+    def says(
+        self,
+        user_id: int,
+        text: str,
+        *,
+        chat_id: int | None = None,
+        thread_id: int = 0,
+        reply_to: int | None = None,
+        forwarded_from: str | None = None,
+    ) -> Said:
+        """Send a text, in the private chat unless `chat_id` names a group. Raises ValueError when it is too long."""
+        if utf16_units(text) > TEXT_MAX_UTF16:
+            raise ValueError(f"{utf16_units(text)} units do not fit into one message; use `pastes`")
+        content: Json = {"text": text}
+        if entities := found_entities(text):
+            content["entities"] = entities
+        if forwarded_from:
+            content["forward_origin"] = {
+                "type": "hidden_user", "sender_user_name": forwarded_from, "date": int(self._now_s())
+            }  # fmt: skip
+        return self.sends(user_id, content, chat_id=chat_id, thread_id=thread_id, reply_to=reply_to)
+
+    def pastes(self, user_id: int, text: str, **where: Any) -> list[Said]:
+        """Send a text of any length as Telegram's apps do: in pieces."""
+        return [self.says(user_id, piece, **where) for piece in pieces(text)]
+
+    def sends(
+        self,
+        user_id: int,
+        content: Json,
+        *,
+        chat_id: int | None = None,
+        thread_id: int = 0,
+        reply_to: int | None = None,
+    ) -> Said:
+        """Send any content: fields of Telegram's Message, such as `{"sticker": {…}}`."""
+        chat, user = self._place(user_id, chat_id), self.world.user(user_id)
+        if reply_to is not None:
+            content = {**content, "reply_to_message": _plain(chat.messages[reply_to].message)}
+        message = self.world.add_message(chat, user, content, now_s=self._now_s(), thread_id=thread_id)
+        heard = chat.kind == "private" or self.world.bot["can_read_all_group_messages"] or self._addressed(message)
+        update_id = self._tell({"message": _copy(message)}) if heard else 0
+        return Said(message["message_id"], update_id, chat.chat_id)
+
+    def edits(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> Said:
+        """Change a text that was sent before; the bot gets `edited_message`."""
+        chat = self._place(user_id, chat_id)
+        kept = chat.messages[message_id]
+        if kept.by_bot or kept.message["from"]["id"] != user_id:
+            raise ValueError(f"message {message_id} is not of user {user_id}; people edit only their own")
+        kept.message |= {"text": text, "edit_date": int(self._now_s())}
+        kept.message.pop("entities", None)
+        if entities := found_entities(text):
+            kept.message["entities"] = entities
+        kept.edits += 1
+        self.world.changed()
+        return Said(message_id, self._tell({"edited_message": _copy(kept.message)}), chat.chat_id)
+
+    def presses(
+        self,
+        user_id: int,
+        button: str,
+        *,
+        chat_id: int | None = None,
+        message_id: int | None = None,
+    ) -> str:
+        """Press a button by its text or data, on the newest message that has it; return the callback query's id.
+
+        Raises LookupError, naming the buttons that are there, when no message has it.
+        """
+        chat = self._place(user_id, chat_id)
+        kept, data = _button(chat, button, message_id)
+        callback_id = str(7_000_000_000 + self.updates.next_id)
+        query = {
+            "id": callback_id,
+            "from": self.world.user(user_id),
+            "message": _copy(kept.message),
+            "chat_instance": str(chat.chat_id),
+            "data": data,
+        }
+        self.world.callbacks[callback_id] = {"data": data, "message_id": kept.message["message_id"]}
+        self._tell({"callback_query": query})
+        return callback_id
+
+    def blocks(self, user_id: int) -> int:
+        """Block the bot: it may not write any more (403) until `unblocks`; return the update's id."""
+        return self._membership(user_id, is_blocked=True)
+
+    def unblocks(self, user_id: int) -> int:
+        """Let the bot write again; return the update's id."""
+        return self._membership(user_id, is_blocked=False)
+
+    def deletes(self, user_id: int, message_id: int) -> None:
+        """Delete a message of the private chat for both sides; bots are not told."""
+        self.world.private_chat(user_id).messages[message_id].deleted = True
+        self.world.changed()
+
+    def opens_group(self, title: str, *, kind: str = "supergroup", is_forum: bool = False) -> int:
+        """Open a group (`group` or `supergroup`) that the bot is in; return its chat id."""
+        chat = self.world.new_group(title, kind, is_forum=is_forum)
+        self.world.changed()
+        return chat.chat_id
+
+    def opens_topic(self, chat_id: int, name: str, *, user_id: int = 1) -> int:
+        """Open a forum topic; return its thread id, the id of the message that created it."""
+        chat, user = self._place(user_id, chat_id), self.world.user(user_id)
+        content = {"forum_topic_created": {"name": name, "icon_color": 0x6FB9F0}}
+        message = self.world.add_message(chat, user, content, now_s=self._now_s())
+        message |= {"message_thread_id": message["message_id"], "is_topic_message": True}
+        chat.topics.append(message["message_id"])
+        self._tell({"message": _copy(message)})
+        return int(message["message_id"])
+
+    def injects(self, update: Json) -> int:
+        """Queue any update, also a broken one; return its id (its own `update_id` wins)."""
+        return self._tell(update)
+
+    def _tell(self, update: Json) -> int:
+        update_id = self.updates.add(update)
+        self.world.changed()
+        return update_id
+
+    def _place(self, user_id: int, chat_id: int | None) -> Chat:
+        if chat_id is None or chat_id == user_id:
+            return self.world.private_chat(user_id)
+        chat = self.world.chats[chat_id]
+        if user_id not in chat.members:
+            chat.members.append(user_id)
+        return chat
+
+    def _addressed(self, message: Json) -> bool:
+        replied = message.get("reply_to_message", {}).get("from", {}).get("id")
+        text = str(message.get("text", ""))
+        return replied == self.world.bot["id"] or text.startswith("/") or f"@{self.world.bot['username']}" in text
+
+    def _membership(self, user_id: int, *, is_blocked: bool) -> int:
+        chat, user = self.world.private_chat(user_id), self.world.user(user_id)
+        was, now = ("member", "kicked") if is_blocked else ("kicked", "member")
+        chat.is_blocked = is_blocked
+        member: Json = {"from": user, "chat": dict(chat.info), "date": int(self._now_s())}
+        member["old_chat_member"] = {"status": was, "user": self.world.bot, "until_date": 0}
+        member["new_chat_member"] = {"status": now, "user": self.world.bot, "until_date": 0}
+        return self._tell({"my_chat_member": member})
+
+
+def _button(chat: Chat, wanted: str, message_id: int | None) -> tuple[Kept, str]:
+    there: list[str] = []
+    for kept in reversed(chat.messages.values()):
+        if kept.deleted or message_id not in (None, kept.message["message_id"]):
+            continue
+        for row in kept.message.get("reply_markup", {}).get("inline_keyboard", []):
+            for button in row:
+                if wanted in (button["text"], button.get("callback_data")) and "callback_data" in button:
+                    return kept, str(button["callback_data"])
+                there.append(button["text"])
+    raise LookupError(f"no button {wanted!r} in chat {chat.chat_id}; there are: {there or 'none'}")
+
+
+def _plain(message: Json) -> Json:
+    return {name: value for name, value in message.items() if name != "reply_to_message"}
+
+
+def _copy(message: Json) -> Json:
+    return dict(message)
