@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from memory.continuity.text import one_line, sentences
+from memory.continuity.text import one_line, sentences, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
     TITLE_MAX_CHARS,
@@ -21,6 +22,7 @@ from memory.types import Memory, OpenLoop
 CANDIDATES_MAX = 120
 _LOOP_STATUSES = frozenset({"open", "snoozed"})
 _TOPICS_PER_SESSION = 3
+_ONE_OFF_TOPIC_WEIGHT = 0.4
 _TOPIC_WEIGHT_SURE = 0.5
 _ONE_OFF_TOPIC_SESSIONS = 3
 _SUMMARY_SESSIONS = 3
@@ -29,6 +31,22 @@ _STICKY_RECURRENCE = 3
 _SURE_MEMORY = 0.75
 _LIKELY_MEMORY = 0.45
 _TITLE_WORDS = 7
+_UNCLEAR_WORDS = 7
+
+
+class _Mention(NamedTuple):
+    """A topic in one session: how many conversations ago, its place and weight there, its words."""
+
+    ago: int
+    place: int
+    weight: float
+    name: str
+
+    @property
+    def stands_alone(self) -> bool:
+        """True when it is worth a candidate though it came up only once."""
+        recent = self.ago < _ONE_OFF_TOPIC_SESSIONS and self.place < _TOPICS_PER_SESSION
+        return recent and self.weight >= _ONE_OFF_TOPIC_WEIGHT
 
 
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
@@ -47,25 +65,35 @@ def _from_loops(inputs: BootstrapInputs) -> Iterator[ArcCandidate]:
     for ago, session in enumerate(inputs.sessions):
         for loop in session.state.open_loops:
             if loop.status in _LOOP_STATUSES and loop.turn_id not in inputs.foreign_turn_ids:
-                yield _loop(loop, ago)
+                yield _loop(loop, ago, _about(loop, session))
 
 
-def _loop(loop: OpenLoop, ago: int) -> ArcCandidate:
+def _loop(loop: OpenLoop, ago: int, about: str) -> ArcCandidate:
     """Turn one loop into a candidate: questions stay questions, everything else is work in progress."""
     explicit = loop.kind in {"commitment", "task"} or loop.due_at_ms is not None
     text = one_line(loop.text, SUMMARY_MAX_CHARS)
     return ArcCandidate(
         kind="question" if loop.kind == "question" else "project",
         title=_title(text),
-        text=text,
+        text=f"{text} ({about})" if about else text,
         confidence="high" if explicit and ago < _ONE_OFF_TOPIC_SESSIONS * 2 else "medium",
         stickiness="high" if loop.due_at_ms is not None else "normal" if explicit else "low",
         evidence="loop",
-        by_assistant=loop.owner == "assistant",
+        by_assistant=loop.owner == "assistant" and loop.kind != "question",
         sources=(loop.loop_id,),
         last_touched_at_ms=loop.touched_at_ms,
         conversations_ago=ago,
     )
+
+
+def _about(loop: OpenLoop, session: PastSession) -> str:
+    """Return the topic that a few words like "I'll send it tomorrow" were about; "" when they say it themselves."""
+    topics = [topic for topic in session.state.active_topics if len(topic.name.split()) > 1]
+    said = words(loop.text)
+    if len(loop.text.split()) > _UNCLEAR_WORDS or any(words(topic.name) <= said for topic in topics):
+        return ""
+    alive = [topic for topic in topics if topic.first_seq <= loop.opened_seq]
+    return one_line(max(alive, key=lambda topic: (topic.weight, topic.name)).name, TITLE_MAX_CHARS) if alive else ""
 
 
 def _from_memories(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandidate]:
@@ -96,9 +124,7 @@ def _memory_kind(memory: Memory, persona: Persona) -> ArcKind:
     """Say which kind of arc a memory is: a preference constrains an assistant and shapes a companion's relationship."""
     if memory.kind == "decision":
         return "project"
-    if memory.kind == "preference":
-        return "constraint" if persona.role == "assistant" else "relationship"
-    return "theme" if persona.role == "assistant" else "relationship"
+    return "constraint" if memory.kind == "preference" and persona.role == "assistant" else "relationship"
 
 
 def _confidence(score: float) -> Level:
@@ -108,32 +134,32 @@ def _confidence(score: float) -> Level:
 
 def _from_topics(sessions: tuple[PastSession, ...], persona: Persona) -> Iterator[ArcCandidate]:
     """Topics that come back are themes; one that came up once counts only while it is recent."""
-    seen: dict[str, list[tuple[int, float, str]]] = {}
+    seen: dict[str, list[_Mention]] = {}
     for ago, session in enumerate(sessions):
         ranked = sorted(session.state.active_topics, key=lambda topic: (-topic.weight, topic.name))
-        for topic in ranked[:_TOPICS_PER_SESSION]:
+        for place, topic in enumerate(ranked):
             name = one_line(topic.name, TITLE_MAX_CHARS)
-            seen.setdefault(name.casefold(), []).append((ago, topic.weight, name))
+            seen.setdefault(name.casefold(), []).append(_Mention(ago, place, topic.weight, name))
     for mentions in seen.values():
-        if len(mentions) >= _RECURRING or mentions[0][0] < _ONE_OFF_TOPIC_SESSIONS:
+        if len(mentions) >= _RECURRING or mentions[0].stands_alone:
             yield _theme(mentions, sessions, persona)
 
 
-def _theme(mentions: list[tuple[int, float, str]], sessions: tuple[PastSession, ...], persona: Persona) -> ArcCandidate:
+def _theme(mentions: list[_Mention], sessions: tuple[PastSession, ...], persona: Persona) -> ArcCandidate:
     """Turn the mentions of one topic, newest first, into a candidate."""
-    newest, weight, name = mentions[0]
+    newest = mentions[0]
     recurring = len(mentions) >= _RECURRING
     stickiness: Stickiness = "high" if len(mentions) >= _STICKY_RECURRENCE else "normal" if recurring else "low"
     return ArcCandidate(
         kind=_theme_kind(persona),
-        title=name,
-        text=name,
-        confidence="high" if recurring else "medium" if weight >= _TOPIC_WEIGHT_SURE else "low",
+        title=newest.name,
+        text=newest.name,
+        confidence="high" if recurring else "medium" if newest.weight >= _TOPIC_WEIGHT_SURE else "low",
         stickiness=stickiness,
         evidence="topic",
-        sources=tuple(sessions[ago].session_id for ago, _, _ in mentions),
-        last_touched_at_ms=sessions[newest].last_turn_at_ms,
-        conversations_ago=newest,
+        sources=tuple(sessions[mention.ago].session_id for mention in mentions),
+        last_touched_at_ms=sessions[newest.ago].last_turn_at_ms,
+        conversations_ago=newest.ago,
     )
 
 

@@ -62,8 +62,8 @@ _LABELS: dict[Role, _Labels] = {
 }
 _UNSURE: dict[Role, str] = {
     "assistant": "Possibly still of interest: {title}. Details are uncertain.",
-    "companion": "Perhaps something around {title}. Let it come up by itself.",
-    "roleplay": "The story touched on {title}. Details are open.",
+    "companion": "Perhaps: {title}. Let it come up by itself.",
+    "roleplay": "Touched on in the story: {title}. Details are open.",
 }
 
 
@@ -132,9 +132,11 @@ def _is_uncertain(candidate: ArcCandidate, persona: Persona) -> bool:
 
 
 def _summary(candidate: ArcCandidate, persona: Persona) -> str:
-    """Put the label before the words of the evidence."""
+    """Put the label before the words of the evidence, unless they begin with it ("Decided to …")."""
     labels = labels_of(persona)
     label = labels.decision if candidate.evidence == "decision" else str(getattr(labels, candidate.kind))
+    if candidate.text.casefold().startswith(label.casefold()):
+        return candidate.text
     promised = " (the assistant's part)" if candidate.by_assistant else ""
     return one_line(f"{label}{promised}: {candidate.text}", SUMMARY_MAX_CHARS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.continuity.text import words
+from memory.continuity.text import stems
 from memory.continuity.types import SOURCES_MAX, ArcCandidate, Evidence, Level, Stickiness
 
 _SAME = 0.6
@@ -21,10 +21,10 @@ def merge(candidates: tuple[ArcCandidate, ...]) -> tuple[ArcCandidate, ...]:
     """
     merged: list[tuple[ArcCandidate, frozenset[str]]] = []
     for candidate in sorted(candidates, key=_order):
-        its_words = words(f"{candidate.title} {candidate.text}")
-        at = next((i for i, (kept, its) in enumerate(merged) if _one_matter(kept, its, candidate, its_words)), None)
+        its_stems = stems(f"{candidate.title} {candidate.text}")
+        at = next((i for i, (kept, its) in enumerate(merged) if _one_matter(kept, its, candidate, its_stems)), None)
         if at is None:
-            merged.append((candidate, its_words))
+            merged.append((candidate, its_stems))
         else:
             merged[at] = (_fold(merged[at][0], candidate), merged[at][1])
     return tuple(candidate for candidate, _ in merged)
@@ -41,7 +41,7 @@ def _one_matter(kept: ArcCandidate, its: frozenset[str], other: ArcCandidate, ot
         return kept.text == other.text
     if len(its & others) / len(its | others) >= _SAME:
         return True
-    named = words(other.title)
+    named = stems(other.title)
     return other.kind in _ABSORBED and other.evidence in {"topic", "summary"} and bool(named) and named <= its
 
 

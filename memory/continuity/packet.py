@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from memory.continuity.text import one_line
 from memory.continuity.types import SUMMARY_MAX_CHARS, RelationshipState, ScoredArc, Selection
 from memory.ports import TokenCounter
@@ -66,6 +68,11 @@ def _relationship(state: RelationshipState) -> str:
     return "\n".join(("## Relationship State", *lines))
 
 
+def _day(at_ms: int) -> str:
+    """Return the day (UTC), so that "tomorrow" in somebody's words is not read as tomorrow."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+
+
 def _short(part: str) -> str:
     """Keep one norm or boundary on one line of bounded length."""
     return one_line(part, _FIELD_MAX_CHARS)
@@ -73,5 +80,8 @@ def _short(part: str) -> str:
 
 def _arcs(heading: str, arcs: tuple[ScoredArc, ...]) -> str:
     """Return one tier of arcs as a fenced list."""
-    lines = [f"- [{scored.arc.kind}] {one_line(scored.arc.summary, SUMMARY_MAX_CHARS)}" for scored in arcs]
+    lines = [
+        f"- [{arc.kind}, {_day(arc.last_touched_at_ms)}] {one_line(arc.summary, SUMMARY_MAX_CHARS)}"
+        for arc in (scored.arc for scored in arcs)
+    ]
     return f"## {heading}\n{fence(chr(10).join(lines or [_NO_CORE]), _DATA_TITLE)}"

@@ -12,6 +12,7 @@ _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _KEPT_FORMAT = "\u200c\u200d"  # joiners that spell words in Persian and Indic scripts, and build emoji
 _LONE_MARK = re.compile(r"[<>`]")
 _MARKS = {"<": "\u2039", ">": "\u203a", "`": "'"}
+_STEM_CHARS = 6
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF))
 """Thai and Lao, Khmer, Kana, Han: scripts that put no spaces between words."""
 
@@ -59,6 +60,11 @@ def words(text: str) -> frozenset[str]:
         elif len(word) > 1:
             found.add(word)
     return frozenset(found)
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the words cut to their first six letters, so that "answer" and "answers" are one, in any language."""
+    return frozenset(word[:_STEM_CHARS] for word in words(text))
 
 
 def _unspaced(word: str) -> bool:
