@@ -1,0 +1,114 @@
+"""The retriever of the scoring scripts: the bot's own search over a real store.
+
+One utterance becomes one `ConversationTurn` with one side filled: of an assistant the assistant's, of anybody else the
+user's. (A turn of the bot has both sides, but the index holds each side as a message of its own and the evidence of the
+data sets is single messages.) A chat between people is a group chat whose members' first names are known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dateparser
+
+import memory
+from memory.db.sqlite import SqliteDatabase
+from memory.languages import Languages
+from memory.migrate import migrate
+from memory.ports import Statement
+from memory.search import Searcher, index_turn
+from memory.store import insert_turn
+from memory.types import ConversationTurn
+
+CONVERSATION = "tg:1:1:0"
+QUERIES = (Path(memory.__file__).with_name("queries.sql"), Path(memory.__file__).with_name("search.sqlite.sql"))
+ASSISTANTS = {"assistant", "bot", "ai", "chatbot", "agent", "system", "model"}
+USERS = {"user", "human", "me"}
+DAY_MS = 86_400_000
+START_MS = 1_700_000_000_000
+
+
+def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
+    """Return `query(question, k=200, budget=None) -> turn ids`, best first, over a store that holds the turns."""
+    folder = tempfile.TemporaryDirectory(prefix="search-")
+    runner = asyncio.Runner()
+    path = Path(folder.name) / "continuity.db"
+    migrate(path)
+    db = runner.run(SqliteDatabase.open(path, QUERIES))
+    languages = Languages.load()
+    stored, names = as_turns(turns)
+    statements = [statement for turn in stored for statement in _stored(turn, languages)]
+    runner.run(db.write(*statements))
+    searcher = Searcher(db, languages)
+    now_ms = stored[-1].created_at_ms + DAY_MS if stored else 0
+
+    def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
+        """Return the ids of the turns that bear on the question; the same order serves every budget."""
+        del budget
+        found = runner.run(searcher.search(CONVERSATION, question, limit=k, now_ms=now_ms, names=names))
+        return [item.ref for item in found]
+
+    def close() -> None:
+        runner.run(db.close())
+        runner.close()
+        folder.cleanup()
+
+    weakref.finalize(query, close)
+    return query
+
+
+def _stored(turn: ConversationTurn, languages: Languages) -> tuple[Statement, Statement]:
+    return insert_turn(turn, digest=""), index_turn(turn, languages)
+
+
+def as_turns(utterances: Sequence[Mapping[str, Any]]) -> tuple[list[ConversationTurn], dict[str, int | None]]:
+    """Return the turns that stand for the utterances, and the names of the people among the speakers."""
+    speakers = list(dict.fromkeys(str(one["speaker"]) for one in utterances))
+    ids = {name: n for n, name in enumerate(speakers, start=1) if name.lower() not in ASSISTANTS}
+    names: dict[str, int | None] = {
+        part: user_id for name, user_id in ids.items() if name.lower() not in USERS for part in {name, name.split()[0]}
+    }
+    times = _session_times(utterances)
+    seqs: dict[Any, int] = {}
+    turns = []
+    for one in utterances:
+        session = one["session"]
+        seqs[session] = seq = seqs.get(session, 0) + 1
+        text = one["text"] + (f" [image: {one['caption']}]" if one.get("caption") else "")
+        user_id = ids.get(str(one["speaker"]))
+        turns.append(
+            ConversationTurn(
+                turn_id=str(one["id"]),
+                session_id=f"s_{session}",
+                conversation_id=CONVERSATION,
+                seq=seq,
+                user_id=user_id,
+                user_text=text if user_id else "",
+                assistant_text="" if user_id else text,
+                created_at_ms=times[session] + seq * 1000,
+            )
+        )
+    return turns, names
+
+
+def _session_times(utterances: Sequence[Mapping[str, Any]]) -> dict[Any, int]:
+    times: dict[Any, int] = {}
+    for one in utterances:
+        if one["session"] not in times:
+            after = max(times.values(), default=START_MS) + DAY_MS
+            times[one["session"]] = _read_time(str(one.get("datetime") or "")) or after
+    return times
+
+
+def _read_time(text: str) -> int | None:
+    if not re.search(r"\d", text):
+        return None
+    found: datetime | None = dateparser.parse(text, settings={"TIMEZONE": "UTC"})
+    return int(found.replace(tzinfo=UTC).timestamp() * 1000) if found else None

@@ -1,0 +1,319 @@
+"""Rank older messages for a question: relevance, its surroundings, people, dates, open loops and recency, each visible.
+
+Pure: it is given where the question's terms stand and what is known of the messages there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import log
+
+DAY_MS = 86_400_000
+PASSAGE_TERMS = 40
+"""A long message is scored by its best passage of so many indexed terms."""
+Key = tuple[int, int]
+"""A message: document and side (0 user or memory, 1 assistant)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayOf:
+    """A date that a question names, as far as it names it."""
+
+    year: int | None
+    month: int | None
+    day: int | None
+
+    @staticmethod
+    def of(at_ms: int) -> DayOf:
+        """Return the day (UTC) of a point in time."""
+        at = datetime.fromtimestamp(at_ms / 1000, UTC)
+        return DayOf(at.year, at.month, at.day)
+
+    def match(self, other: DayOf) -> float:
+        """Return 0..1: how well a message of the day `other` fits; what is told today may have happened days ago."""
+        if self.year is not None and self.year != other.year:
+            return 0.0
+        if self.month is None:
+            return 0.1
+        if self.month != other.month:
+            return 0.0
+        if self.day is None or other.day is None:
+            return 0.5
+        return 1.0 if self.day == other.day else 0.6 if 0 < other.day - self.day <= 3 else 0.15  # noqa: PLR2004
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for. Each term is a group of spellings that count as one."""
+
+    terms: tuple[tuple[str, ...], ...]
+    role: str | None = None
+    """Whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
+    user_ids: frozenset[int | None] = frozenset()
+    """Who is named in a chat of several people; None is the assistant."""
+    people: int = 0
+    days: tuple[DayOf, ...] = ()
+    wants_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One side of a stored turn, or a memory."""
+
+    key: Key
+    source: str
+    ref: str
+    session_id: str
+    seq: int
+    ordinal: int
+    user_id: int | None
+    words: int
+    asks: bool
+    time_words: int
+    at_ms: int
+
+    @property
+    def role(self) -> str:
+        """Who said it; a memory is the user's."""
+        return "assistant" if self.key[1] else "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """How often a term of the question stands in one passage of a message."""
+
+    key: Key
+    term: int
+    passage: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each sign is worth; scores are in units of the question's mean term weight. Found by measuring."""
+
+    saturation: float = 0.9
+    length: float = 0.45
+    usual_terms: float = 12.0
+    coverage: float = 0.4
+    next_1: float = 0.4
+    before_1: float = 0.5
+    next_2: float = 0.3
+    before_2: float = 0.35
+    around_3: float = 0.15
+    union: float = 0.6
+    long_words: float = 90.0
+    answers: float = 0.5
+    session: float = 0.3
+    session_best: int = 2
+    role: float = 0.5
+    date: float = 0.7
+    when: float = 0.08
+    question: float = 0.12
+    open_loop: float = 0.2
+    recency: float = 0.02
+    recency_half_life_days: float = 30.0
+
+
+WEIGHTS = Weights()
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A message with its score and the parts that add up to it."""
+
+    message: Message
+    score: float
+    breakdown: Mapping[str, float] = field(default_factory=dict)
+    passage: int = 0
+    """The best passage of the message: where an excerpt belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Hits weighed: per message how much of each term it has, its own score and its best passage."""
+
+    idf: Sequence[float]
+    shares: Mapping[Key, Sequence[float]]
+    own: Mapping[Key, float]
+    passage: Mapping[Key, int]
+
+
+def term_weights(terms: int, hits: Iterable[Hit], turns: int) -> list[float]:
+    """Return what each term is worth: the rarer among the conversation's `turns`, the more."""
+    docs: list[set[int]] = [set() for _ in range(terms)]
+    for hit in hits:
+        docs[hit.term].add(hit.key[0])
+    return [log(1 + (max(turns, len(found)) - len(found) + 0.5) / (len(found) + 0.5)) for found in docs]
+
+
+def shortlist(idf: Sequence[float], hits: Iterable[Hit], limit: int) -> list[int]:
+    """Return the documents with the most of the question, at most `limit`, newest first among equals."""
+    terms: dict[int, set[int]] = {}
+    for hit in hits:
+        terms.setdefault(hit.key[0], set()).add(hit.term)
+    if len(terms) <= limit:
+        return list(terms)
+    worth = {doc: sum(idf[term] for term in found) for doc, found in terms.items()}
+    return sorted(worth, key=lambda doc: (-worth[doc], -doc))[:limit]
+
+
+def weigh(idf: Sequence[float], hits: Iterable[Hit], lengths: Mapping[Key, int], weights: Weights) -> Matches:
+    """Return how much of the question each message of `lengths` (message → indexed terms) has."""
+    total = sum(idf) or 1.0
+    shares: dict[Key, list[float]] = {}
+    sums: dict[Key, dict[int, list[float]]] = {}
+    for hit in hits:
+        length = lengths.get(hit.key)
+        if length is None:
+            continue
+        value = _saturated(hit.times, _passage_terms(length, hit.passage), weights)
+        share = shares.setdefault(hit.key, [0.0] * len(idf))
+        share[hit.term] = max(share[hit.term], value)
+        passage = sums.setdefault(hit.key, {}).setdefault(hit.passage, [0.0, 0.0])
+        passage[0] += idf[hit.term] * value
+        passage[1] += idf[hit.term]
+    own, best_passage = {}, {}
+    for key, passages in sums.items():
+        own[key], best = max((s * (1 + weights.coverage * c / total), -p) for p, (s, c) in passages.items())
+        best_passage[key] = -best
+    return Matches(idf, shares, own, best_passage)
+
+
+def _passage_terms(length: int, passage: int) -> int:
+    return max(1, min(PASSAGE_TERMS, length - passage * PASSAGE_TERMS)) if length else PASSAGE_TERMS
+
+
+def _saturated(times: int, length: int, weights: Weights) -> float:
+    k = weights.saturation
+    return times * (k + 1) / (times + k * (1 - weights.length + weights.length * length / weights.usual_terms))
+
+
+def rank(
+    question: Question,
+    messages: Sequence[Message],
+    matches: Matches,
+    *,
+    weights: Weights = WEIGHTS,
+    open_refs: Collection[str] = (),
+    now_ms: int = 0,
+) -> list[Scored]:
+    """Return the messages that have something of the question, best first; ties: newest first. Deterministic.
+
+    `messages` are the matching ones with their neighbours. Scores are divided by the mean weight of a term, so
+    that they mean the same in a short and in a long conversation.
+    """
+    ordered = sorted(messages, key=lambda m: (m.ordinal, m.key))
+    unit = (sum(matches.idf) / len(matches.idf) if matches.idf else 0.0) or 1.0
+    sessions = _session_scores(ordered, matches.own, weights)
+    scored = []
+    for i, message in enumerate(ordered):
+        parts = _relevance(ordered, i, matches, weights)
+        if not parts and not question.days:
+            continue
+        parts["session"] = weights.session * sessions.get(message.session_id, 0.0)
+        parts = {name: value / unit for name, value in parts.items()}
+        parts |= _signs(question, message, weights, open_refs, now_ms)
+        parts = {name: round(value, 4) for name, value in parts.items() if value}
+        score = round(sum(parts.values()), 4)
+        scored.append(Scored(message, score, parts, matches.passage.get(message.key, 0)))
+    scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
+    return scored
+
+
+def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weights: Weights) -> dict[str, float]:
+    by_session: dict[str, list[float]] = {}
+    for message in messages:
+        by_session.setdefault(message.session_id, []).append(own.get(message.key, 0.0))
+    best = weights.session_best
+    return {session: sum(sorted(values)[-best:]) / best for session, values in by_session.items()}
+
+
+def _relevance(ordered: Sequence[Message], i: int, matches: Matches, weights: Weights) -> dict[str, float]:
+    """Return what the words of a message and of its neighbours are worth; {} when none of the question is there.
+
+    A neighbour counts in two ways: its score is added by a share, and terms that only it has complete the
+    message's own. Both shrink for long messages, which stand for themselves.
+    """
+    message = ordered[i]
+    own = matches.own.get(message.key, 0.0)
+    room = min(1.0, weights.long_words / max(message.words, 1))
+    added, answer = 0.0, 0.0
+    nearby: list[tuple[Sequence[float], float]] = []
+    for distance, share in _surroundings(weights):
+        j = i + distance
+        if not 0 <= j < len(ordered) or not _adjacent(message, ordered[j], distance):
+            continue
+        theirs = matches.own.get(ordered[j].key)
+        if theirs is None:
+            continue
+        added += share * room * theirs
+        nearby.append((matches.shares[ordered[j].key], share * room))
+        if distance == -1 and ordered[j].asks:
+            answer = weights.answers * room * theirs
+    if not own and not nearby:
+        return {}
+    union = _union(matches, message.key, nearby, weights) if nearby else own
+    around = (1 - weights.union) * added + weights.union * (union - own)
+    return {"words": own, "neighbours": around, "answer": answer}
+
+
+def _surroundings(weights: Weights) -> tuple[tuple[int, float], ...]:
+    return (
+        (-1, weights.before_1),
+        (1, weights.next_1),
+        (-2, weights.before_2),
+        (2, weights.next_2),
+        (-3, weights.around_3),
+        (3, weights.around_3),
+    )
+
+
+def _adjacent(message: Message, other: Message, distance: int) -> bool:
+    """Two messages are neighbours when they are in one session and at most as many turns apart as messages."""
+    return (
+        message.session_id == other.session_id
+        and message.source == other.source
+        and abs(other.ordinal - message.ordinal) <= abs(distance)
+    )
+
+
+def _union(matches: Matches, key: Key, nearby: Sequence[tuple[Sequence[float], float]], weights: Weights) -> float:
+    shares = list(matches.shares.get(key) or [0.0] * len(matches.idf))
+    for theirs, share in nearby:
+        for term, value in enumerate(theirs):
+            shares[term] = max(shares[term], value * share)
+    total = sum(matches.idf) or 1.0
+    value = sum(idf * share for idf, share in zip(matches.idf, shares, strict=True))
+    covered = sum(idf * min(1.0, share) for idf, share in zip(matches.idf, shares, strict=True)) / total
+    return value * (1 + weights.coverage * covered)
+
+
+def _signs(
+    question: Question, message: Message, weights: Weights, open_refs: Collection[str], now_ms: int
+) -> dict[str, float]:
+    """Return what speaks for a message beside its words."""
+    parts: dict[str, float] = {}
+    if _is_asked(question, message):
+        parts["person"] = weights.role
+    if question.days:
+        day = DayOf.of(message.at_ms)
+        parts["date"] = weights.date * max(wanted.match(day) for wanted in question.days)
+    if question.wants_time:
+        parts["time_words"] = weights.when * message.time_words
+    if message.asks:
+        parts["asks"] = -weights.question
+    if message.ref in open_refs:
+        parts["open_loop"] = weights.open_loop
+    age_days = max(0, now_ms - message.at_ms) / DAY_MS if now_ms else 0.0
+    if now_ms:
+        parts["recency"] = weights.recency * 0.5 ** (age_days / weights.recency_half_life_days)
+    return parts
+
+
+def _is_asked(question: Question, message: Message) -> bool:
+    if question.user_ids and len(question.user_ids) < question.people:
+        return (None if message.role == "assistant" else message.user_id) in question.user_ids
+    return question.role == message.role

@@ -1,0 +1,257 @@
+"""Search the past of a conversation: terms into the full-text index, documents out of it, ranked by the retriever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory.languages import Languages
+from memory.ports import Database, Row, Statement, TokenCounter
+from memory.retriever import (
+    PASSAGE_TERMS,
+    WEIGHTS,
+    Hit,
+    Message,
+    Question,
+    Scored,
+    Weights,
+    rank,
+    shortlist,
+    term_weights,
+    weigh,
+)
+from memory.search_words import asks, hashed, index_terms, read_question, split_words, time_words
+from memory.types import ConversationTurn, Memory, RetrievedItem
+
+SHORTLIST = 160
+"""So many documents are looked at with their neighbours."""
+AROUND = 3
+MERGE_PAGES = 500
+EXCERPT_WORDS = 120
+OTHER_SIDE_WORDS = 30
+
+
+def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
+    """Return the statement that makes a turn findable, for the transaction that stores it; repeating is harmless."""
+    code = turn.language or languages.detect(turn.user_text or turn.assistant_text).code
+    user, assistant = split_words(turn.user_text), split_words(turn.assistant_text)
+    user_terms = index_terms(turn.conversation_id, user, code)
+    assistant_terms = index_terms(turn.conversation_id, assistant, code)
+    traits = [
+        _traits(turn.user_text, user, user_terms, code),
+        _traits(turn.assistant_text, assistant, assistant_terms, code),
+    ]
+    return Statement(
+        "index_document",
+        {
+            "conversation_id": turn.conversation_id,
+            "source": "turn",
+            "ref": turn.turn_id,
+            "session_id": turn.session_id,
+            "seq": turn.seq,
+            "user_id": turn.user_id,
+            "traits": json.dumps(traits, separators=(",", ":")),
+            "user_terms": user_terms,
+            "assistant_terms": assistant_terms,
+            "at_ms": turn.created_at_ms,
+        },
+    )
+
+
+def index_memory(memory: Memory, conversation_id: str, languages: Languages) -> Statement:
+    """Return the statement that makes a memory findable, for the transaction that stores it."""
+    code = languages.detect(memory.text).code
+    words = split_words(memory.text)
+    terms = index_terms(conversation_id, words, code)
+    return Statement(
+        "index_document",
+        {
+            "conversation_id": conversation_id,
+            "source": "memory",
+            "ref": memory.memory_id,
+            "session_id": memory.session_id,
+            "seq": 0,
+            "user_id": memory.user_id,
+            "traits": json.dumps([_traits(memory.text, words, terms, code), None], separators=(",", ":")),
+            "user_terms": terms,
+            "assistant_terms": "",
+            "at_ms": memory.at_ms,
+        },
+    )
+
+
+def unindex_memory(memory_id: str) -> Statement:
+    """Return the statement that takes a superseded memory out of the search; deleting its row does so by itself."""
+    return Statement("unindex_document", {"ref": memory_id, "source": "memory"})
+
+
+def merge_index(pages: int = MERGE_PAGES) -> Statement:
+    """Return the statement that cleans the index after a deletion; it works on at most about so many pages."""
+    return Statement("merge_index", {"pages": pages})
+
+
+def _traits(text: str, words: Sequence[str], terms: str, code: str) -> list[int] | None:
+    if not words:
+        return None
+    return [len(words), terms.count(" ") + 1 if terms else 0, int(asks(text)), time_words(words, code)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    message: Message
+    terms: int
+
+
+class Searcher:
+    """Finds what was said before. Reads only; the statements above keep the index in step with the turns."""
+
+    def __init__(
+        self,
+        db: Database,
+        languages: Languages,
+        *,
+        counter: TokenCounter | None = None,
+        weights: Weights = WEIGHTS,
+    ) -> None:
+        self._db = db
+        self._languages = languages
+        self._counter = counter
+        self._weights = weights
+
+    async def search(
+        self,
+        conversation_id: str,
+        query: str,
+        *,
+        session_ids: Collection[str] | None = None,
+        exclude_turn_ids: Collection[str] = (),
+        limit: int = 12,
+        now_ms: int = 0,
+        language: str | None = None,
+        names: Mapping[str, int | None] | None = None,
+        open_turn_ids: Collection[str] = (),
+    ) -> list[RetrievedItem]:
+        """Return older turns and memories that bear on the query, best first, each once, none that is excluded.
+
+        `session_ids` restricts to these sessions (a session that was started fresh). `names`: first name → user id
+        (None: the assistant) in a chat of several people. `open_turn_ids`: evidence of open loops, preferred.
+        A query without a word that means something finds nothing. Raises `StorageUnavailable`.
+        """
+        speaks = self._languages.get(language) if language else self._languages.detect(query)
+        question = read_question(query, speaks, codes=self._languages.codes, now_ms=now_ms, names=names)
+        ranked = await self._ranked(conversation_id, question, session_ids, open_turn_ids, now_ms)
+        chosen: dict[tuple[str, str], Scored] = {}
+        for scored in ranked:
+            message = scored.message
+            if message.ref not in exclude_turn_ids:
+                chosen.setdefault((message.source, message.ref), scored)
+            if len(chosen) == limit:
+                break
+        texts = await self._texts(list(chosen))
+        return [self._item(scored, texts[ref]) for ref, scored in chosen.items() if ref in texts]
+
+    async def _ranked(
+        self,
+        conversation_id: str,
+        question: Question,
+        session_ids: Collection[str] | None,
+        open_turn_ids: Collection[str],
+        now_ms: int,
+    ) -> list[Scored]:
+        hits, turns = await self._hits(conversation_id, question)
+        idf = term_weights(len(question.terms), hits, turns)
+        docs = shortlist(idf, hits, SHORTLIST)
+        if not docs:
+            return []
+        found = await self._documents(conversation_id, docs, session_ids)
+        matches = weigh(idf, hits, {one.message.key: one.terms for one in found}, self._weights)
+        messages = [one.message for one in found]
+        return rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms)
+
+    async def _hits(self, conversation_id: str, question: Question) -> tuple[list[Hit], int]:
+        tokens = {
+            hashed(conversation_id, spelling): term
+            for term, spellings in enumerate(question.terms)
+            for spelling in spellings
+        }
+        if not tokens:
+            return [], 0
+        size = await self._db.read_one("search_size", conversation_id=conversation_id)
+        row = await self._db.read_one("search_terms", terms=json.dumps(list(tokens)), passage_terms=PASSAGE_TERMS)
+        rows = json.loads(row["hits"]) if row else []
+        hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
+        return hits, size["turns"] if size else 0
+
+    async def _documents(
+        self, conversation_id: str, docs: Sequence[int], session_ids: Collection[str] | None
+    ) -> list[_Found]:
+        row = await self._db.read_one(
+            "search_documents",
+            conversation_id=conversation_id,
+            docs=json.dumps(docs),
+            around=AROUND,
+            sessions=None if session_ids is None else json.dumps(sorted(session_ids)),
+        )
+        return [one for values in json.loads(row["docs"] if row else "[]") for one in _sides(values)]
+
+    async def _texts(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+        if not refs:
+            return {}
+        rows = await self._db.read(
+            "search_texts",
+            turns=json.dumps([ref for source, ref in refs if source == "turn"]),
+            memories=json.dumps([ref for source, ref in refs if source == "memory"]),
+        )
+        return {(row["source"], row["ref"]): row for row in rows}
+
+    def _item(self, scored: Scored, row: Row) -> RetrievedItem:
+        message = scored.message
+        text = _shown(scored, row)
+        return RetrievedItem(
+            source="memory" if message.source == "memory" else "turn",
+            ref=message.ref,
+            text=text,
+            seq=message.seq or None,
+            session_id=message.session_id,
+            at_ms=message.at_ms,
+            score=scored.score,
+            breakdown=dict(scored.breakdown),
+            tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
+        )
+
+
+def _sides(values: Sequence[Any]) -> list[_Found]:
+    doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
+    found = []
+    for side, trait in enumerate(traits):
+        if trait:
+            words, terms, asking, times = trait
+            key = (doc_id, side)
+            message = Message(key, source, ref, session_id, seq, ordinal, user_id, words, bool(asking), times, at_ms)
+            found.append(_Found(message, terms))
+    return found
+
+
+def _shown(scored: Scored, row: Row) -> str:
+    """Return the text of a found turn: the matching side (around its best passage), the other side as its context."""
+    if scored.message.source == "memory":
+        return str(row["user_text"])
+    side = scored.message.key[1]
+    sides = [str(row["user_text"]), str(row["assistant_text"])]
+    shown = [
+        _excerpt(text, scored.passage, EXCERPT_WORDS) if i == side else _excerpt(text, 0, OTHER_SIDE_WORDS)
+        for i, text in enumerate(sides)
+    ]
+    return "\n".join(f"{who}: {text}" for who, text in zip(("User", "Assistant"), shown, strict=True) if text)
+
+
+def _excerpt(text: str, passage: int, most: int) -> str:
+    """Return the text, or of a long one about `most` words around the passage, with marks where it was cut."""
+    words = text.split()
+    if len(words) <= most * 1.25:
+        return text.strip()
+    start = max(0, min(passage * PASSAGE_TERMS * 2 - most // 4, len(words) - most))
+    head, tail = "… " if start else "", " …" if start + most < len(words) else ""
+    return head + " ".join(words[start : start + most]) + tail

@@ -1,0 +1,64 @@
+-- Queries of the full-text search.
+-- Differs by necessity because FTS5 and its vocabulary tables, json_each and json_group_array are SQLite's own.
+
+-- name: index_document
+-- One more turn or memory to find; a repeated call (recovery, healing) changes nothing. A trigger feeds the index.
+INSERT INTO search_docs (
+    conversation_id, source, ref, session_id, seq, ordinal, user_id, traits, user_terms, assistant_terms, at_ms
+)
+SELECT :conversation_id, :source, :ref, :session_id, :seq,
+       CASE WHEN :source = 'turn' THEN 1 + COALESCE(
+           (SELECT MAX(ordinal) FROM search_docs WHERE conversation_id = :conversation_id), 0
+       ) ELSE 0 END,
+       :user_id, :traits, :user_terms, :assistant_terms, :at_ms
+WHERE NOT EXISTS (SELECT 1 FROM search_docs WHERE ref = :ref AND source = :source);
+
+-- name: unindex_document
+-- A memory that was superseded, or a turn that shall not be found; deleting the row itself does this by a trigger.
+DELETE FROM search_docs WHERE ref = :ref AND source = :source;
+
+-- name: merge_index
+-- After a deletion: merges away what FTS5 only marked as deleted (it holds hashes, never words); bounded work.
+INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
+
+-- name: search_size
+-- How many turns the conversation has, from the index alone.
+SELECT COALESCE(MAX(ordinal), 0) AS turns FROM search_docs WHERE conversation_id = :conversation_id;
+
+-- name: search_terms
+-- Where each hashed term of a question stands: document, side, passage, how often. One row of JSON, since rows are slow.
+SELECT json_group_array(json_array(term, doc, side, passage, times)) AS hits FROM (
+    SELECT q.value AS term, v.doc AS doc, v.col = 'assistant_terms' AS side, v.offset / :passage_terms AS passage,
+           COUNT(*) AS times
+    FROM json_each(:terms) q CROSS JOIN search_hits v ON v.term = q.value
+    GROUP BY q.value, v.doc, v.col, v.offset / :passage_terms
+);
+
+-- name: search_documents
+-- The documents that were found, with the turns around them: neighbours lend each other their words. One row of JSON.
+SELECT json_group_array(json_array(doc_id, source, ref, session_id, seq, ordinal, user_id, json(traits), at_ms)) AS docs
+FROM search_docs WHERE doc_id IN (
+    SELECT value FROM json_each(:docs)
+    UNION
+    SELECT n.doc_id FROM json_each(:docs) d JOIN search_docs f ON f.doc_id = d.value
+    JOIN search_docs n ON n.conversation_id = f.conversation_id AND n.session_id = f.session_id
+        AND n.ordinal BETWEEN f.ordinal - :around AND f.ordinal + :around
+    WHERE f.ordinal > 0
+) AND conversation_id = :conversation_id
+  AND (CAST(:sessions AS TEXT) IS NULL OR session_id IN (SELECT value FROM json_each(:sessions)));
+
+-- name: search_between
+-- What was said in a stretch of time that the question names, though no word of it fits.
+SELECT json_group_array(d.doc_id) AS docs
+FROM (SELECT turn_id FROM conversation_turns
+      WHERE conversation_id = :conversation_id AND created_at_ms BETWEEN :from_ms AND :to_ms
+      ORDER BY created_at_ms DESC LIMIT :most) t
+JOIN search_docs d ON d.ref = t.turn_id AND d.source = 'turn';
+
+-- name: search_texts
+-- The words of what was found.
+SELECT 'turn' AS source, turn_id AS ref, user_text, assistant_text, user_id FROM conversation_turns
+WHERE turn_id IN (SELECT value FROM json_each(:turns))
+UNION ALL
+SELECT 'memory', memory_id, text, '', user_id FROM memories
+WHERE memory_id IN (SELECT value FROM json_each(:memories)) AND status = 'active';
