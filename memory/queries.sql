@@ -166,4 +166,4 @@ VALUES (:compaction_id, :session_id, :reason, :method, :from_seq, :through_seq, 
 -- name: undo_compaction
 -- Once only: a second tap on the button changes no row.
 UPDATE compactions SET undone_at_ms = :undone_at_ms
-WHERE compaction_id = :compaction_id AND CAST(undone_at_ms AS BIGINT) IS NULL;
+WHERE compaction_id = :compaction_id AND undone_at_ms IS NULL;
