@@ -1,0 +1,429 @@
+"""The order of effects of one turn, the live sessions, and the checkpoints that are written behind the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from weakref import WeakValueDictionary
+
+import orjson
+
+from memory import state_manager
+from memory.checkpoint import CheckpointFiles
+from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.faults import point
+from memory.fold import KEPT_TURNS
+from memory.hydrator import HydrationReport, Hydrator, snapshot_of
+from memory.languages import Languages
+from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.store import (
+    LoggedTurn,
+    Store,
+    insert_session,
+    insert_turn,
+    point_conversation,
+    set_session_status,
+    snapshot_row,
+    turn_digest,
+    update_session,
+)
+from memory.types import ConversationContextPacket, ConversationTurn, SessionState, SessionStatus, ToolCall
+
+MAX_LIVE_SESSIONS = 256
+
+Promote = Callable[[SessionState, Sequence[ConversationTurn]], Awaitable[None]]
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What was said in one turn, before it is read and stored."""
+
+    turn_id: str
+    session_id: str
+    conversation_id: str
+    user_text: str
+    assistant_text: str
+    created_at_ms: int
+    user_id: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    third_party: bool = False
+    action_name: str | None = None
+    job_refs: tuple[str, ...] = ()
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    bot_id: int | None = None
+    update_id: int | None = None
+
+
+class _Live:
+    """A session in memory; replaced piece by piece only after a commit."""
+
+    __slots__ = ("previous_digest", "report", "state", "tail", "version")
+
+    def __init__(
+        self,
+        state: SessionState,
+        tail: tuple[LoggedTurn, ...],
+        previous_digest: str | None,
+        version: int,
+        report: HydrationReport | None,
+    ) -> None:
+        self.state = state
+        self.tail = tail
+        self.previous_digest = previous_digest
+        self.version = version
+        self.report = report
+
+    def append(self, logged: LoggedTurn) -> None:
+        """Keep a turn that was stored, and let go of the oldest beyond what a checkpoint carries."""
+        self.tail = (*self.tail, logged)
+        if len(self.tail) > KEPT_TURNS:
+            self.previous_digest = self.tail[0].digest
+            self.tail = self.tail[1:]
+
+
+def storable(text: str) -> str:
+    """Return the text without NUL and lone surrogates, which no database and no JSON takes."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _storable_call(call: ToolCall) -> ToolCall:
+    return ToolCall(
+        call_id=storable(call.call_id),
+        name=storable(call.name),
+        arguments=storable(call.arguments),
+        result=storable(call.result),
+    )
+
+
+class Recorder:
+    """Writes turns and keeps the sessions they belong to. One conversation at a time, many side by side."""
+
+    def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
+        self,
+        store: Store,
+        hydrator: Hydrator,
+        checkpoints: CheckpointFiles,
+        languages: Languages,
+        counter: TokenCounter,
+        clock: Clock,
+        ids: Ids,
+        *,
+        promote: Promote | None = None,
+        max_live: int = MAX_LIVE_SESSIONS,
+    ) -> None:
+        self._store = store
+        self._hydrator = hydrator
+        self._checkpoints = checkpoints
+        self._languages = languages
+        self._counter = counter
+        self._clock = clock
+        self._ids = ids
+        self._promote = promote
+        self._max_live = max_live
+        self._live: OrderedDict[str, _Live] = OrderedDict()
+        self._changed: dict[str, None] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._due: OrderedDict[str, _Live] = OrderedDict()
+        self._writer: asyncio.Task[None] | None = None
+        self.checkpoint_error: str | None = None
+        """Why the last checkpoint could not be written, for `/health`; None when it could."""
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    async def open_session(
+        self, conversation_id: str, user_id: int | None, origin: str, *also: Statement
+    ) -> SessionState:
+        """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
+
+        `origin` is first, gap or fresh. Raises `StorageUnavailable` or `Conflict` with nothing changed.
+        """
+        async with self._lock(conversation_id):
+            now_ms = self._clock.now_ms()
+            before = await self._store.current_session_id(conversation_id)
+            state = state_manager.new_state(self._ids.new("s"), conversation_id)
+            await self._store.db.write(
+                *([set_session_status(before, "paused")] if before else []),
+                insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
+                point_conversation(conversation_id, state.session_id, now_ms),
+                *also,
+            )
+            self._status_written(before, "paused")
+            self._keep(state.session_id, _Live(state, (), "", 1, None))
+            return state
+
+    async def current(self, conversation_id: str) -> SessionState | None:
+        """Return the session that the next message goes to, hydrated if need be; None before the first.
+
+        Raises `StorageUnavailable`.
+        """
+        session_id = await self._store.current_session_id(conversation_id)
+        return (await self._load(session_id)).state if session_id else None
+
+    async def session(self, session_id: str) -> SessionState:
+        """Return a session's state, hydrated if need be. Raises `UnknownSession`, `StorageUnavailable`."""
+        return (await self._load(session_id)).state
+
+    async def report(self, session_id: str) -> HydrationReport | None:
+        """Return how the session came into memory; None when it was opened by this process."""
+        return (await self._load(session_id)).report
+
+    async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
+        """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
+        return tuple(logged.turn for logged in (await self._load(session_id)).tail)
+
+    async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
+        """Make an earlier session of the conversation its current one again; the one that was is paused.
+
+        Raises `UnknownSession` for a session of another conversation, `StorageUnavailable`, `Conflict`.
+        """
+        async with self._lock(conversation_id):
+            live = await self._load(session_id)
+            if live.state.conversation_id != conversation_id:
+                raise UnknownSession(f"session '{session_id}' is not one of conversation '{conversation_id}'")
+            before = await self._store.current_session_id(conversation_id)
+            paused = before if before != session_id else None
+            await self._store.db.write(
+                *([set_session_status(paused, "paused")] if paused else []),
+                set_session_status(session_id, "resuming"),
+                point_conversation(conversation_id, session_id, self._clock.now_ms()),
+                *also,
+            )
+            self._status_written(paused, "paused")
+            self._status_written(session_id, "resuming")
+            return live.state
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def record(
+        self, exchange: Exchange, packet: ConversationContextPacket | None, *also: Statement
+    ) -> ConversationTurn:
+        """Store one turn with everything that belongs to it, and return it as it was stored (002 section 7).
+
+        What a crash leaves behind:
+        1. while the turn is read and folded: nothing; the caller's inbox row starts it again;
+        2. before the commit: nothing, likewise;
+        3. after the commit: turn, session state, context snapshot and `also` (outbox parts, inbox done) together;
+           the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
+        4. while the checkpoint is written, behind the reply: the old file or the new one.
+
+        Raises `Conflict` when another writer was first or the update was answered already (the session is loaded
+        anew before its next use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
+        """
+        async with self._lock(exchange.conversation_id):
+            live = await self._load(exchange.session_id)
+            turn = self._turn(live.state, exchange)
+            logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
+            state = self._hydrator.fold.advance(live.state, logged, [kept.turn for kept in live.tail])
+            point("before_commit")
+            await self._write(
+                live,
+                state,
+                insert_turn(
+                    turn,
+                    logged.digest,
+                    model=exchange.model,
+                    input_tokens=exchange.input_tokens,
+                    output_tokens=exchange.output_tokens,
+                    bot_id=exchange.bot_id,
+                    update_id=exchange.update_id,
+                ),
+                *([snapshot_row(packet, turn.turn_id)] if packet else []),
+                *also,
+            )
+            point("after_commit")
+            live.append(logged)
+            self._checkpoint_later(live)
+            return turn
+
+    async def edit(
+        self, session_id: str, change: Callable[[SessionState], SessionState], *also: Statement
+    ) -> SessionState:
+        """Store a change made between turns (a loop closed by a button, a compaction) and return the new state.
+
+        `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
+        only `also`. Raises as `record` does.
+        """
+        conversation_id = (await self._load(session_id)).state.conversation_id
+        async with self._lock(conversation_id):
+            live = await self._load(session_id)
+            state = change(live.state)
+            if state == live.state:
+                if also:
+                    await self._store.db.write(*also)
+                return live.state
+            state = state.model_copy(update={"edits": live.state.edits + 1})
+            await self._write(live, state, *also)
+            self._checkpoint_later(live)
+            return state
+
+    def _turn(self, state: SessionState, exchange: Exchange) -> ConversationTurn:
+        user_text, assistant_text = storable(exchange.user_text), storable(exchange.assistant_text)
+        calls = tuple(_storable_call(call) for call in exchange.tool_calls)
+        signs = state_manager.read_turn(state, user_text, assistant_text, self._languages)
+        count = self._counter.count
+        return ConversationTurn(
+            turn_id=exchange.turn_id,
+            session_id=exchange.session_id,
+            conversation_id=exchange.conversation_id,
+            seq=state.last_seq + 1,
+            user_id=exchange.user_id,
+            user_text=user_text,
+            assistant_text=assistant_text,
+            intent=signs.intent,
+            action_name=exchange.action_name or signs.action_name,
+            response_type=signs.response_type,
+            job_refs=exchange.job_refs,
+            tool_calls=calls,
+            third_party=exchange.third_party,
+            language=signs.language,
+            user_tokens=count(user_text),
+            assistant_tokens=count(assistant_text),
+            tool_tokens=count(orjson.dumps([call.model_dump() for call in calls]).decode()) if calls else 0,
+            created_at_ms=exchange.created_at_ms,
+        )
+
+    async def _write(self, live: _Live, state: SessionState, *statements: Statement) -> None:
+        """Commit a new state with its statements; only then is it the live one."""
+        title = state_manager.session_title(state)
+        update = update_session(state, version=live.version, title=title, at_ms=self._clock.now_ms())
+        try:
+            await self._store.db.write(*statements, update)
+        except StorageUnavailable:
+            raise  # nothing was stored, the live state still holds
+        except BaseException:  # another writer was first, or we were cancelled and do not know: load it anew
+            self._live.pop(state.session_id, None)
+            raise
+        live.state = state
+        live.version += 1
+        self._changed[state.session_id] = None
+
+    # --- live sessions ----------------------------------------------------------------------------------------------
+
+    def _lock(self, conversation_id: str) -> asyncio.Lock:
+        lock = self._locks.get(conversation_id)
+        if lock is None:
+            lock = self._locks[conversation_id] = asyncio.Lock()
+        return lock
+
+    async def _load(self, session_id: str) -> _Live:
+        live = self._live.get(session_id)
+        if live:
+            self._live.move_to_end(session_id)
+            return live
+        found = await self._hydrator.hydrate(session_id)
+        for warning in found.report.warnings:
+            log.warning("session %s: %s", session_id, warning)
+        state = found.state
+        if state.status == "shutdown_clean":  # 002 section 5.7: it is being taken up again
+            state = state.model_copy(update={"status": "resuming"})
+        return self._keep(session_id, _Live(state, found.tail, found.previous_digest, found.version, found.report))
+
+    def _keep(self, session_id: str, live: _Live) -> _Live:
+        live = self._live.setdefault(session_id, live)
+        while len(self._live) > self._max_live:
+            self._live.popitem(last=False)
+        return live
+
+    def _status_written(self, session_id: str | None, status: SessionStatus) -> None:
+        live = self._live.get(session_id) if session_id else None
+        if live:
+            live.version += 1
+            live.state = live.state.model_copy(update={"status": status})
+
+    async def release(self, session_id: str) -> None:
+        """Forget the live session and any checkpoint of it that waits to be written; the disk stays as it is.
+
+        Call it before rows are deleted or replaced by hand, then `CheckpointFiles.remove`, then delete the rows (P13).
+        """
+        self._due.pop(session_id, None)
+        await self.settle()
+        self._live.pop(session_id, None)
+        self._changed.pop(session_id, None)
+
+    # --- checkpoints behind the reply -------------------------------------------------------------------------------
+
+    def _checkpoint_later(self, live: _Live) -> None:
+        """Have the session's checkpoint written soon; a later state of the same session takes its place in the row."""
+        self._due[live.state.session_id] = live
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write_behind())
+
+    async def _write_behind(self) -> None:
+        while self._due:
+            _, live = self._due.popitem(last=False)
+            await self._save(live)
+
+    async def _save(self, live: _Live, *, clean: bool = False) -> bool:
+        snapshot = snapshot_of(
+            live.state, live.tail, live.previous_digest, saved_at_ms=self._clock.now_ms(), clean=clean
+        )
+        try:
+            await asyncio.to_thread(self._checkpoints.save, snapshot)
+        except ContinuityError as exc:
+            self.checkpoint_error = str(exc)
+            log.error("%s", exc)  # noqa: TRY400 - the message says it all, the trace only where
+            return False
+        self.checkpoint_error = None
+        return True
+
+    async def settle(self) -> None:
+        """Wait until every checkpoint that is due has been tried."""
+        while self._writer and not self._writer.done():
+            await asyncio.wait([self._writer])
+
+    # --- shutdown ---------------------------------------------------------------------------------------------------
+
+    async def final(self, session_id: str) -> bool:
+        """Bring a session to rest: summary delta, state, clean checkpoint, promotion (002 section 6, steps 2-5).
+
+        True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
+        """
+        turns = await self.recent_turns(session_id)
+        await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
+        live = await self._load(session_id)
+        self._due.pop(session_id, None)
+        await self.settle()
+        live.state = live.state.model_copy(update={"status": "shutdown_clean"})
+        saved = await self._save(live, clean=True)
+        if self._promote:
+            try:
+                await self._promote(live.state, turns)
+            except Exception:
+                log.exception("memory candidates of session %s were not kept", session_id)
+        return saved
+
+    async def shutdown(self, deadline_s: float) -> list[str]:
+        """Bring every session that this process changed to rest and mark it; return the ids of those marked.
+
+        Sessions that were only read are not written. What the deadline or an error leaves out stays as a crash would
+        have left it, which loses nothing. Never raises for a disk that refuses.
+        """
+        rested: list[str] = []
+        try:
+            async with asyncio.timeout(deadline_s):
+                await self.settle()
+                for session_id in list(self._changed):
+                    rested += [session_id] if await self.final(session_id) else []
+        except (TimeoutError, ContinuityError) as exc:
+            log.warning("%s of %s sessions came to rest: %s", len(rested), len(self._changed), exc)
+        try:
+            if rested:
+                await self._store.db.write(*(set_session_status(each, "shutdown_clean") for each in rested))
+        except ContinuityError as exc:
+            log.warning("sessions could not be marked shutdown_clean: %s", exc)
+            return []
+        for session_id in rested:
+            self._live.pop(session_id, None)
+            self._changed.pop(session_id, None)
+        return rested
