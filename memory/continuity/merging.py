@@ -11,13 +11,15 @@ _SAME = 0.6
 _RANK: dict[Evidence, int] = {"loop": 0, "decision": 1, "preference": 2, "fact": 3, "summary": 4, "topic": 5}
 _LEVELS: tuple[Level, ...] = ("low", "medium", "high")
 _STICKINESS: tuple[Stickiness, ...] = ("low", "normal", "high")
+_WEAK = frozenset({"topic", "summary"})
+"""Evidence that says nothing new beside other evidence of the same session."""
 _ABSORBED = frozenset({"theme", "story"})
 
 
 def merge(candidates: tuple[ArcCandidate, ...]) -> tuple[ArcCandidate, ...]:
     """Return one candidate per matter: the words of the strongest evidence, the sources of all.
 
-    Evidence of different sources raises the confidence by one level; the most recent mention decides the age.
+    Independent evidence raises the confidence by one level; the most recent mention decides the age.
     """
     merged: list[tuple[ArcCandidate, frozenset[str]]] = []
     for candidate in sorted(candidates, key=_order):
@@ -42,12 +44,15 @@ def _one_matter(kept: ArcCandidate, its: frozenset[str], other: ArcCandidate, ot
     if len(its & others) / len(its | others) >= _SAME:
         return True
     named = stems(other.title)
-    return other.kind in _ABSORBED and other.evidence in {"topic", "summary"} and bool(named) and named <= its
+    if kept.kind == other.kind and named == stems(kept.title):
+        return True
+    return other.kind in _ABSORBED and other.evidence in _WEAK and bool(named) and named <= its
 
 
 def _fold(kept: ArcCandidate, other: ArcCandidate) -> ArcCandidate:
     """Add the evidence of `other` to `kept`, whose words and kind stay."""
-    independent = not set(other.sources) <= set(kept.sources)
+    elsewhere = kept.conversations_ago != other.conversations_ago or other.evidence not in _WEAK
+    independent = elsewhere and not set(other.sources) <= set(kept.sources)
     level = max(_LEVELS.index(kept.confidence), _LEVELS.index(other.confidence))
     return kept.model_copy(
         update={

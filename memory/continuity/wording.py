@@ -47,7 +47,7 @@ def accepted_wording(arc: Arc, proposed: str, persona: Persona) -> str | None:
     hardly any word in common with it, dependency, or closeness beyond the persona's immersion. An uncertain arc is
     never reworded.
     """
-    text = one_line(proposed, SUMMARY_MAX_CHARS + 1)
+    text = one_line(proposed[: SUMMARY_MAX_CHARS * 4], SUMMARY_MAX_CHARS * 4)
     if not text or arc.generalized or len(text) > SUMMARY_MAX_CHARS or len(sentences(text)) > _SENTENCES_MAX:
         return None
     source = f"{arc.title} {arc.summary}"

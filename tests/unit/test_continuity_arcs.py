@@ -1,0 +1,355 @@
+"""Arcs: from sessions, loops, memories and summaries to at most ten framed, scored and selected ones (001)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.continuity.candidates import candidates
+from memory.continuity.framing import frame
+from memory.continuity.generate import generate
+from memory.continuity.merging import merge
+from memory.continuity.scoring import score, select, without
+from memory.continuity.testing import (
+    make_arc,
+    make_loop,
+    make_memory,
+    make_owner,
+    make_persona,
+    make_session,
+    make_topic,
+)
+from memory.continuity.types import BootstrapInputs, DroppedArc
+from memory.testing import START_MS
+
+
+def inputs_of(*sessions, memories=(), **rest):
+    return BootstrapInputs(sessions=sessions, memories=memories, **rest)
+
+
+def found(*sessions, persona=None, **rest):
+    return candidates(inputs_of(*sessions, **rest), persona or make_persona())
+
+
+# --- candidates
+
+
+def test_open_loop_becomes_a_project_and_a_question_stays_one():
+    """A promise is a project, a question left open is a question; both name the loop as their source."""
+    promise = make_loop()
+    question = make_loop("Which hotel did you mean?", kind="question", loop_id="t_2.1", turn_id="t_2")
+
+    kinds = {one.sources: one.kind for one in found(make_session(open_loops=(promise, question)))}
+
+    assert kinds == {("t_1.1",): "project", ("t_2.1",): "question"}
+
+
+@pytest.mark.parametrize("status", ["done", "answered", "dropped"])
+def test_closed_loop_is_nothing_to_carry_forward(status):
+    """What is done, answered or dropped is no arc."""
+    assert found(make_session(open_loops=(make_loop(status=status),))) == ()
+
+
+def test_loop_of_somebody_else_is_not_this_users():
+    """In a shared session a loop opened by another person's turn is left out."""
+    session = make_session(open_loops=(make_loop(),))
+
+    assert found(session, foreign_turn_ids=frozenset({"t_1"})) == ()
+
+
+def test_short_words_say_what_they_were_about():
+    """Words like "I'll send it tomorrow" carry the topic it was said in; words that name it themselves do not."""
+    topics = (make_topic("quarterly report"),)
+    vague = make_loop("I'll send it tomorrow.")
+    clear = make_loop("I'll send the quarterly report.", loop_id="t_2.1")
+
+    texts = [
+        one.text for one in found(make_session(open_loops=(vague, clear), active_topics=topics)) if "." in one.text
+    ]
+
+    assert texts == ["I'll send it tomorrow. (quarterly report)", "I'll send the quarterly report."]
+
+
+def test_topic_that_comes_back_is_a_sure_and_sticky_theme():
+    """A topic of three sessions is a theme of high confidence and stickiness, as recent as its last mention."""
+    sessions = [
+        make_session(session_id=f"s_{n}", active_topics=(make_topic(weight=0.2),), last_turn_at_ms=START_MS - n)
+        for n in range(3)
+    ]
+
+    (theme,) = found(*sessions)
+
+    assert (theme.kind, theme.confidence, theme.stickiness) == ("theme", "high", "high")
+    assert theme.conversations_ago == 0
+    assert theme.sources == ("s_0", "s_1", "s_2")
+
+
+def test_passing_topic_of_long_ago_is_no_arc():
+    """A topic that came up once, many conversations ago, is not carried forward."""
+    quiet = [make_session(session_id=f"s_{n}") for n in range(5)]
+
+    assert found(*quiet, make_session(session_id="s_9", active_topics=(make_topic(),))) == ()
+
+
+def test_summary_gives_where_the_session_stopped():
+    """Of a session's summary the last sentence counts: that is where it stopped."""
+    session = make_session(title="Moving house", rolling_summary="They found a flat. The lease was to be signed.")
+
+    (arc,) = found(session)
+
+    assert (arc.title, arc.text, arc.confidence) == ("Moving house", "The lease was to be signed.", "medium")
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "arc_kind"),
+    [
+        ("decision", "assistant", "project"),
+        ("preference", "assistant", "constraint"),
+        ("preference", "companion", "relationship"),
+        ("fact", "assistant", "relationship"),
+    ],
+)
+def test_memory_becomes_the_arc_that_fits_the_role(kind, role, arc_kind):
+    """A decision is a project, a preference binds an assistant and shapes a companion's relationship."""
+    (arc,) = found(memories=(make_memory(kind=kind),), persona=make_persona(role=role))
+
+    assert arc.kind == arc_kind
+
+
+def test_roleplay_calls_what_recurs_a_story():
+    """A recurring topic is a story thread in roleplay."""
+    sessions = [make_session(session_id=f"s_{n}", active_topics=(make_topic("dragon cave"),)) for n in range(2)]
+
+    (arc,) = found(*sessions, persona=make_persona(role="roleplay"))
+
+    assert arc.kind == "story"
+
+
+def test_memory_from_before_all_sessions_is_old():
+    """A memory whose session is out of sight is as old as all of the sessions in sight."""
+    (arc,) = found(make_session(session_id="s_2"), memories=(make_memory(session_id="s_0"),))
+
+    assert arc.conversations_ago == 1
+
+
+# --- merging
+
+
+def test_same_matter_twice_is_one_arc_with_all_its_evidence():
+    """A loop and a memory in nearly the same words become one, surer than each was alone."""
+    loop = make_loop("Send the report to Anna", kind="request")
+    memory = make_memory("Send Anna the report.", kind="fact", score=0.5)
+
+    (arc,) = merge(found(make_session(open_loops=(loop,)), memories=(memory,)))
+
+    assert arc.sources == ("t_1.1", "m_1")
+    assert arc.confidence == "high"
+    assert arc.text == "Send the report to Anna"
+
+
+def test_theme_named_inside_a_project_is_not_told_twice():
+    """A topic whose words are all in a loop disappears into it."""
+    session = make_session(open_loops=(make_loop("Book the Lisbon trip by Friday"),), active_topics=(make_topic(),))
+
+    assert [one.kind for one in merge(found(session))] == ["project"]
+
+
+def test_singular_and_plural_are_one_matter():
+    """The memory "Prefers short answers" and the topic "prefer short answers" are one."""
+    session = make_session(active_topics=(make_topic("prefer short answers"),))
+
+    assert len(merge(found(session, memories=(make_memory(),)))) == 1
+
+
+def test_different_matters_stay_apart():
+    """Two loops with one word in common are two arcs."""
+    loops = (make_loop("Send the report to Anna"), make_loop("Call the plumber", loop_id="t_2.1"))
+
+    assert len(merge(found(make_session(open_loops=loops)))) == 2
+
+
+# --- framing
+
+
+@pytest.mark.parametrize(
+    ("role", "immersion", "label"),
+    [
+        ("assistant", "minimal", "In progress"),
+        ("companion", "balanced", "Something being worked on"),
+        ("companion", "minimal", "In progress"),
+        ("roleplay", "full", "A thread in motion"),
+    ],
+)
+def test_same_matter_is_framed_by_role_and_immersion(role, immersion, label):
+    """Each role has its words; minimal immersion allows only the plain ones."""
+    owner = make_owner(role=role, immersion=immersion)
+
+    (arc,) = frame(found(make_session(open_loops=(make_loop(),))), owner, ())
+
+    assert arc.summary == f"{label}: Send the report to Anna"
+
+
+def test_uncertain_arc_loses_its_specifics():
+    """Of an arc of low confidence neither numbers nor addresses are left."""
+    memory = make_memory("Pays 950 euros rent to lena@example.org", kind="fact", score=0.3)
+
+    (arc,) = frame(found(memories=(memory,)), make_owner(), ())
+
+    assert arc.generalized
+    assert "950" not in arc.summary
+    assert "@" not in arc.summary
+    assert "uncertain" in arc.summary
+
+
+def test_arc_of_which_nothing_is_left_is_not_told():
+    """When an uncertain arc is nothing but specifics, it is left out."""
+    memory = make_memory("+48 555 0199", kind="fact", score=0.3)
+
+    assert frame(found(memories=(memory,)), make_owner(), ()) == ()
+
+
+def test_roleplay_is_not_locked_into_what_is_only_likely():
+    """In roleplay an arc of medium confidence is generalized, for an assistant it is not."""
+    memory = make_memory("The inn has 3 doors", kind="fact", score=0.5)
+
+    framed = {
+        role: frame(found(memories=(memory,)), make_owner(role=role), ())[0] for role in ("roleplay", "assistant")
+    }
+
+    assert framed["roleplay"].generalized
+    assert "3" not in framed["roleplay"].summary
+    assert not framed["assistant"].generalized
+
+
+def test_label_is_not_said_twice():
+    """What begins with "Decided to …" is not told as "Decided: Decided to …"."""
+    memory = make_memory("Decided to take the train.", kind="decision")
+
+    assert frame(found(memories=(memory,)), make_owner(), ())[0].summary == "Decided to take the train."
+
+
+def test_dropped_arc_stays_away_until_something_new_is_said():
+    """What the user dropped is not offered again, until there is evidence that was not there then."""
+    arcs = merge(found(make_session(open_loops=(make_loop(),))))
+    dropped = (DroppedArc(arc_id="a_gone", sources=("t_1.1",)),)
+    new = (arcs[0].model_copy(update={"sources": ("t_1.1", "t_9.1")}),)
+
+    assert frame(arcs, make_owner(), dropped) == ()
+    assert len(frame(new, make_owner(), dropped)) == 1
+
+
+def test_dropping_one_topic_keeps_the_other_of_the_same_session():
+    """Two topics share their session as evidence; dropping one says nothing about the other."""
+    owner = make_owner()
+    session = make_session(active_topics=(make_topic("lisbon trip"), make_topic("piano lessons", 0.7)))
+    first, second = frame(found(session), owner, ())
+
+    left = frame(found(session), owner, (DroppedArc(arc_id=first.arc_id, sources=first.sources),))
+
+    assert left == (second,)
+
+
+# --- scoring and selection
+
+
+def test_score_is_the_sum_of_its_visible_parts():
+    """Every score can be read from its breakdown: confidence, stickiness, emphasis, recency."""
+    (scored,) = score((make_arc(conversations_ago=3, stickiness="high"),), make_persona())
+
+    assert scored.breakdown == {"confidence": 1.0, "stickiness": 0.6, "emphasis": 0.15, "recency": -0.12}
+    assert scored.score == pytest.approx(1.63)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({"confidence": "high"}, {"confidence": "medium"}),
+        ({"confidence": "medium"}, {"confidence": "low"}),
+        ({"stickiness": "high"}, {"stickiness": "normal"}),
+        ({"stickiness": "normal"}, {"stickiness": "low"}),
+        ({"conversations_ago": 1}, {"conversations_ago": 2}),
+    ],
+)
+def test_surer_stickier_and_more_recent_arcs_score_higher(better, worse):
+    """Confidence and stickiness add, conversations ago take away."""
+    first, second = (make_arc("one", **better), make_arc("two", **worse))
+
+    assert [one.arc.title for one in score((second, first), make_persona())] == ["one", "two"]
+
+
+def test_role_decides_what_is_emphasized():
+    """An assistant puts a project before a theme, a companion the theme before the project."""
+    arcs = (make_arc("plan"), make_arc("music", kind="theme"))
+
+    first = {role: score(arcs, make_persona(role=role))[0].arc.title for role in ("assistant", "companion")}
+
+    assert first == {"assistant": "plan", "companion": "music"}
+
+
+def test_selection_is_three_core_and_seven_active_at_most():
+    """Of twenty strong arcs three are core, seven active, and the rest is listed with a reason."""
+    kinds = ("project", "theme", "question", "story", "relationship", "constraint")
+    arcs = tuple(make_arc(f"arc {n}", kind=kinds[n % 6], stickiness="high") for n in range(20))
+
+    chosen = select(score(arcs, make_persona()))
+
+    assert (len(chosen.core), len(chosen.active), len(chosen.left_out)) == (3, 7, 10)
+    assert {reason for _, reason in chosen.left_out} == {"no room"}
+
+
+def test_selection_prefers_another_kind_to_more_of_the_same():
+    """With four strong projects and one weaker theme the theme is core too."""
+    projects = tuple(make_arc(f"project {n}", stickiness="high") for n in range(4))
+    theme = make_arc("theme", kind="theme", stickiness="high")
+
+    core = select(score((*projects, theme), make_persona())).core
+
+    assert "theme" in {one.arc.kind for one in core}
+    assert core[-1].breakdown["diversity"] < 0
+
+
+def test_weak_arc_is_core_when_it_is_the_only_one():
+    """There is always a core arc when there is an arc at all."""
+    weak = make_arc(confidence="low", stickiness="low", conversations_ago=9, kind="theme")
+
+    chosen = select(score((weak,), make_persona()))
+
+    assert len(chosen.core) == 1
+
+
+def test_weak_arcs_do_not_fill_the_places():
+    """A weak arc is left out though there is room, and the reason says so."""
+    weak = make_arc("weak", confidence="low", stickiness="low", conversations_ago=9, kind="theme")
+
+    chosen = select(score((make_arc(), weak), make_persona()))
+
+    assert [one.arc.title for one in chosen.core] == ["report for Anna"]
+    assert [(one.arc.title, why) for one, why in chosen.left_out] == [("weak", "too weak")]
+
+
+def test_active_arc_moves_up_when_the_user_drops_all_of_the_core():
+    """Dropping every core arc makes the best active one core, so that the core context is never silently empty."""
+    kinds = ("project", "theme", "question", "constraint", "story")
+    chosen = select(score(tuple(make_arc(kind, kind=kind) for kind in kinds), make_persona()))
+
+    left = without(chosen, frozenset(one.arc.arc_id for one in chosen.core))
+
+    assert left.core == chosen.active[:1]
+
+
+def test_arc_of_another_conversation_cannot_get_the_same_id():
+    """The id of an arc is made of its owner too."""
+    session = make_session(open_loops=(make_loop(),))
+    here, there = (make_owner(), make_owner(conversation_id="tg:1:-5:0"))
+
+    ids = {frame(found(session), owner, ())[0].arc_id for owner in (here, there)}
+
+    assert len(ids) == 2
+
+
+def test_same_inputs_always_give_the_same_bootstrap():
+    """A generation is a function of its inputs."""
+    inputs = inputs_of(
+        make_session(open_loops=(make_loop(),), active_topics=(make_topic(),)), memories=(make_memory(),)
+    )
+
+    assert generate(make_owner(), inputs) == generate(make_owner(), inputs)
