@@ -124,13 +124,13 @@ class Assembler:
     async def history(self, state: SessionState) -> list[ConversationTurn]:
         """Return the turns of the session that may be shown verbatim, oldest first.
 
-        At most `max_history_messages`, and the older ones that a compaction kept; a session in use is read only where
-        it has grown. Raises `StorageUnavailable`.
+        One turn more than `max_history_messages` (so that a compaction sees that the limit is reached), and the older
+        ones that a compaction kept; a session in use is read only where it has grown. Raises `StorageUnavailable`.
         """
         if not state.last_seq:
             return []
         known = self._turns.pop(state.session_id, {})
-        first = max(1, state.last_seq - self._budget.max_history_turns + 1)
+        first = max(1, state.last_seq - self._budget.max_history_turns)
         first = max(first, state.compaction.history_from_seq) if state.compaction else first
         kept = state.compaction.kept_seqs if state.compaction else ()
         held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq or seq in kept}

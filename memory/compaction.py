@@ -19,8 +19,8 @@ HOLD_TURNS: Final = 10
 """After an undo nothing is compacted for this many turns, or the undo would be undone by the next message."""
 
 _KEPT_PERCENT: Final = 25
-"""Share of the history after a compaction that older turns with decisions may take."""
-_SHRINK_PERCENT: Final = 50
+"""Share of the history after a compaction, in tokens and in messages, that older turns with decisions may take."""
+_SHRINK_PERCENT: Final = 60
 """A summary may take at most this share of what it replaces, so that every compaction makes the prompt smaller."""
 _MIN_SUMMARY_TOKENS: Final = 60
 
@@ -90,8 +90,7 @@ def plan(
         return None
     recent = _recent(window, budget)
     old = window[: len(window) - len(recent)]
-    room = min(budget.history_tokens * _KEPT_PERCENT // 100, budget.compact_to_tokens - _sum(recent))
-    kept = _kept(old, room, languages)
+    kept = _kept(old, budget, languages)
     segment = [each for each in old if each not in kept]
     if not segment:
         return None
@@ -144,26 +143,35 @@ def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
     """Return the newest turns that stay: at least three, the recency window if it is not too large, more if small."""
     tokens = messages = 0
     taken: list[_Priced] = []
-    goal = budget.compact_to_tokens * (100 - _KEPT_PERCENT) // 100
-    most_messages = budget.max_history_messages * budget.compact_to_percent // 100
+    goal_tokens, goal_messages = _goal(budget, 100 - _KEPT_PERCENT)
     for each in reversed(window):
         tokens += each.tokens
         messages += each.messages
-        room = budget.compact_to_tokens if len(taken) < budget.recent_turns else goal
-        if len(taken) >= MIN_TURNS and (tokens > room or messages > most_messages):
+        room = budget.compact_to_tokens if len(taken) < budget.recent_turns else goal_tokens
+        if len(taken) >= MIN_TURNS and (tokens > room or messages > goal_messages):
             break
         taken.append(each)
     return taken[::-1]
 
 
-def _kept(old: Sequence[_Priced], room: int, languages: Languages) -> list[_Priced]:
+def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages) -> list[_Priced]:
     """Return the newest of the old turns that hold something lasting and are short enough to stay beside the others."""
     kept: list[_Priced] = []
+    tokens, messages = _goal(budget, _KEPT_PERCENT)
+    largest = tokens // 3
     for each in reversed(old):
-        if each.tokens <= min(room, max(room, 0) // 2 + 1) and important(each.turn, languages):
-            kept.append(each)
-            room -= each.tokens
+        if each.tokens > min(largest, tokens) or each.messages > messages or not important(each.turn, languages):
+            continue
+        kept.append(each)
+        tokens -= each.tokens
+        messages -= each.messages
     return kept[::-1]
+
+
+def _goal(budget: Budget, percent: int) -> tuple[int, int]:
+    """Return tokens and messages: a share of what the history is cut back to."""
+    messages = budget.max_history_messages * budget.compact_to_percent // 100
+    return budget.compact_to_tokens * percent // 100, messages * percent // 100
 
 
 def _previous(state: SessionState, first_seq: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,8 @@ class Reporting:
 
     rules: tuple[tuple[re.Pattern[str], str], ...] = ()
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    abbreviations: frozenset[str] = frozenset()
+    """What ends with a full stop without ending a sentence."""
     capitalised_nouns: bool = False
     """True where every noun has a capital, so that a capital does not tell a name."""
 
@@ -44,10 +46,29 @@ def reporting(code: str) -> Reporting:
     if not code.isalpha() or not file.is_file():
         return Reporting()
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    rules = tuple((re.compile(pattern), replacement) for pattern, replacement in data["rules"])
     return Reporting(
-        rules, {name: cue_pattern(phrases) for name, phrases in data["cues"].items()}, data["capitalised_nouns"]
+        rules=tuple((re.compile(pattern), replacement) for pattern, replacement in data["rules"]),
+        cues={name: cue_pattern(phrases) for name, phrases in data["cues"].items()},
+        abbreviations=frozenset(data["abbreviations"]),
+        capitalised_nouns=data["capitalised_nouns"],
     )
+
+
+def join_abbreviations(sentences: Iterable[str], code: str) -> list[str]:
+    """Return the sentences with those put together again that were parted behind an abbreviation ("Ms. Lindqvist")."""
+    short = reporting(code).abbreviations
+    whole: list[str] = []
+    for sentence in sentences:
+        if whole and whole[-1].rsplit(" ", 1)[-1] in short:
+            whole[-1] = f"{whole[-1]} {sentence}"
+        else:
+            whole.append(sentence)
+    return whole
+
+
+def is_relative(lower: str, code: str) -> bool:
+    """Return whether the lower-cased sentence speaks of a time that is only right on the day it was said."""
+    return reporting(code).has("relative_time", lower)
 
 
 def report(sentence: str, speaker: str, other: str, code: str) -> str:
@@ -56,7 +77,7 @@ def report(sentence: str, speaker: str, other: str, code: str) -> str:
     for pattern, replacement in reporting(code).rules:
         text = pattern.sub(replacement.replace("{S}", speaker).replace("{O}", other), text)
     if speaker not in text:
-        text = f"{speaker}: {text}"
+        text = f"{speaker}: {text[:1].upper()}{text[1:]}"
     return text[:1].upper() + text[1:]
 
 

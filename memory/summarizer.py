@@ -11,11 +11,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from memory.languages import Language, Languages
 from memory.ports import TokenCounter
-from memory.reported import Remark, is_small_talk, remark, report, specifics
+from memory.reported import (
+    Remark,
+    is_relative,
+    is_small_talk,
+    join_abbreviations,
+    remark,
+    report,
+    specifics,
+)
 from memory.sentences import Sentence, lowered, pieces, plain_sentence, shorten
 from memory.types import ConversationTurn, SessionState
 
@@ -40,11 +49,12 @@ _KINDS: Final = {label: kind for kind, label in _LABELS.items()}
 _SENTENCE_CHARS: Final = 220
 _SAME: Final = 0.8
 _MANY_TURNS: Final = 4000
-_KEPT_SHARE: Final = 0.8
+_KEPT_SHARE: Final = 0.9
 """Share of the budget that decisions, facts, preferences and open matters may take before the gist gets the rest."""
 _LENGTH_BIAS: Final = 6
 _EARLY_BONUS: Final = 0.3
 _REPEATED: Final = 0.3
+_PREFERRED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ class Said:
     other: str
     sentence: Sentence
     language: Language
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +98,9 @@ def summarize(
     chosen = _fitting(lasting, int(room * _KEPT_SHARE), counter)
     room -= sum(_cost(note, counter) for note in chosen)
     known = {note.text for note in chosen}
-    gist = [Note("said", text) for text in gist_of(said, _gist_count(len(turns))) if text not in known]
-    talk = _latest([*(note for note in old if note.kind == "said"), *gist], room, counter)
+    talk_of = [each for each in said if not is_small_talk(each.sentence.text, each.language)]
+    gist = [Note("said", text) for text in gist_of(talk_of, _gist_count(len(turns)), USER) if text not in known]
+    talk = _latest(_unrepeated([*(note for note in old if note.kind == "said"), *gist]), room, counter)
     lines = [note.line for note in (*chosen, *talk)]
     return "\n".join([HEADER, *lines]) if lines else ""
 
@@ -131,15 +143,15 @@ def read_notes(summary: str) -> list[Note]:
     return notes
 
 
-def gist_of(said: Sequence[Said], count: int) -> list[str]:
+def gist_of(said: Sequence[Said], count: int, prefer: str = "") -> list[str]:
     """Return the `count` sentences that say most, in their order, as reported speech.
 
     A sentence counts by how often its words come up in all of them, per length; early ones a little more (they name the
-    matter), ones that repeat a chosen one a little less.
+    matter), ones that repeat a chosen one a little less, those of the speaker `prefer` more.
     """
     weights = Counter(stem for each in said for stem in each.sentence.stems)
     last = max((each.place for each in said), default=0) + 1
-    score = [_score(each, weights, last) for each in said]
+    score = [_score(each, weights, last) * (_PREFERRED if each.speaker == prefer else 1) for each in said]
     chosen: list[int] = []
     seen: set[str] = set()
     left = dict.fromkeys(range(len(said)))
@@ -153,9 +165,12 @@ def gist_of(said: Sequence[Said], count: int) -> list[str]:
     return [_reported(said[n]) for n in sorted(chosen)]
 
 
-def sentences_of(text: str, place: int, speaker: str, other: str, language: Language) -> list[Said]:
-    """Return the sentences of one text, code and links left out."""
-    return [Said(place, speaker, other, plain_sentence(piece, language), language) for piece in pieces(text)]
+def sentences_of(
+    text: str, place: int, speaker: str, other: str, language: Language, *, at_ms: int | None = None
+) -> list[Said]:
+    """Return the sentences of one text, code and links left out; `at_ms` is when it was said, if that is known."""
+    whole = join_abbreviations(pieces(text), language.code)
+    return [Said(place, speaker, other, plain_sentence(piece, language), language, at_ms) for piece in whole]
 
 
 def important(turn: ConversationTurn, languages: Languages) -> bool:
@@ -172,8 +187,8 @@ def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     speaker = "forwarded text" if turn.third_party else USER
     return [
-        *sentences_of(turn.user_text, turn.seq, speaker, ASSISTANT, language),
-        *sentences_of(turn.assistant_text, turn.seq, ASSISTANT, USER, language),
+        *sentences_of(turn.user_text, turn.seq, speaker, ASSISTANT, language, at_ms=turn.created_at_ms),
+        *sentences_of(turn.assistant_text, turn.seq, ASSISTANT, USER, language, at_ms=turn.created_at_ms),
     ]
 
 
@@ -196,7 +211,18 @@ def _keep(said: Said) -> Note | None:
 
 
 def _reported(said: Said) -> str:
-    return shorten(report(said.sentence.text, said.speaker, said.other, said.language.code), _SENTENCE_CHARS)
+    """Return the sentence as reported speech; one that speaks of "tomorrow" carries the day on which it was said."""
+    text = shorten(report(said.sentence.text, said.speaker, said.other, said.language.code), _SENTENCE_CHARS)
+    if said.at_ms is None or not is_relative(said.sentence.lower, said.language.code):
+        return text
+    return f"{text} (said on {_day(said.at_ms)})"
+
+
+def _day(at_ms: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d}"
+    except (OverflowError, OSError, ValueError):
+        return "an unknown day"
 
 
 def _score(said: Said, weights: Counter[str], last: int) -> float:
