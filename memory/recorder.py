@@ -152,6 +152,7 @@ class Recorder:
             now_ms = self._clock.now_ms()
             before = await self._store.current_session_id(conversation_id)
             state = state_manager.new_state(self._ids.new("s"), conversation_id)
+            state = state.model_copy(update={"isolated": origin == "fresh"})
             await self._store.db.write(
                 *([set_session_status(before, "paused")] if before else []),
                 insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),

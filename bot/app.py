@@ -1,0 +1,481 @@
+"""The composition root: builds the adapters, joins them, starts and stops them in order (DESIGN section 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import structlog
+from filelock import FileLock, Timeout
+from telegram import Bot, BotCommand, Update
+from telegram.error import InvalidToken, NetworkError, TelegramError
+from telegram.ext import Updater
+from telegram.request import HTTPXRequest
+
+from bot import replies
+from bot.access import Gate
+from bot.clock import RandomIds, SystemClock
+from bot.closing import Closing
+from bot.commands import Commands
+from bot.delivery import Delivery, backoff_s
+from bot.dispatch import Dispatch
+from bot.intake import DurableQueue, Inbox
+from bot.lanes import Lanes
+from bot.outbox import Message, Outbox, Target
+from bot.pace import Limits, Pace
+from bot.personas import load_persona
+from bot.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
+from bot.recovery import Recovery, StartReport
+from bot.responder import Responder
+from bot.settings import Settings
+from bot.streaming import Stage
+from bot.taps import Taps
+from bot.turns import Tools, Turns
+from bot.updates import ALLOWED_UPDATES, Envelope, Me
+from memory import migrate
+from memory.assembler import Assembler
+from memory.checkpoint import CheckpointFiles
+from memory.db.sqlite import SqliteDatabase
+from memory.hydrator import Hydrator
+from memory.languages import Languages
+from memory.ports import Statement
+from memory.recorder import Recorder
+from memory.search import Searcher
+from memory.store import Store
+from memory.tokens import TiktokenCounter
+
+if TYPE_CHECKING:
+    from bot.http import HttpServer
+
+log = structlog.get_logger(__name__)
+
+ROOT = Path(__file__).parent.parent
+QUERIES = (
+    ROOT / "memory" / "queries.sql",
+    ROOT / "memory" / "search.sqlite.sql",
+    ROOT / "memory" / "continuity.sql",
+    ROOT / "bot" / "queries.sql",
+)
+
+STOP_TURNS_S = 6.0
+"""How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
+STOP_POLLING_S = 1.5
+STOP_DELIVERY_S = 1.0
+STOP_SESSIONS_S = 1.0
+SETTLE_S = 60.0
+PURGE_DONE_MS = 14 * 24 * 3600 * 1000
+
+
+class StartError(Exception):
+    """The bot cannot start; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the bot can take and answer messages, and why not."""
+
+    problems: tuple[str, ...]
+    detail: dict[str, Any]
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing is wrong."""
+        return not self.problems
+
+
+def database_lock(settings: Settings) -> FileLock:
+    """Return the lock that one process holds per database and so per bot (P9)."""
+    return FileLock(f"{settings.database_path}.lock", timeout=0)
+
+
+class App:
+    """One bot from start to stop. `await start()`, then `await stopped()`, then `await stop()`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        responder: Responder | None = None,
+        limits: Limits | None = None,
+        announce: Any = print,
+    ) -> None:
+        if settings.telegram_bot_token is None:
+            raise StartError("TELEGRAM_BOT_TOKEN is missing")
+        self.settings = settings
+        self.report = StartReport()
+        self.clock = SystemClock()
+        self.ids = RandomIds()
+        self.boot_id = self.ids.new("boot")
+        self._responder = responder
+        self._limits = limits
+        self._announce = announce
+        self._lock = database_lock(settings)
+        self._stop = asyncio.Event()
+        self._fatal: str | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._http: HttpServer | None = None
+
+    # --- start ------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Lock, open, look for unfinished work, replay, poll. Raises StartError; what was opened is closed again."""
+        self._take_lock()
+        try:
+            await self._open()
+            await self._connect()
+            await self._join()
+            await self._recover()
+            await self._receive()
+        except BaseException:
+            await self.stop()
+            raise
+        self._behind(self._after_start(), "after-start")
+
+    def _take_lock(self) -> None:
+        self.settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StartError(
+                f"another process works on {self.settings.database_path} (its lock is held); stop that one first"
+            ) from None
+
+    async def _open(self) -> None:
+        """Open the database with its schema, and everything that lives on it."""
+        settings = self.settings
+        applied = await asyncio.to_thread(migrate.migrate, settings.database_path)
+        if applied:
+            log.info("database schema brought up to date", applied=applied)
+        self.db = await SqliteDatabase.open(settings.database_path, QUERIES)
+        self.store = Store(self.db)
+        self.counter = TiktokenCounter()
+        self.languages = Languages.load()
+        self.checkpoints = CheckpointFiles(settings.checkpoint_dir, self.clock)
+        self.hydrator = Hydrator(
+            self.store,
+            self.checkpoints,
+            self.languages,
+            self.counter,
+            self.clock,
+            summary_max_tokens=settings.continuity_summary_tokens,
+        )
+        self.recorder = Recorder(
+            self.store, self.hydrator, self.checkpoints, self.languages, self.counter, self.clock, self.ids
+        )
+        self.searcher = Searcher(self.db, self.languages, counter=self.counter)
+        self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)
+        self.inbox = Inbox(self.db, self.clock, self.boot_id)
+        self.outbox = Outbox(self.db, self.clock, self.ids)
+        await self.inbox.open()
+        await self.outbox.open()
+        await self.db.write(
+            Statement(
+                "boot_insert",
+                {"boot_id": self.boot_id, "report_json": "{}", "started_at_ms": self.clock.now_ms()},
+            )
+        )
+        self.gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=await self._paired())
+
+    async def _paired(self) -> set[int]:
+        return {row["user_id"] for row in await self.db.read("people_all") if row["allowed"]}
+
+    async def _connect(self) -> None:
+        """Learn who we are. Waits for a network that is down; a refused token is final."""
+        token = self.settings.telegram_bot_token
+        assert token is not None  # noqa: S101 - the constructor checked it; mypy cannot see that
+        self._polling = PollingRequest(quarantine=self._quarantine, fatal=self.fail)
+        api = self.settings.telegram_api_url.rstrip("/")
+        self.bot = Bot(
+            token.get_secret_value(),
+            base_url=f"{api}/bot",
+            base_file_url=f"{api}/file/bot",
+            request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
+            get_updates_request=self._polling,
+        )
+        tries = 0
+        while True:
+            try:
+                await self.bot.initialize()
+            except InvalidToken as exc:
+                raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN") from None
+            except NetworkError as exc:
+                tries += 1
+                log.warning("Telegram cannot be reached, trying again", url=api, error=str(exc), tries=tries)
+                await asyncio.sleep(backoff_s(tries))
+            else:
+                break
+        self.me = Me(self.bot.id, self.bot.username)
+
+    async def _join(self) -> None:
+        """Build what works on updates and join it."""
+        settings = self.settings
+        self.delivery = Delivery(
+            self.bot,
+            self.db,
+            self.clock,
+            Pace(self._limits),
+            probe_ids=settings.continuity_probe_ids,
+            resend_unproven=settings.continuity_resend_unproven,
+        )
+        await self.delivery.open(self.me.bot_id)
+        closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
+        self.closing = closing
+        self.tools = Tools(
+            settings=settings,
+            clock=self.clock,
+            ids=self.ids,
+            inbox=self.inbox,
+            closing=closing,
+            delivery=self.delivery,
+            stage=Stage(self.bot, self.db, self.outbox, self.delivery.show),
+            recorder=self.recorder,
+            assembler=self.assembler,
+            responder=self._responder or self._make_responder(),
+            persona=_instructions(settings.continuity_persona),
+            me=self.me,
+        )
+        self.turns = Turns(self.tools)
+        self.lanes = Lanes(
+            lambda batch: self.dispatch.work(batch),  # noqa: PLW0108 - dispatch is built from the lanes, so later
+            limit=settings.continuity_max_concurrent_turns,
+            merge_window_s=settings.continuity_merge_window_ms / 1000,
+        )
+        commands = Commands(self.tools, self.turns, self.store, self.lanes)
+        taps = Taps(self.bot, self.db, self.tools, commands, self.lanes)
+        self.dispatch = Dispatch(self.tools, self.turns, commands, taps)
+        self.queue = DurableQueue(self.inbox, self.gate, self.clock, deliver=self._deliver, stranger=self._stranger)
+        self.queue.me = self.me
+        self.updater = Updater(self.bot, self.queue)
+
+    def _make_responder(self) -> Responder:
+        if self.settings.continuity_model == "offline":
+            from bot.offline import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
+
+            return OfflineResponder(self.store, self.searcher, self.languages)
+        from bot.agent import ModelResponder  # noqa: PLC0415
+
+        return ModelResponder(
+            self.settings.continuity_model,
+            timeout_s=self.settings.continuity_model_timeout_s,
+            tool_output_max_chars=self.settings.continuity_tool_output_max_chars,
+        )
+
+    async def _recover(self) -> None:
+        """Find unfinished work and begin it; say what was found."""
+        survey = await self.hydrator.survey()
+        self.report.sessions_resuming = survey.resuming
+        for found in await self.hydrator.adopt(survey.orphans):
+            self.report.sessions_rebuilt += 1
+            self.report.warnings += found.warnings
+        await Recovery(self.tools, self.turns, self.outbox, self.lanes).run(self.report)
+        await self._store_report()
+        log.info("started", boot_id=self.boot_id, bot=self.me.username, **self.report.as_dict())
+
+    async def _store_report(self) -> None:
+        values = {"boot_id": self.boot_id, "report_json": orjson.dumps(self.report.as_dict()).decode()}
+        await self.db.write(Statement("boot_report", values))
+
+    async def _receive(self) -> None:
+        """Begin to take updates: by webhook when one is set, by polling otherwise."""
+        settings = self.settings
+        if settings.continuity_http_port is not None:
+            from bot.http import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
+
+            self._http = HttpServer(self)
+            await self._http.start()
+        await self.updater.initialize()
+        if settings.telegram_webhook_url:
+            secret = settings.telegram_webhook_secret
+            await self.bot.set_webhook(
+                settings.telegram_webhook_url,
+                secret_token=secret.get_secret_value() if secret else None,
+                allowed_updates=ALLOWED_UPDATES,
+            )
+            return
+        await self.updater.start_polling(
+            timeout=POLL_TIMEOUT_S,
+            bootstrap_retries=-1,
+            allowed_updates=ALLOWED_UPDATES,
+            error_callback=_polling_error,
+        )
+        self._behind(watch_polling(self._polling), "watchdog")
+
+    async def _after_start(self) -> None:
+        """Do what need not hold up the start."""
+        if self.gate.code:
+            self._announce(
+                f"\nNobody is allowed yet. To pair, send this code to @{self.me.username}: {self.gate.code}\n"
+            )
+        with suppress(TelegramError):
+            await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
+        await asyncio.to_thread(self.counter.warm)
+        await self.tools.responder.warm()
+        before_ms = self.clock.now_ms() - PURGE_DONE_MS
+        await self.db.write(
+            Statement("inbox_purge_done", {"before_ms": before_ms}),
+            Statement("buttons_purge", {"before_ms": before_ms}),
+        )
+
+    # --- work -------------------------------------------------------------------------------------------------------
+
+    async def _quarantine(self, raw: Any, reason: str) -> None:
+        await self.queue.quarantine(raw, reason)
+
+    async def take_webhook(self, raw: dict[str, Any]) -> None:
+        """Take one update from the webhook. Raises NetworkError when it could not be written down."""
+        try:
+            Update.de_json(raw, None)
+        except Exception as exc:  # noqa: BLE001 - whatever a strange update raises inside PTB
+            await self.queue.quarantine(raw, f"{type(exc).__name__}: {exc}"[:300])
+            return
+        await self.queue.take(raw)
+
+    def _deliver(self, envelope: Envelope) -> None:
+        self.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
+        self.lanes.submit(envelope)
+
+    def _stranger(self, envelope: Envelope) -> None:
+        self._behind(self._greet_stranger(envelope), "stranger")
+
+    async def _greet_stranger(self, envelope: Envelope) -> None:
+        """Pair whoever knows the code; everybody else gets one polite line at most, and nothing is stored (P14)."""
+        user_id = envelope.user_id
+        if user_id is None or not envelope.private:
+            return
+        if self.gate.knows_code(user_id, envelope.text):
+            self.gate.pair(user_id)
+            pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self.clock.now_ms()})
+            await self.closing.write(Target.of(envelope), [Message(replies.PAIRED)], pair)
+            self._announce(f"\nPaired with Telegram user {user_id}.\n")
+            return
+        if self.gate.should_tell(user_id):
+            with suppress(TelegramError):
+                text = replies.STRANGER_PAIRING if self.gate.code else replies.STRANGER
+                sent = await self.bot.send_message(envelope.chat_id, text)
+                self.delivery.high_water.saw(envelope.chat_id, sent.message_id)
+
+    async def settled(self) -> None:
+        """Return when every update taken so far is finished and everything said is sent (or failed)."""
+        while not (self.lanes.idle and self.delivery.backlog == 0):
+            await self.lanes.until_idle()
+            await self.delivery.flush(SETTLE_S)
+
+    def fail(self, reason: str) -> None:
+        """Stop for good: going on can never work."""
+        if self._fatal is None:
+            log.error("stopping", reason=reason)
+        self._fatal = self._fatal or reason
+        self._stop.set()
+
+    def health(self) -> Health:
+        """Return whether messages can be taken and answered just now (P10)."""
+        problems = []
+        if self.inbox.storage_error:
+            problems.append(f"storage: {self.inbox.storage_error}")
+        stalled_s = self._polling.stalled_for_s()
+        if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
+            problems.append(f"polling has been silent for {stalled_s:.0f} s")
+        detail = {
+            "boot_id": self.boot_id,
+            "bot": self.me.username,
+            "answered": self.turns.answered,
+            "outbox_backlog": self.delivery.backlog,
+            "unreachable_chats": len(self.delivery.unreachable),
+            "checkpoint_error": self.recorder.checkpoint_error,
+            "start": self.report.as_dict(),
+        }
+        return Health(tuple(problems), detail)
+
+    async def stopped(self) -> None:
+        """Wait until somebody asks for the stop: a signal, `ask_to_stop`, or a fatal problem."""
+        await self._stop.wait()
+
+    def ask_to_stop(self) -> None:
+        """Ask for an orderly stop."""
+        self._stop.set()
+
+    # --- stop -------------------------------------------------------------------------------------------------------
+
+    async def stop(self) -> None:
+        """Stop in order (002 section 6); may be called at any point of the start, and twice."""
+        if hasattr(self, "updater"):
+            await self._stop_receiving()
+            finished = await self.lanes.close(STOP_TURNS_S)
+            await self.delivery.flush(STOP_DELIVERY_S)
+            await self.delivery.close()
+            rested = await self.recorder.shutdown(STOP_SESSIONS_S)
+            log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
+        for task in list(self._background):
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        if hasattr(self, "bot"):
+            with suppress(Exception):
+                await self.bot.shutdown()
+        if hasattr(self, "db"):
+            await self._close_database()
+        self._lock.release()
+
+    async def _stop_receiving(self) -> None:
+        if self._http is not None:
+            await self._http.stop()
+        if self.updater.running:
+            with suppress(TelegramError, TimeoutError):
+                await asyncio.wait_for(self.updater.stop(), STOP_POLLING_S)
+
+    async def _close_database(self) -> None:
+        with suppress(Exception):  # a disk that refuses must not keep the process from ending
+            await self.db.write(
+                Statement("inbox_release", {"boot_id": self.boot_id}),
+                Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
+            )
+        await self.db.close()
+
+    def _behind(self, work: Any, name: str) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work, name=name)
+        self._background.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("background task failed", task=task.get_name(), exc_info=task.exception())
+
+    @property
+    def fatal(self) -> str | None:
+        """Why the bot stopped by itself; None when it was asked to."""
+        return self._fatal
+
+
+async def run(settings: Settings) -> None:
+    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on."""
+    app = App(settings)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, app.ask_to_stop)
+    starting = asyncio.create_task(app.start())
+    stopping = asyncio.create_task(app.stopped())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        return
+    await starting
+    await stopping
+    await app.stop()
+    if app.fatal:
+        raise StartError(app.fatal)
+
+
+def _instructions(persona: str) -> str:
+    chosen = load_persona(persona)
+    return "\n".join([chosen.instructions.strip(), *(f"- {boundary}." for boundary in chosen.boundaries)])
+
+
+def _polling_error(error: TelegramError) -> None:
+    log.warning("polling failed, trying again", error=str(error))

@@ -1,0 +1,57 @@
+"""Our messages as pydantic-ai's, and what a run did as our tool calls. One path for new and running sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+
+from memory.transcript import Message
+from memory.types import ToolCall
+
+
+def to_model_messages(messages: Sequence[Message]) -> list[ModelMessage]:
+    """Return neutral messages as pydantic-ai messages; every tool call keeps its return (003 FR-001)."""
+    return [_to_model_message(message) for message in messages]
+
+
+def _to_model_message(message: Message) -> ModelMessage:
+    if message.role == "user":
+        return ModelRequest(parts=[UserPromptPart(content=message.text)])
+    if message.role == "tool":
+        returns = [ToolReturnPart(call.name, call.result, tool_call_id=call.call_id) for call in message.tool_calls]
+        return ModelRequest(parts=returns)
+    calls = [ToolCallPart(call.name, call.arguments, tool_call_id=call.call_id) for call in message.tool_calls]
+    return ModelResponse(parts=[*calls] if calls else [TextPart(message.text)])
+
+
+def tool_calls(messages: Iterable[ModelMessage], max_chars: int) -> tuple[ToolCall, ...]:
+    """Return the tool calls of a run with their returns, in order; a call without its return is left out.
+
+    A return longer than `max_chars` was cut when the tool ran; it is cut here once more in case a tool did not.
+    """
+    asked: dict[str, ToolCallPart] = {}
+    paired: list[ToolCall] = []
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                asked[part.tool_call_id] = part
+            elif isinstance(part, ToolReturnPart) and part.tool_call_id in asked:
+                call = asked.pop(part.tool_call_id)
+                paired.append(
+                    ToolCall(
+                        call_id=call.tool_call_id,
+                        name=call.tool_name,
+                        arguments=call.args_as_json_str(),
+                        result=part.model_response_str()[:max_chars],
+                    )
+                )
+    return tuple(paired)

@@ -1,0 +1,108 @@
+"""The HTTP side, off unless a port is set: /health, /ready and Telegram's webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import uvicorn
+from fastapi import FastAPI, Header, HTTPException, Request, Response
+from telegram.error import NetworkError
+
+if TYPE_CHECKING:
+    from bot.app import App
+
+UNAVAILABLE = 503
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the bot, which has more to stop than this server."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class HttpServer:
+    """Serves until `stop`."""
+
+    def __init__(self, app: App) -> None:
+        settings = app.settings
+        config = uvicorn.Config(
+            make_api(app),
+            host=settings.continuity_http_host,
+            port=settings.continuity_http_port or 0,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+        )
+        self._server = _Server(config)
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to listen. Raises OSError when the port is taken."""
+        self._task = asyncio.create_task(self._server.serve(), name="http")
+        while not self._server.started:
+            if self._task.done():
+                await self._task
+                raise OSError("the HTTP server ended before it listened; is the port taken?")
+            await asyncio.sleep(0.01)
+
+    async def stop(self) -> None:
+        """Finish open requests and stop listening."""
+        self._server.should_exit = True
+        if self._task is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._task, 1.0)
+
+
+def make_api(app: App) -> FastAPI:
+    """Return the routes over one bot."""
+    api = FastAPI(title="continuity bot", docs_url=None, redoc_url=None, openapi_url=None)
+    secret = app.settings.telegram_webhook_secret
+    token = app.settings.continuity_http_token
+
+    @api.get("/health")
+    async def health(response: Response, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
+        found = app.health()
+        response.status_code = 200 if found.ok else UNAVAILABLE
+        known = token is not None and hmac.compare_digest(authorization, f"Bearer {token.get_secret_value()}")
+        return {
+            "status": "ok" if found.ok else "failing",
+            "problems": list(found.problems),
+            **(found.detail if known else {}),
+        }
+
+    @api.get("/ready")
+    async def ready(response: Response) -> dict[str, Any]:
+        found = app.health()
+        response.status_code = 200 if found.ok else UNAVAILABLE
+        return {"ready": found.ok}
+
+    if secret is not None and app.settings.telegram_webhook_url:
+        expected = secret.get_secret_value()
+
+        @api.post("/telegram/webhook")
+        async def webhook(
+            request: Request, x_telegram_bot_api_secret_token: Annotated[str, Header()] = ""
+        ) -> dict[str, bool]:
+            if not hmac.compare_digest(x_telegram_bot_api_secret_token, expected):
+                raise HTTPException(403, "wrong secret")
+            await _take(app, await request.json())
+            return {"ok": True}
+
+    return api
+
+
+async def _take(app: App, raw: Any) -> None:
+    """Write one update down before the 200; a 503 makes Telegram send it again."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("update_id"), int):
+        raise HTTPException(400, "not an update")
+    try:
+        await app.take_webhook(raw)
+    except NetworkError as exc:
+        raise HTTPException(UNAVAILABLE, "try again later") from exc

@@ -1,0 +1,194 @@
+"""The durable inbox behind PTB's update queue: an update is on our disk before Telegram may forget it (P1, P2, P10)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import structlog
+from telegram import Update
+from telegram.error import NetworkError
+
+from bot.access import Gate
+from bot.updates import Envelope, Me, read_update, sender
+from memory import faults
+from memory.errors import StorageUnavailable
+from memory.ports import Clock, Database, Row, Statement
+
+log = structlog.get_logger(__name__)
+
+MAX_POISON_CHARS = 20_000
+
+
+class Inbox:
+    """Rows of the table `inbox`: write down, claim, finish, replay."""
+
+    def __init__(self, db: Database, clock: Clock, boot_id: str) -> None:
+        self._db = db
+        self._clock = clock
+        self._boot_id = boot_id
+        self._position = 0
+        self.storage_error: str | None = None
+        """Why the last write failed; None when all is well (P10, `/health`)."""
+
+    async def open(self) -> None:
+        """Find the last position. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("inbox_last_position")
+        self._position = row["position"] if row else 0
+
+    async def put(
+        self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
+    ) -> bool:
+        """Write one update down; return True when it is new. Raises `StorageUnavailable`: nothing was stored."""
+        self._position += 1
+        now_ms = self._clock.now_ms()
+        try:
+            (result,) = await self._db.write(
+                Statement(
+                    "inbox_insert",
+                    {
+                        "bot_id": me.bot_id,
+                        "update_id": update_id,
+                        "position": self._position,
+                        "conversation_id": conversation_id,
+                        "payload": payload,
+                        "state": "quarantined" if error else "received",
+                        "error": error,
+                        "received_at_ms": now_ms,
+                        "done_at_ms": now_ms if error else None,
+                    },
+                )
+            )
+        except StorageUnavailable as exc:
+            self.storage_error = str(exc)
+            raise
+        self.storage_error = None
+        return result.changed == 1
+
+    async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
+        """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""
+        await self._db.write(
+            *(
+                Statement("inbox_claim", {**_key(envelope), "boot_id": self._boot_id, "turn_id": turn_id}, expect=1)
+                for envelope in envelopes
+            )
+        )
+
+    def done(self, envelope: Envelope) -> Statement:
+        """Return the statement that finishes an update; a second one for the same update is a Conflict (P2)."""
+        return Statement("inbox_done", {**_key(envelope), "done_at_ms": self._clock.now_ms()}, expect=1)
+
+    def park(self, envelope: Envelope, turn_id: str, reason: str) -> Statement:
+        """Return the statement that lets an update wait for the user's word."""
+        return Statement("inbox_park", {**_key(envelope), "turn_id": turn_id, "error": reason}, expect=1)
+
+    def quarantine(self, envelope: Envelope, reason: str) -> Statement:
+        """Return the statement that takes an update out of the traffic for good (P3)."""
+        values = {**_key(envelope), "error": reason, "done_at_ms": self._clock.now_ms()}
+        return Statement("inbox_quarantine", values, expect=1)
+
+    async def unfinished(self, me: Me) -> list[Envelope]:
+        """Return what an earlier process left unfinished, in order of arrival."""
+        return _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
+
+    async def received(self, me: Me, turn_id: str) -> list[Envelope]:
+        """Return the updates of one turn that was put back to work."""
+        return _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
+
+    async def latest_parked(self, conversation_id: str) -> str | None:
+        """Return the turn id of the newest parked turn of a conversation."""
+        row = await self._db.read_one("inbox_parked_latest", conversation_id=conversation_id)
+        return row["turn_id"] if row else None
+
+
+def _key(envelope: Envelope) -> dict[str, Any]:
+    return {"bot_id": envelope.bot_id, "update_id": envelope.update_id}
+
+
+def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
+    found = (_envelope(row, me) for row in rows)
+    return [envelope for envelope in found if envelope is not None]
+
+
+def _envelope(row: Row, me: Me) -> Envelope | None:
+    try:
+        envelope = read_update(orjson.loads(row["payload"]), me)
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        envelope = None
+    if envelope is None:
+        return None
+    return replace(envelope, turn_id=row["turn_id"], attempts=row["attempts"], received_at_ms=row["received_at_ms"])
+
+
+class DurableQueue(asyncio.Queue[object]):
+    """PTB's update queue. `put` returns when the update is on disk, or raises NetworkError so that PTB asks again.
+
+    Anything but an Update passes through (PTB's stop marker). An update is put at most once per identity; what a
+    stranger sent is handed to `stranger` and never stored; what is not for us is dropped.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        gate: Gate,
+        clock: Clock,
+        *,
+        deliver: Callable[[Envelope], None],
+        stranger: Callable[[Envelope], None],
+    ) -> None:
+        super().__init__()
+        self.me: Me | None = None
+        self._inbox = inbox
+        self._gate = gate
+        self._clock = clock
+        self._deliver = deliver
+        self._stranger = stranger
+
+    async def put(self, item: object) -> None:
+        """Write the update down, then hand it to its lane. Raises NetworkError when the disk refuses (P10)."""
+        if not isinstance(item, Update):
+            await super().put(item)
+            return
+        await self.take(orjson.loads(item.to_json()))
+
+    async def take(self, raw: Mapping[str, Any]) -> None:
+        """Do the same for raw JSON (webhook). Raises NetworkError.
+
+        A crash before the write: Telegram delivers it again. After it: the next start replays the row.
+        """
+        if self.me is None:
+            raise NetworkError("the bot does not know its own name yet")
+        envelope = read_update(raw, self.me)
+        if envelope is None:
+            return
+        if not self._gate.admits(sender(raw)):
+            self._stranger(envelope)
+            return
+        faults.point("inbox_before_write")
+        if await self._stored(envelope, raw):
+            faults.point("inbox_after_write")
+            self._deliver(envelope)
+
+    async def _stored(self, envelope: Envelope, raw: Mapping[str, Any]) -> bool:
+        assert self.me is not None  # noqa: S101 - take() checked it; mypy cannot see that
+        payload = orjson.dumps(raw).decode()
+        try:
+            return await self._inbox.put(self.me, envelope.update_id, envelope.conversation_id, payload)
+        except StorageUnavailable as exc:
+            log.error("update not taken: storage", update_id=envelope.update_id, error=str(exc))  # noqa: TRY400 - expected
+            raise NetworkError(f"update {envelope.update_id} not taken: {exc}") from exc
+
+    async def quarantine(self, raw: Mapping[str, Any], reason: str) -> None:
+        """Store an update that cannot be parsed, so that polling goes on behind it. Raises NetworkError."""
+        update_id = raw["update_id"]
+        if self.me is None:
+            raise NetworkError("the bot does not know its own name yet")
+        payload = orjson.dumps(raw).decode()[:MAX_POISON_CHARS] if self._gate.admits(sender(raw)) else ""
+        log.warning("update quarantined", update_id=update_id, reason=reason)
+        try:
+            await self._inbox.put(self.me, update_id, None, payload, error=reason)
+        except StorageUnavailable as exc:
+            raise NetworkError(f"update {update_id} not taken: {exc}") from exc

@@ -1,0 +1,52 @@
+"""`python -m bot chat`: the production application against the loopback Bot API, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from bot.app import App
+from bot.logs import set_up
+from bot.pace import Limits
+from bot.playground.terminal import PLAYGROUND_USER_ID
+from bot.playground.terminal import chat as converse
+from bot.settings import Settings
+
+CHAT_LIMITS = Limits(private_gap_s=0.0)
+"""Nobody limits us here, and a person at a keyboard should not wait a second for the next line."""
+
+
+def playground_settings(settings: Settings, folder: Path, api_url: str, token: str) -> Settings:
+    """Return the settings with everything that is Telegram's or a file replaced by the playground's own."""
+    return settings.model_copy(
+        update={
+            "telegram_bot_token": SecretStr(token),
+            "telegram_api_url": api_url,
+            "telegram_webhook_url": None,
+            "continuity_http_port": None,
+            "continuity_database_url": f"sqlite:///{(folder / 'continuity.db').absolute()}",
+            "continuity_checkpoint_dir": folder / "checkpoints",
+            "continuity_allowed_users": str(PLAYGROUND_USER_ID),
+        }
+    )
+
+
+def chat(settings: Settings, folder: Path) -> int:
+    """Talk until the person leaves; return the exit code. Raises StartError."""
+    set_up("ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextlib.asynccontextmanager
+    async def application(api_url: str, token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        app = App(playground_settings(settings, folder, api_url, token), limits=CHAT_LIMITS)
+        await app.start()
+        try:
+            yield app.settled
+        finally:
+            await app.stop()
+
+    return asyncio.run(converse(application, folder, model=settings.continuity_model))

@@ -1,0 +1,182 @@
+-- Queries of the inbox, the outbox, buttons, people and boots. One line of why above each.
+
+-- name: inbox_insert
+-- P1, P2: an update that is known already changes nothing; the number of changed rows tells.
+INSERT INTO inbox (bot_id, update_id, position, conversation_id, payload, state, attempts, error, received_at_ms, done_at_ms)
+VALUES (:bot_id, :update_id, :position, :conversation_id, :payload, :state, 0, :error, :received_at_ms, :done_at_ms)
+ON CONFLICT (bot_id, update_id) DO NOTHING;
+
+-- name: inbox_claim
+-- P3: who works on it, for which turn, and how often it was begun.
+UPDATE inbox SET state = 'claimed', attempts = attempts + 1, boot_id = :boot_id, turn_id = :turn_id
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
+
+-- name: inbox_done
+-- P2: only an unfinished update can be finished; the payload has served its purpose and goes.
+UPDATE inbox SET state = 'done', done_at_ms = :done_at_ms, payload = ''
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
+
+-- name: inbox_release
+-- An orderly stop is no failure: what it cut short does not count as an attempt.
+UPDATE inbox SET state = 'received', attempts = attempts - 1 WHERE state = 'claimed' AND boot_id = :boot_id;
+
+-- name: inbox_reopen
+-- The user said go: the parked turn is worked on as if it had just come.
+UPDATE inbox SET state = 'received', attempts = 0, received_at_ms = :at_ms, error = NULL
+WHERE turn_id = :turn_id AND state = 'parked';
+
+-- name: inbox_skip
+-- The user said never mind.
+UPDATE inbox SET state = 'done', done_at_ms = :at_ms, payload = '' WHERE turn_id = :turn_id AND state = 'parked';
+
+-- name: inbox_rewrite
+-- A tap that means "answer this text" becomes that message, so that it survives a crash like any other.
+UPDATE inbox SET payload = :payload WHERE bot_id = :bot_id AND update_id = :update_id AND state <> 'done';
+
+-- name: inbox_park
+-- A turn that waits for the user's word (provider down, or too old to be answered unasked).
+UPDATE inbox SET state = 'parked', error = :error, turn_id = :turn_id
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
+
+-- name: inbox_quarantine
+-- P3: three failures; kept for the operator, never tried again by itself.
+UPDATE inbox SET state = 'quarantined', error = :error, done_at_ms = :done_at_ms
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
+
+-- name: inbox_unfinished
+-- What a start replays, in order of arrival.
+SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+FROM inbox WHERE state IN ('received', 'claimed') AND bot_id = :bot_id ORDER BY position;
+
+-- name: inbox_received_turn
+-- The updates of a turn that the user put back to work with [Try again], [Answer now] or /retry.
+SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+FROM inbox WHERE turn_id = :turn_id AND state = 'received' ORDER BY position;
+
+-- name: inbox_parked_latest
+-- The newest parked turn of a conversation, for /retry.
+SELECT turn_id FROM inbox WHERE conversation_id = :conversation_id AND state = 'parked' ORDER BY position DESC LIMIT 1;
+
+-- name: inbox_counts
+-- For status and health.
+SELECT state, COUNT(*) AS n FROM inbox GROUP BY state;
+
+-- name: inbox_last_position
+-- The counter goes on from here.
+SELECT COALESCE(MAX(position), 0) AS position FROM inbox;
+
+-- name: inbox_purge_done
+-- Bookkeeping of finished updates is needed only as long as Telegram may deliver them again (24 h, kept for 14 days).
+DELETE FROM inbox WHERE state = 'done' AND done_at_ms < :before_ms;
+
+-- name: outbox_insert
+-- P4: written down with the turn, before anything is sent.
+INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, thread_id, position, turn_id, part_no, kind, text,
+    entities_json, markup_json, reply_to_message_id, edits_message_id, state, attempts, message_id, after_message_id,
+    error, created_at_ms, sending_at_ms, sent_at_ms)
+VALUES (:part_id, :bot_id, :conversation_id, :chat_id, :thread_id, :position, :turn_id, :part_no, :kind, :text,
+    :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, 'queued', 0, NULL, NULL,
+    NULL, :created_at_ms, NULL, NULL);
+
+-- name: outbox_sending
+-- P5: the mark before the call, with the highest message id known.
+UPDATE outbox SET state = 'sending', attempts = attempts + 1, sending_at_ms = :at_ms, after_message_id = :after_message_id
+WHERE part_id = :part_id AND state IN ('queued', 'sending');
+
+-- name: outbox_sent
+-- P5: the record after the call.
+UPDATE outbox SET state = 'sent', message_id = :message_id, sent_at_ms = :at_ms, error = NULL WHERE part_id = :part_id;
+
+-- name: outbox_failed
+-- Telegram will never take it.
+UPDATE outbox SET state = 'failed', error = :error WHERE part_id = :part_id;
+
+-- name: outbox_unsent
+-- What a start finds: parts to probe (sending) and parts to send (queued), in order.
+SELECT * FROM outbox WHERE state IN ('queued', 'sending') AND bot_id = :bot_id ORDER BY position;
+
+-- name: outbox_known_ids
+-- The probe never touches a message that is already known to be another one of ours.
+SELECT message_id FROM outbox WHERE chat_id = :chat_id AND message_id > :after_message_id;
+
+-- name: outbox_high_water
+-- The highest message id that was ever known, per chat.
+SELECT chat_id, MAX(message_id) AS message_id, MAX(after_message_id) AS after_message_id
+FROM outbox WHERE bot_id = :bot_id GROUP BY chat_id;
+
+-- name: outbox_preview
+-- The live preview of a turn, if one was shown: the final text edits it.
+SELECT part_id, message_id, state FROM outbox WHERE turn_id = :turn_id AND part_no = -1 ORDER BY position DESC LIMIT 1;
+
+-- name: outbox_last_position
+-- The counter goes on from here.
+SELECT COALESCE(MAX(position), 0) AS position FROM outbox;
+
+-- name: outbox_counts
+-- For status and health.
+SELECT state, COUNT(*) AS n FROM outbox GROUP BY state;
+
+-- name: outbox_message
+-- Which part a message on the screen is.
+SELECT turn_id, kind FROM outbox WHERE chat_id = :chat_id AND message_id = :message_id;
+
+-- name: button_insert
+-- What a button means stays here; Telegram sees only the id.
+INSERT INTO buttons (button_id, conversation_id, user_id, group_id, action, payload_json, used_at_ms, expires_at_ms, created_at_ms)
+VALUES (:button_id, :conversation_id, :user_id, :group_id, :action, :payload_json, NULL, :expires_at_ms, :created_at_ms);
+
+-- name: button_find
+-- A tap.
+SELECT button_id, conversation_id, user_id, group_id, action, payload_json, used_at_ms, expires_at_ms
+FROM buttons WHERE button_id = :button_id;
+
+-- name: button_group_size
+-- How many rows a first tap uses up.
+SELECT COUNT(*) AS n FROM buttons WHERE group_id = :group_id;
+
+-- name: button_use
+-- Once: a tap on one button of a message uses up all of them; a second tap changes no row and loses.
+UPDATE buttons SET used_at_ms = :at_ms WHERE group_id = :group_id AND used_at_ms IS NULL;
+
+-- name: buttons_purge
+-- Old buttons answer "too old" also without their row.
+DELETE FROM buttons WHERE expires_at_ms < :before_ms;
+
+-- name: people_all
+-- Who was paired, and what they chose.
+SELECT user_id, allowed, settings_json FROM people;
+
+-- name: person_pair
+-- Paired with the code on the console.
+INSERT INTO people (user_id, allowed, settings_json, created_at_ms) VALUES (:user_id, 1, '{}', :created_at_ms)
+ON CONFLICT (user_id) DO UPDATE SET allowed = 1;
+
+-- name: chat_unreachable
+-- Blocked or kicked.
+INSERT INTO unreachable_chats (bot_id, chat_id, reason, since_at_ms) VALUES (:bot_id, :chat_id, :reason, :since_at_ms)
+ON CONFLICT (bot_id, chat_id) DO UPDATE SET reason = :reason, since_at_ms = :since_at_ms;
+
+-- name: chat_reachable
+-- They wrote again.
+DELETE FROM unreachable_chats WHERE bot_id = :bot_id AND chat_id = :chat_id;
+
+-- name: unreachable_chats
+-- Known at start.
+SELECT chat_id, reason FROM unreachable_chats WHERE bot_id = :bot_id;
+
+-- name: boot_insert
+-- The start report, for `status`.
+INSERT INTO boots (boot_id, position, report_json, started_at_ms, stopped_at_ms)
+SELECT :boot_id, COALESCE(MAX(position), 0) + 1, :report_json, :started_at_ms, NULL FROM boots;
+
+-- name: boot_report
+-- What the start found and did, once it is known.
+UPDATE boots SET report_json = :report_json WHERE boot_id = :boot_id;
+
+-- name: boot_stopped
+-- It stopped in good order.
+UPDATE boots SET stopped_at_ms = :stopped_at_ms WHERE boot_id = :boot_id;
+
+-- name: boots_latest
+-- For status and doctor.
+SELECT boot_id, position, report_json, started_at_ms, stopped_at_ms FROM boots ORDER BY position DESC LIMIT :limit;

@@ -1,0 +1,116 @@
+"""Every sentence that a person can read on Telegram."""
+
+from __future__ import annotations
+
+START = (
+    "Hello{name}! I am an assistant that never loses the thread: what we talk about is written down before I answer, "
+    "and I pick it up again after a pause or a restart.\n\n"
+    "Just write to me. /help shows what else I can do."
+)
+START_OFFLINE = (
+    "\n\nNo language model is connected, so I answer as a concierge: I note what you tell me, find it again, "
+    "and keep track of what is open. I will always say so rather than pretend."
+)
+HELP_HEAD = "What I can do:"
+HELP_TAIL = "Everything else you write is a message to me."
+
+COMMANDS = {
+    "start": "say hello",
+    "help": "what I can do",
+    "fresh": "start clean; nothing of before is carried over",
+    "continue": "take up an earlier conversation again",
+    "sessions": "our conversations, by topic and age",
+    "stop": "stop the answer that is being written",
+    "retry": "answer my last message again",
+    "privacy": "what is stored, where, and for how long",
+}
+
+FRESH = (
+    "Started fresh: I will not bring up anything from before.\n"
+    "/continue takes you back to earlier conversations whenever you like."
+)
+FRESH_FIRST = "This is a fresh start already: we have not talked here before."
+NO_SESSIONS = "We have no earlier conversations here yet. Just write to me, and this will be the first."
+CONTINUE_HEAD = "Which conversation shall we take up again?"
+CONTINUE_ONLY = "There is only the conversation that we are in. /fresh starts another one."
+CONTINUED = "We are back in: {title} ({turns}, last {ago}).\nGo on whenever you like."
+CONTINUED_LAST = "\n\nThe last thing you wrote there: “{user}”"
+SESSIONS_HEAD = "Our conversations here:"
+CURRENT = "now"
+UNTITLED = "no topic yet"
+
+STOPPED = "Stopped. Nothing of that answer was kept."
+NOTHING_TO_STOP = "I am not writing anything right now."
+NOTHING_TO_RETRY = "There is no message of yours that I could answer again."
+AGAIN_PREFACE = "Once more:"
+
+PRIVACY = (
+    "What I store: what you write to me and what I answer, what I noted from it, and reminders. "
+    "It stays in one database and in checkpoint files on the machine of whoever runs this bot.\n\n"
+    "What I do not store: anything of people who are not allowed to use me, and in groups anything that is not "
+    "addressed to me.\n\n"
+    "{model}"
+)
+PRIVACY_OFFLINE = "No language model is connected: nothing leaves that machine except these messages through Telegram."
+PRIVACY_MODEL = "To answer, I send your message and the relevant past to the language model “{model}”."
+
+STRANGER = "Sorry, this is a private assistant, and you are not on its list."
+STRANGER_PAIRING = "This assistant is not set up yet. If it is yours, send me the pairing code that its console shows."
+PAIRED = "Paired: from now on I am yours. /help shows what I can do."
+
+UNKNOWN_COMMAND = "I do not know /{command}. /help shows what I can do."
+ONLY_TEXT = "I can only read text so far, so I did not take in your {what}. Could you put it into words?"
+MEDIA_NAMES = {"video_note": "video message", "voice": "voice message", "animation": "GIF"}
+
+MODEL_DOWN = "I could not get an answer just now: {why} Your message is safe; nothing was lost."
+WHY_TIMEOUT = "the language model did not reply in time."
+WHY_BUSY = "the language model is overloaded."
+WHY_BROKEN = "the language model broke off in the middle."
+WHY_GARBAGE = "the language model sent something that I cannot read."
+WHY_REFUSED = "the language model refused the request; whoever runs me should check the key and the model's name."
+WHY_BUDGET = "today's budget for the language model is used up; it is renewed at midnight."
+TRY_AGAIN = "Try again"
+
+INTERRUPTED = "I was answering this when I was interrupted, {ago}:\n“{text}”\n\nShall I answer it now?"
+ANSWER_NOW = "Answer now"
+SKIP = "Skip"
+FRESH_START = "Fresh start"
+SKIPPED = "Skipped."
+QUARANTINED = (
+    "I am sorry: I failed three times on your message and have put it aside so that it does not hold up the rest. "
+    "Please say it in other words."
+)
+EDITED = "You changed a message that I have answered already."
+ANSWER_AGAIN = "Answer again"
+STOPPED_PARKED = "I was stopped before I could answer. Shall I?"
+
+TAP_TOO_OLD = "This button is too old; please ask again."
+TAP_USED = "This was chosen already."
+TAP_NOT_YOURS = "This button is for somebody else."
+TAP_DONE = "Done"
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 turn`, `2 turns`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def ago(elapsed_ms: int) -> str:
+    """Return how long ago something was, in the largest sensible unit."""
+    seconds = max(0, elapsed_ms) // 1000
+    for length, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            return f"{plural(seconds // length, word)} ago"
+    return "just now"
+
+
+def shorten(text: str, max_chars: int = 120) -> str:
+    """Return the text on one line, cut at a word with an ellipsis when it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= max_chars else line[: max_chars - 1].rsplit(" ", 1)[0] + "…"
+
+
+def help_text(commands: dict[str, str]) -> str:
+    """Return the list of commands for /help."""
+    lines = [f"/{name} - {what}" for name, what in commands.items()]
+    return "\n".join([HELP_HEAD, *lines, "", HELP_TAIL])

@@ -1,0 +1,226 @@
+"""One turn: claim, hydrate, packet, model, commit, delivery (DESIGN section 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from bot import replies, sessions
+from bot.closing import Closing, until_stored
+from bot.delivery import Delivery
+from bot.intake import Inbox
+from bot.outbox import Button, Message, Target
+from bot.responder import Answer, Ask, NoAnswer, Responder
+from bot.settings import Settings
+from bot.streaming import LiveAnswer, Stage, mode_for
+from bot.updates import Envelope, Me, batch_text
+from memory import faults
+from memory.assembler import Assembler
+from memory.errors import Conflict
+from memory.ports import Clock, Ids
+from memory.recorder import Exchange, Recorder
+from memory.types import ConversationContextPacket, SessionState
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a turn works with; built once in `app.py`."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    inbox: Inbox
+    closing: Closing
+    delivery: Delivery
+    stage: Stage
+    recorder: Recorder
+    assembler: Assembler
+    responder: Responder
+    persona: str
+    me: Me
+
+
+class Turns:
+    """Answers messages; knows which answers are being made."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._running: dict[str, asyncio.Task[Answer]] = {}
+        self._stopped: set[str] = set()
+        self.answered = 0
+
+    def stop(self, conversation_id: str) -> bool:
+        """Stop the answer that is being made; return False when there is none."""
+        task = self._running.get(conversation_id)
+        if task is None:
+            return False
+        self._stopped.add(conversation_id)
+        task.cancel()
+        return True
+
+    async def answer(self, batch: Sequence[Envelope], turn_id: str, *, text: str | None = None) -> None:
+        """Answer what was said in these claimed updates as one turn (`on_turn`).
+
+        What a crash leaves behind, line by line:
+        before the commit     the updates are `claimed`; the next start answers them again, as the same turn, counted;
+                              a preview that was shown is taken up again by its turn id
+        in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
+        after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4)
+        Raises StorageUnavailable and whatever a defect raises: nothing was stored, the caller tries again.
+        """
+        target = Target.of(batch[-1])
+        with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
+            state = await self._session(batch)
+            ask, packet = await self._ask(batch, state, turn_id, text)
+            faults.point("turn_packet_built")
+            mode = mode_for(self._tools.settings.continuity_streaming, private=batch[0].private)
+            async with self._tools.stage.live(target, turn_id, mode, _reply_to(batch)) as live:
+                outcome = await self._respond(ask, live)
+            faults.point("turn_answered")
+            if isinstance(outcome, Answer):
+                await self._commit(batch, ask, packet, outcome, live)
+            else:
+                await self._no_answer(batch, turn_id, outcome, live)
+
+    async def _session(self, batch: Sequence[Envelope]) -> SessionState:
+        recorder, first = self._tools.recorder, batch[0]
+        current = await recorder.current(first.conversation_id)
+        choice = sessions.choose(current, self._tools.clock.now_ms(), self._tools.settings.session_gap_ms)
+        if choice == "same" and current is not None:
+            return current
+        state = await until_stored(lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice))
+        log.info("session opened", session_id=state.session_id, origin=choice)
+        return state
+
+    async def _ask(
+        self, batch: Sequence[Envelope], state: SessionState, turn_id: str, text: str | None
+    ) -> tuple[Ask, ConversationContextPacket]:
+        tools, first = self._tools, batch[0]
+        said = text if text is not None else batch_text(batch)
+        now_ms = tools.clock.now_ms()
+        packet = await tools.assembler.packet(
+            state, said, now_ms=now_ms, time_zone=tools.settings.continuity_timezone, isolated=state.isolated
+        )
+        ask = Ask(
+            turn_id=turn_id,
+            conversation_id=first.conversation_id,
+            user_id=first.user_id,
+            user_name=first.user_name,
+            text=said,
+            state=state,
+            packet=packet,
+            persona=tools.persona,
+            time_zone=tools.settings.continuity_timezone,
+            now_ms=now_ms,
+            private=first.private,
+            third_party=any(envelope.third_party for envelope in batch),
+        )
+        return ask, packet
+
+    async def _respond(self, ask: Ask, live: LiveAnswer) -> Answer | NoAnswer | None:
+        """Return the answer, why there is none, or None when the user stopped it."""
+        key = ask.conversation_id
+        task = asyncio.create_task(self._tools.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
+        self._running[key] = task
+        try:
+            return await task
+        except NoAnswer as reason:
+            return reason
+        except asyncio.CancelledError:
+            if key not in self._stopped:
+                raise
+            return None
+        finally:
+            self._running.pop(key, None)
+            self._stopped.discard(key)
+            task.cancel()
+
+    async def _commit(
+        self,
+        batch: Sequence[Envelope],
+        ask: Ask,
+        packet: ConversationContextPacket,
+        answer: Answer,
+        live: LiveAnswer,
+    ) -> None:
+        """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
+        tools = self._tools
+        message = Message(
+            answer.text,
+            markdown=True,
+            kind="reply",
+            reply_to_message_id=_reply_to(batch),
+            edits_message_id=live.message_id,
+        )
+        parts, rows = tools.closing.compose(Target.of(batch[-1]), [message], ask.turn_id)
+        ends = [tools.inbox.done(envelope) for envelope in batch]
+        exchange = _exchange(batch[0], ask, answer, tools.clock.now_ms())
+        try:
+            turn = await until_stored(lambda: tools.recorder.record(exchange, packet, *ends, *rows, *answer.effects))
+        except Conflict:
+            log.exception("turn was committed by somebody else; nothing is sent")
+            return
+        faults.point("turn_committed")
+        tools.delivery.deliver(parts)
+        self.answered += 1
+        log.info(
+            "turn stored",
+            session_id=turn.session_id,
+            seq=turn.seq,
+            model=answer.model,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            update_ids=[envelope.update_id for envelope in batch],
+        )
+
+    async def _no_answer(
+        self, batch: Sequence[Envelope], turn_id: str, reason: NoAnswer | None, live: LiveAnswer
+    ) -> None:
+        if reason is None:
+            message = Message(replies.STOPPED, edits_message_id=live.message_id)
+            await self._tools.closing.done(batch, [message], turn_id=turn_id)
+            return
+        log.warning("no answer", reason=reason.reason)
+        message = Message(
+            replies.MODEL_DOWN.format(why=reason.apology),
+            buttons=((Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id}),),),
+            edits_message_id=live.message_id,
+        )
+        await self._tools.closing.parked(batch, [message], reason.reason, turn_id)
+
+    async def preview_of(self, turn_id: str) -> int | None:
+        """Return the message that shows a turn's unfinished preview, so that no half answer is left standing."""
+        row = await self._tools.stage.db.read_one("outbox_preview", turn_id=turn_id)
+        return row["message_id"] if row else None
+
+
+def _reply_to(batch: Sequence[Envelope]) -> int | None:
+    """Quote the message in groups, where answers of several people cross."""
+    return None if batch[-1].private else batch[-1].message_id
+
+
+def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchange:
+    return Exchange(
+        turn_id=ask.turn_id,
+        session_id=ask.state.session_id,
+        conversation_id=ask.conversation_id,
+        user_id=ask.user_id,
+        user_text=ask.text,
+        assistant_text=answer.text,
+        tool_calls=answer.tool_calls,
+        third_party=ask.third_party,
+        action_name=answer.action_name,
+        job_refs=answer.job_refs,
+        model=answer.model,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        bot_id=first.bot_id,
+        update_id=first.update_id,
+        created_at_ms=now_ms,
+    )
