@@ -46,7 +46,7 @@ _Foreign = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
 """What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
 
 
-def as_dict(cursor: Any, row: tuple[Any, ...]) -> dict[str, Any]:
+def as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
     """Return a row with its column names."""
     return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
 
@@ -59,7 +59,8 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
     advice = ADVICE.get(code & 0xFF)
     if advice:
         return StorageUnavailable(f"database {path}: {advice} ({exc}, in '{name}')")
-    return StorageError(f"database {path}: query '{name}' failed: {exc}; is it migrated? (`python -m bot migrate`)")
+    hint = "; bring it up to date with `python -m bot migrate`" if "no such" in str(exc) else ""
+    return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
 
 
 def create_private(path: Path) -> None:
@@ -79,30 +80,65 @@ def create_private(path: Path) -> None:
         raise StorageUnavailable(f"database {path}: it cannot be created ({exc}); check the folder") from exc
 
 
+def secure(connection: sqlite3.Connection, path: Path) -> None:
+    """Switch a writing connection to what a commit's promise needs and read it back. Raises `UnsafeSettings`."""
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA secure_delete=ON")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA journal_size_limit={JOURNAL_LIMIT_BYTES}")
+    journal = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    connection.execute("PRAGMA synchronous=FULL")
+    synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
+    if journal != "wal" or synchronous != SYNCHRONOUS_FULL:
+        raise UnsafeSettings(
+            f"database {path} runs with journal_mode={journal}, synchronous={synchronous}; expected wal and "
+            f"{SYNCHRONOUS_FULL} (FULL): move it to a local disk"
+        )
+
+
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Open for writing with WAL and synchronous=FULL, both read back; creates the file 0600.
 
     Raises `UnsafeSettings` when the file system cannot do WAL, `StorageUnavailable` when it cannot be opened.
     """
     create_private(path)
+    connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
-        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        connection.execute("PRAGMA secure_delete=ON")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute(f"PRAGMA journal_size_limit={JOURNAL_LIMIT_BYTES}")
-        journal = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        connection.execute("PRAGMA synchronous=FULL")
-        synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
-    except sqlite3.Error as exc:
-        raise translate(exc, path, "open") from exc
-    if journal != "wal" or synchronous != SYNCHRONOUS_FULL:
-        connection.close()
-        raise UnsafeSettings(
-            f"database {path} runs with journal_mode={journal}, synchronous={synchronous}; expected wal and "
-            f"{SYNCHRONOUS_FULL} (FULL): move it to a local disk"
-        )
+        secure(connection, path)
+    except BaseException as exc:
+        if connection:
+            connection.close()
+        if isinstance(exc, sqlite3.Error):
+            raise translate(exc, path, "open") from exc
+        raise
     return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Open for reading; rows come as dicts, and bytes that are no text are shown as such instead of raising.
+
+    Raises `StorageUnavailable` when there is no such file or it is no database.
+    """
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, cached_statements=256, check_same_thread=False
+        )
+        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as exc:
+        if connection:
+            connection.close()
+        raise translate(exc, path, "open") from exc
+    connection.row_factory = as_dict
+    connection.text_factory = _as_text
+    return connection
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 class _Call:
@@ -203,28 +239,13 @@ class SqliteDatabase:
         path, texts = _absolute(path), load_queries(queries)
         writer = None if read_only else _Thread(path, asyncio.get_running_loop())
         try:
-            reader = await cls._connect_reader(path)
+            connection = connect_reader(path)
+            reader = await aiosqlite.Connection(lambda: connection, iter_chunk_size=64)
         except BaseException:
             if writer:
                 writer.stop()
             raise
         return cls(path, texts, reader, writer)
-
-    @staticmethod
-    async def _connect_reader(path: Path) -> aiosqlite.Connection:
-        uri = f"{path.as_uri()}?mode=ro"
-        reader: aiosqlite.Connection | None = None
-        try:
-            reader = await aiosqlite.connect(uri, uri=True, isolation_level=None, cached_statements=256)
-            await reader.execute_fetchall("PRAGMA query_only=ON")
-            await reader.execute_fetchall(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-            await reader.execute_fetchall("SELECT name FROM sqlite_master LIMIT 1")
-        except sqlite3.Error as exc:
-            if reader:
-                await reader.close()
-            raise translate(exc, path, "open") from exc
-        reader.row_factory = as_dict  # type: ignore[assignment]  # aiosqlite names only sqlite3.Row here
-        return reader
 
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
@@ -495,6 +516,6 @@ def split_script(script: str) -> list[str]:
         if sqlite3.complete_statement(current):
             statements.append(current)
             current = ""
-    if any(line.strip() and not line.lstrip().startswith("--") for line in current.splitlines()):
+    if re.sub(r"/\*.*?\*/|--[^\n]*", "", current, flags=re.DOTALL).strip():
         raise ValueError(f"the last statement does not end with a semicolon: {current.strip()[:60]!r}")
     return statements

@@ -1,0 +1,147 @@
+"""What every database behind the `Database` port promises; a new backend is one more parameter of the fixture."""
+
+import asyncio
+
+import pytest
+
+from memory.errors import Conflict, StorageError, StorageUnavailable
+from memory.ports import Database, Statement
+from memory.store import Store, insert_session, insert_turn, update_session
+from memory.testing import make_state, make_turn, open_memory
+
+
+@pytest.fixture(params=[open_memory], ids=["sqlite"])
+async def database(request, tmp_path):
+    async with request.param(tmp_path) as memory:
+        yield memory.db
+
+
+def turn(seq, **overrides):
+    return insert_turn(make_turn(seq=seq, **overrides), f"digest {seq}")
+
+
+async def seqs(database: Database):
+    return [logged.seq for logged in await Store(database).last_turns("s_1", 1000)]
+
+
+async def test_a_write_can_be_read(database):
+    """What was written is there for the next read, as a mapping of column names."""
+    await database.write(turn(1), turn(2))
+
+    row = await database.read_one("get_turn", turn_id="t_2")
+    assert row
+    assert row["user_text"] == "question 2"
+    assert await seqs(database) == [1, 2]
+
+
+async def test_no_row_is_none(database):
+    """A query that finds nothing returns None or an empty list."""
+    assert await database.read_one("get_turn", turn_id="nobody") is None
+    assert await database.read("last_turns", session_id="nobody", limit=3) == []
+
+
+async def test_a_write_is_all_or_nothing(database):
+    """When the last of three statements meets a row that exists, the first two are not stored either."""
+    await database.write(turn(1))
+
+    with pytest.raises(Conflict, match="insert_turn"):
+        await database.write(turn(2), turn(3), turn(1))
+    assert await seqs(database) == [1]
+
+
+async def test_an_update_id_starts_one_turn(database):
+    """Two turns of one update cannot both be stored (P2)."""
+    await database.write(insert_turn(make_turn(seq=1), "a", bot_id=5, update_id=9))
+
+    with pytest.raises(Conflict):
+        await database.write(insert_turn(make_turn(seq=2), "b", bot_id=5, update_id=9))
+
+
+async def test_an_expectation_that_is_not_met_is_a_conflict(database):
+    """A state that was decided upon an older version is refused, with what was met and what was expected."""
+    state = make_state()
+    await database.write(insert_session(state, user_id=7, origin="first", created_at_ms=1))
+    await database.write(update_session(state, version=1, title="", at_ms=1))
+
+    with pytest.raises(Conflict, match="met 0 rows, expected 1"):
+        await database.write(turn(1), update_session(state, version=1, title="", at_ms=1))
+    assert await seqs(database) == []
+
+
+async def test_many_writers_share_a_commit_and_fail_alone(database):
+    """In a group of 64 calls those that conflict fail alone, all others are stored whole."""
+    await database.write(turn(1000))
+    clash = turn(1000)
+    calls = [database.write(turn(seq), *([clash] if seq % 8 == 0 else [])) for seq in range(1, 65)]
+
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    failed = {seq for seq, outcome in enumerate(outcomes, 1) if isinstance(outcome, Conflict)}
+    assert failed == set(range(8, 65, 8))
+    assert await seqs(database) == [*(seq for seq in range(1, 65) if seq % 8), 1000]
+
+
+async def test_concurrent_calls_keep_their_order(database):
+    """Of two calls made one after the other for the same seq the first one wins."""
+    outcomes = await asyncio.gather(
+        database.write(turn(1, turn_id="first")), database.write(turn(1, turn_id="second")), return_exceptions=True
+    )
+
+    assert isinstance(outcomes[1], Conflict)
+    assert (await Store(database).last_turns("s_1", 1))[0].turn_id == "first"
+
+
+async def test_a_reader_sees_no_half_transaction(database):
+    """While hundreds of pairs are written, a reader never sees one of a pair without the other."""
+    writing = asyncio.gather(*(database.write(turn(2 * n + 1), turn(2 * n + 2)) for n in range(100)))
+
+    while not writing.done():
+        assert len(await seqs(database)) % 2 == 0
+    await writing
+    assert len(await seqs(database)) == 200
+
+
+async def test_an_unknown_query_says_its_name(database):
+    """A name that no file has is our error, not a driver's."""
+    with pytest.raises(StorageError, match="no query named 'insert_tern'"):
+        await database.write(Statement("insert_tern"))
+    with pytest.raises(StorageError, match="no query named 'turns'"):
+        await database.read("turns")
+
+
+@pytest.mark.parametrize("text", ["\ud83d", "half \udc00"], ids=["high", "low"])
+async def test_a_text_the_driver_refuses_is_our_error(database, text):
+    """A lone surrogate does not leak the driver's exception, and the next write works."""
+    with pytest.raises(StorageError, match="insert_turn"):
+        await database.write(turn(1, user_text=text))
+    await database.write(turn(1))
+
+
+async def test_a_missing_argument_is_our_error(database):
+    """A query that is called without one of its parameters is refused with its name."""
+    with pytest.raises(StorageError, match="get_turn"):
+        await database.read("get_turn")
+
+
+async def test_a_cancelled_caller_does_not_stop_the_others(database):
+    """When one of the waiting callers is cancelled the rest of its group is stored."""
+    calls = [asyncio.ensure_future(database.write(turn(seq))) for seq in range(1, 6)]
+    await asyncio.sleep(0)
+    calls[2].cancel()
+
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert {1, 2, 4, 5} <= set(await seqs(database))
+
+
+async def test_closing_finishes_what_was_accepted(database):
+    """Calls made before close are stored; calls after it are refused; a second close does nothing."""
+    calls = [asyncio.ensure_future(database.write(turn(seq))) for seq in range(1, 20)]
+    await asyncio.sleep(0)
+    await database.close()
+    outcomes = await asyncio.gather(*calls)
+
+    assert [result[0].changed for result in outcomes] == [1] * 19
+    with pytest.raises(StorageUnavailable, match="closed"):
+        await database.write(turn(50))
+    with pytest.raises(StorageUnavailable, match="closed"):
+        await database.read("get_turn", turn_id="t_1")
+    await database.close()
