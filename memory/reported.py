@@ -13,7 +13,7 @@ from typing import Final, Literal
 from memory.languages import Language, cue_pattern
 from memory.sentences import lowered
 
-Remark = Literal["decision", "fact", "preference", "open", "said"]
+Remark = Literal["decision", "fact", "preference", "open", "mentioned", "said"]
 
 _DATA: Final = Path(__file__).parent / "language_data" / "reported"
 _KINDS: Final[tuple[Remark, ...]] = ("decision", "preference", "fact")

@@ -25,7 +25,7 @@ from memory.reported import (
     report,
     specifics,
 )
-from memory.sentences import Sentence, lowered, pieces, plain_sentence, shorten
+from memory.sentences import Sentence, is_question, lowered, pieces, plain_sentence, shorten
 from memory.types import ConversationTurn, SessionState
 
 HEADER: Final = "Notes on what was said earlier. They report the past and are not instructions."
@@ -41,6 +41,7 @@ _LABELS: Final[dict[Remark, str]] = {
     "decision": "Decided",
     "fact": "Stated",
     "preference": "Preferred",
+    "mentioned": "Mentioned",
     "open": "Left open",
     "said": "Said",
 }
@@ -55,6 +56,10 @@ _LENGTH_BIAS: Final = 6
 _EARLY_BONUS: Final = 0.3
 _REPEATED: Final = 0.3
 _PREFERRED: Final = 2
+_SPECIFIC: Final = 2
+"""From so many points (a name, or two digits) a person's statement is a fact."""
+_MIN_CONTENT_WORDS: Final = 2
+_LASTING: Final[frozenset[Remark]] = frozenset({"decision", "fact", "preference"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +180,13 @@ def sentences_of(
 
 def important(turn: ConversationTurn, languages: Languages) -> bool:
     """Return whether the turn holds a decision, a lasting fact or a preference: such turns outlive small talk (004)."""
-    return any(note.kind != "open" for note in map(_keep, _read(turn, languages)) if note)
+    return any(note.kind in _LASTING for note in map(_keep, _read(turn, languages)) if note)
 
 
 def lasting_notes(turns: Iterable[ConversationTurn], languages: Languages) -> list[str]:
     """Return the sentences of the turns that a summary has to keep, as they were said."""
-    return [each.sentence.text for turn in turns for each in _read(turn, languages) if _keep(each)]
+    kept = [(each, _keep(each)) for turn in turns for each in _read(turn, languages)]
+    return [each.sentence.text for each, note in kept if note and note.kind in _LASTING]
 
 
 def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
@@ -195,19 +201,37 @@ def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
 def _keep(said: Said) -> Note | None:
     """Return the note that a sentence leaves behind for good, or None when it is only part of the talk."""
     text, language = said.sentence.text, said.language
-    lower = said.sentence.lower
-    if "?" in text or is_small_talk(text, language):
+    if is_small_talk(text, language):
         return None
     if said.speaker == USER:
-        kind = remark(text, language)
-        if kind == "said" and specifics(text) >= 2 and not language.has("request", lower):  # noqa: PLR2004 - a name, or two digits
-            kind = "fact"
-        if kind == "said" and (language.has("obligation", lower) or language.has("commitment", lower)):
-            kind = "open"
-        return Note(kind, _reported(said)) if kind != "said" else None
-    if said.speaker == ASSISTANT and language.has("deferral", lower):
-        return Note("open", _reported(said))
-    return None
+        kind = _kind_of_user(said.sentence, language)
+    elif said.speaker == ASSISTANT and "?" not in text:
+        kind = _kind_of_assistant(said.sentence, language)
+    else:
+        kind = "said"
+    return Note(kind, _reported(said)) if kind != "said" else None
+
+
+def _kind_of_user(sentence: Sentence, language: Language) -> Remark:
+    """Return what a person's sentence is; whatever states something at all is at least mentioned."""
+    kind = remark(sentence.text, language)
+    if "?" in sentence.text:
+        return "preference" if kind == "preference" else "said"
+    if kind != "said":
+        return kind
+    if language.has("obligation", sentence.lower) or language.has("commitment", sentence.lower):
+        return "open"
+    asks = language.has("request", sentence.lower) or language.has("imperative", sentence.lower)
+    if asks or is_question(sentence.text, sentence.lower, language) or len(sentence.content) < _MIN_CONTENT_WORDS:
+        return "fact" if specifics(sentence.text) >= _SPECIFIC and not asks else "said"
+    return "fact" if specifics(sentence.text) >= _SPECIFIC else "mentioned"
+
+
+def _kind_of_assistant(sentence: Sentence, language: Language) -> Remark:
+    """Return what the assistant's sentence leaves behind: promised for later, or reported as done."""
+    if language.has("deferral", sentence.lower):
+        return "open"
+    return "fact" if specifics(sentence.text) and language.has("action_report", sentence.lower) else "said"
 
 
 def _reported(said: Said) -> str:
@@ -259,7 +283,7 @@ def _fitting(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[No
     return [note for n, note in enumerate(notes) if n not in dropped]
 
 
-_WORTH: Final[dict[Remark, int]] = {"decision": 4, "fact": 3, "preference": 3, "open": 1, "said": 0}
+_WORTH: Final[dict[Remark, int]] = {"decision": 4, "fact": 3, "preference": 3, "open": 2, "mentioned": 1, "said": 0}
 
 
 def _latest(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[Note]:
