@@ -14,9 +14,11 @@ class Changes:
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
+        self.count = 0
 
     def announce(self) -> None:
         """Wake everybody who waits."""
+        self.count += 1
         self._next.set()
         self._next = asyncio.Event()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.playground.rules import ApiError, Json, refuse
 
-PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"  # noqa: S105 - opens nothing but this server
+PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"
 DRAFT_SHOWN_S = 30.0
 TYPING_SHOWN_S = 5.0
 KEPT_MESSAGES_PER_CHAT = 2000
@@ -69,6 +69,10 @@ class Line:
     thread_id: int = 0
     file_name: str = ""
     by_bot: bool = False
+    entities: tuple[Json, ...] = ()
+    presses: tuple[str, ...] = ()
+    """What each button does, counted over all rows: its callback data, or the address that it opens."""
+    file_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,4 +262,7 @@ def _lines(chat: Chat) -> Iterator[Line]:
             thread_id=message.get("message_thread_id", 0),
             file_name=message.get("document", {}).get("file_name", ""),
             by_bot=kept.by_bot,
+            entities=tuple(message.get("entities") or message.get("caption_entities") or ()),
+            presses=tuple(str(button.get("callback_data") or button.get("url")) for row in rows for button in row),
+            file_id=message.get("document", {}).get("file_id", ""),
         )

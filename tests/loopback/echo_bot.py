@@ -65,7 +65,7 @@ async def _pressed(update: Update, context) -> None:
 
 @asynccontextmanager
 async def echo_application(api_url: str, token: str):
-    """Poll while the block runs."""
+    """Poll while the block runs; yield what waits until every update is handled."""
     application = (
         Application.builder().token(token).base_url(f"{api_url}/bot").base_file_url(f"{api_url}/file/bot").build()
     )
@@ -75,7 +75,7 @@ async def echo_application(api_url: str, token: str):
         await application.bot.set_my_commands([BotCommand(n[1:], f"try {n[1:]}") for n in _COMMANDS])
         await application.start()
         await application.updater.start_polling()
-        yield None
+        yield application.update_queue.join
         await application.updater.stop()
         await application.stop()
 
