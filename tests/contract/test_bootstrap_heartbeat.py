@@ -1,0 +1,242 @@
+"""The idle heartbeat and the wording by a model: nobody waits for them, and they never undo what the user did."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from bootstrap_cases import IDLE, heartbeat_of, new, note, past, sqlite, words_of
+
+from memory.bootstrap import Bootstrap
+from memory.continuity.packet import GUARDRAILS
+from memory.continuity.staleness import Workload
+from memory.continuity.testing import make_owner, make_persona
+from memory.errors import StorageUnavailable
+from memory.heartbeat import Heartbeat
+from memory.ports import Statement
+from memory.testing import START_MS, ManualClock, WordCounter
+
+
+@pytest.fixture(params=[sqlite], ids=["sqlite"])
+async def db(request, tmp_path):
+    database = await request.param(tmp_path)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def clock():
+    return ManualClock(START_MS + 3600_000)
+
+
+@pytest.fixture
+def bootstrap(db, clock):
+    return Bootstrap(db, clock, WordCounter())
+
+
+@pytest.fixture
+def owner():
+    return make_owner()
+
+
+# --- wording by a model
+
+
+def service_with(db, clock, reword):
+    return Bootstrap(db, clock, WordCounter(), reword=reword)
+
+
+async def test_model_words_are_used_where_they_pass_the_check(db, clock, owner):
+    """A good proposal is in packet and preview; selection and guardrails are as without a model."""
+
+    async def reword(request):
+        return {arc.arc_id: "The report to Anna is in progress." for arc in request.arcs}
+
+    await db.write(past())
+    service = service_with(db, clock, reword)
+
+    stages = await service.refresh(owner)
+
+    assert stages.wording == "model"
+    assert "The report to Anna is in progress." in stages.internal_packet
+    assert stages.internal_packet.endswith("\n".join(GUARDRAILS))
+    assert "The report to Anna is in progress." in (await service.preview(owner)).text
+
+
+async def test_failing_model_leaves_the_deterministic_words(db, clock, owner):
+    """Whatever the model throws, the bootstrap is made, and the heartbeat does not try again and again."""
+    calls = []
+
+    async def reword(request):
+        calls.append(request)
+        raise RuntimeError
+
+    await db.write(past())
+    service = service_with(db, clock, reword)
+
+    assert (await service.refresh_if_stale(owner)).go
+    assert not (await service.refresh_if_stale(owner)).go
+    assert "In progress: Send the report to Anna" in (await service.preview(owner)).text
+    assert len(calls) == 1
+
+
+async def test_user_never_waits_for_a_model(db, clock, owner):
+    """A preview that has to be made anew is made without the model; the heartbeat words it later."""
+    calls = []
+
+    async def reword(request):
+        calls.append(request)
+        return {}
+
+    await db.write(past())
+    service = service_with(db, clock, reword)
+
+    assert (await service.preview(owner)).available
+    assert calls == []
+    assert (await service.refresh_if_stale(owner)).reason == "not worded by the model yet"
+    assert len(calls) == 1
+
+
+async def test_arc_dropped_while_a_model_is_wording_stays_dropped(db, clock, owner):
+    """A generation that is overtaken by the user's choice does not bring back what the user dropped."""
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def reword(request):
+        asked.set()
+        await answer.wait()
+        return {}
+
+    await db.write(past(), new(), note())
+    service = service_with(db, clock, reword)
+    arcs = (await service.preview(owner)).arcs
+    gone = next(arc.arc_id for arc in arcs if "Anna" in arc.summary)
+    wording = asyncio.create_task(service.refresh(owner))
+    await asked.wait()
+
+    await service.choose(owner, "s_2", "use", dropped=[gone])
+    answer.set()
+    await wording
+
+    assert "Anna" not in await words_of(db)
+
+
+# --- heartbeat
+
+
+async def test_heartbeat_stops_between_users_when_a_message_comes(db, bootstrap):
+    """Busy after the first user: the second waits for the next heartbeat, and the report says why."""
+    await db.write(past(), past(session_id="s_8", user_id=8, conversation_id="tg:1:8:0"))
+    answers = iter([False, True, False, False])
+    heartbeat = heartbeat_of(db, bootstrap, busy=lambda: next(answers))
+
+    first, second = await heartbeat.run(), await heartbeat.run()
+
+    assert (first.generated, first.stopped) == (1, "a message came")
+    assert (second.generated, second.stopped) == (1, "")
+
+
+async def test_message_interrupts_a_model_call(db, clock, owner):
+    """A message that comes while a model is wording cancels the call at once; the user is done next time."""
+    asked = asyncio.Event()
+    cancelled = []
+
+    async def reword(request):
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(request)
+            raise
+
+    await db.write(past())
+    heartbeat = heartbeat_of(db, service_with(db, clock, reword))
+    run = asyncio.create_task(heartbeat.run())
+    await asked.wait()
+
+    heartbeat.message_arrived()
+    report = await run
+
+    assert (report.generated, report.stopped, len(cancelled)) == (0, "a message came", 1)
+    assert await db.read_one("continuity_cache", owner_key=owner.artifact_key) is None
+
+
+async def test_stopping_the_program_ends_the_heartbeat_and_its_generation(db, clock):
+    """When the heartbeat is cancelled from outside, the model call inside it goes too."""
+    asked = asyncio.Event()
+    ended = asyncio.Event()
+
+    async def reword(request):
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    await db.write(past())
+    run = asyncio.create_task(heartbeat_of(db, service_with(db, clock, reword)).run())
+    await asked.wait()
+
+    run.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert ended.is_set()
+
+
+async def test_heartbeat_looks_at_nobody_twice_for_nothing(db, bootstrap, clock):
+    """A user about whom nothing changed since the last heartbeat is skipped without reading their past."""
+    await db.write(past())
+    heartbeat = heartbeat_of(db, bootstrap)
+
+    await heartbeat.run()
+    assert (await heartbeat.run()).skipped == {"seen": 1}
+
+    at_ms = clock.advance(s=60)
+    await db.write(Statement("set_turn_count", {"session_id": "s_1", "turn_count": 5, "at_ms": at_ms}))
+    assert (await heartbeat.run()).generated == 1
+
+
+async def test_missing_persona_and_failures_keep_nobody_else_from_their_turn(db, clock, caplog):
+    """A user without a persona is skipped, a failing one is counted and logged, the rest are done."""
+    await db.write(*(past(session_id=f"s_{n}", user_id=n, conversation_id=f"tg:1:{n}:0") for n in (1, 2, 3)))
+    bootstrap = Bootstrap(db, clock, WordCounter())
+
+    async def persona_of(user_id):
+        return None if user_id == 1 else make_persona()
+
+    async def refresh_if_stale(owner):
+        if owner.user_id == 2:
+            raise RuntimeError
+        return await Bootstrap.refresh_if_stale(bootstrap, owner)
+
+    bootstrap.refresh_if_stale = refresh_if_stale
+    report = await Heartbeat(db, bootstrap, persona_of=persona_of, workload=lambda: IDLE, busy=lambda: False).run()
+
+    assert (report.generated, report.skipped, report.failed) == (1, {"persona missing": 1}, 1)
+    assert "one generation failed" in caplog.text
+
+
+async def test_heartbeat_logs_what_it_did_or_why_not(db, bootstrap, caplog):
+    """Success and skip are both in the log, without a word of what people said."""
+    caplog.set_level("INFO")
+    await db.write(past())
+
+    await heartbeat_of(db, bootstrap).run()
+    await heartbeat_of(db, bootstrap, workload=Workload(running_turns=1)).run()
+
+    assert "generated=1" in caplog.text
+    assert "a turn is running" in caplog.text
+    assert "Anna" not in caplog.text
+
+
+async def test_heartbeat_ends_quietly_when_the_database_is_gone(db, bootstrap):
+    """A disk that refuses ends the heartbeat with a reason; it is tried again at the next one."""
+    await db.write(past())
+
+    class Full:
+        async def read(self, *_, **__):
+            raise StorageUnavailable
+
+    report = await Heartbeat(Full(), bootstrap, persona_of=None, workload=lambda: IDLE, busy=lambda: False).run()
+
+    assert "nothing was stored" in report.stopped
