@@ -436,11 +436,13 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
 def _trimmed(state: SessionState, tail: list[LoggedTurn], evidence: Evidence, report: HydrationReport) -> Hydrated:
     kept = tuple(tail[-KEPT_TURNS:])
     previous: str | None = None
-    if len(tail) > len(kept) and tail[-len(kept) - 1].turn.seq == kept[0].turn.seq - 1:
+    if not kept:
+        previous = state.last_turn_digest
+    elif len(tail) > len(kept) and tail[-len(kept) - 1].turn.seq == kept[0].turn.seq - 1:
         previous = tail[-len(kept) - 1].digest
-    elif kept and kept[0].turn.seq == 1:
+    elif kept[0].turn.seq == 1:
         previous = ""
-    elif kept and evidence.checkpoint and evidence.checkpoint.last_turns[:1] == (kept[0].turn,):
+    elif evidence.checkpoint and evidence.checkpoint.last_turns[:1] == (kept[0].turn,):
         previous = evidence.checkpoint.previous_digest
     return Hydrated(state, kept, previous, evidence.row.version if evidence.row else 0, report)
 
