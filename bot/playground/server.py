@@ -27,7 +27,7 @@ from bot.playground.methods import METHODS
 from bot.playground.people import People
 from bot.playground.requests import read_params
 from bot.playground.rules import ApiError, Json, refuse
-from bot.playground.updates import Updates
+from bot.playground.updates import FIRST_UPDATE_ID, Updates
 from bot.playground.webhook import Webhook
 from bot.playground.world import PLAYGROUND_TOKEN, View, World
 
@@ -35,6 +35,7 @@ T = TypeVar("T")
 Validate = Callable[[str, Json], None]
 _CALLS_KEPT = 50_000
 _POLL_MAX_S = 50
+_FIRST_DAY_S = 1_760_000_000  # October 2025; people send less than one message a second, so ids stay ahead
 _BODY_MAX_BYTES = 50 * 1024 * 1024
 
 
@@ -81,6 +82,8 @@ class LoopbackBotApi:
         self._validate = validate
         self._now_s = now_s
         self._state = _StateFile(state_path, self.world, self.updates) if state_path else None
+        if state_path:
+            self.updates.next_id = _fresh_update_id(now_s())
         self._poller: object = None
         self._released = asyncio.Event()
         self._runner: web.AppRunner | None = None
@@ -289,6 +292,11 @@ _TWO_POLLERS = "Conflict: terminated by other getUpdates request; make sure that
 _METHOD_NAMES = {
     name.lower(): name for name in (*METHODS, "getUpdates", "setWebhook", "deleteWebhook", "getWebhookInfo")
 }
+
+
+def _fresh_update_id(now_s: float) -> int:
+    """Return an update id above all of before, so that a bot which outlived our state file takes none for a repeat."""
+    return FIRST_UPDATE_ID + max(0, int(now_s) - _FIRST_DAY_S)
 
 
 def _proper_name(method: str) -> str:

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from bot.playground.feed import QUIT, News, news, pressed
+from bot.playground.lines import typed_lines
 from bot.playground.prompt import Prompt
 from bot.playground.screen import Screen
 from bot.playground.server import LoopbackBotApi
@@ -237,10 +238,10 @@ async def _answer_lines(follower: Follower, settled: Settled | None) -> int:
             write()
 
     async with _watching(follower, at_once):
-        while line := await asyncio.to_thread(sys.stdin.readline):
+        async for line in typed_lines():
             if line.strip() == QUIT:
                 break
-            if line.strip() and not await _answered(follower, line.rstrip("\n"), settled):
+            if line.strip() and not await _answered(follower, line, settled):
                 sys.stderr.write(f"no answer to {line.strip()!r} within {_ANSWER_MAX_S:.0f} s\n")
                 return 1
     return 0

@@ -431,6 +431,18 @@ async def test_messages_ids_and_waiting_updates_outlive_a_restart(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+async def test_update_ids_grow_also_without_the_state_file(tmp_path):
+    """A bot that kept its own data does not take new messages for repeated ones when ours are lost."""
+    path = tmp_path / "playground.json"
+    ids = []
+    for now_s in (1_800_000_000, 1_800_000_060):
+        async with LoopbackBotApi(state_path=path, now_s=lambda now_s=now_s: now_s) as api:
+            ids += [api.people.says(ANN, text).update_id for text in "abc"]
+        path.unlink()
+
+    assert ids == sorted(set(ids))
+
+
 async def test_a_damaged_state_file_is_named(tmp_path):
     """It is never taken for an empty one."""
     path = tmp_path / "playground.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import sys
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,7 @@ from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
 from bot.playground import terminal
+from bot.playground.lines import typed_lines
 from bot.playground.server import LoopbackBotApi
 from bot.playground.terminal import PLAYGROUND_USER_ID, chat
 
@@ -57,6 +59,21 @@ async def test_piped_lines_are_answered_in_order(piped):
         "you /slow",
         "bot Once upon a time there was a bot that wrote rather slowly, word after word, until everything was said.",
     ]
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_lines_come_from_a_pipe_as_they_are_written(monkeypatch, end):
+    """Pieces are joined to lines, the last line needs no end, broken bytes do not stop it."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as stdin, os.fdopen(writing, "wb", buffering=0) as stdout:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        lines = typed_lines()
+        stdout.write(b"o")
+        first = asyncio.ensure_future(anext(lines))
+        stdout.write(b"ne\r\n\ntw\xff" + end.encode())
+        stdout.close()
+
+        assert [await first, *[line async for line in lines]] == ["one", "", "tw\ufffd"]
 
 
 async def test_without_word_from_the_application_quiet_is_awaited(piped, monkeypatch):
