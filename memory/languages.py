@@ -17,6 +17,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _NEVER = re.compile(r"(?!)")
 _VOTE_WORDS = 60
 """How many words of a text vote about its language."""
+_SHORT_WORDS = 4
+"""Texts up to this many words are too short for the library."""
+_SURE_SHARE = 0.45
+"""Votes per word from which the vote is believed; a text in a language without a data file gets fewer."""
 
 
 def cue_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
@@ -36,14 +40,19 @@ class FactRule:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """What the memory knows of one language; empty for a language without a data file, so that nothing matches."""
+    """What the memory knows of one language; empty for a language without a data file, so that nothing matches.
+
+    Each is loaded once and compared by identity, so that it can key a cache.
+    """
 
     code: str
     name: str = ""
     stop_words: frozenset[str] = frozenset()
     vote_words: frozenset[str] = frozenset()
+    letters: frozenset[str] = frozenset()
+    """Letters that this language alone uses among those with a data file."""
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     references: tuple[str, ...] = ()
     reference_pattern: re.Pattern[str] = _NEVER
@@ -53,6 +62,8 @@ class Language:
     facts: tuple[FactRule, ...] = ()
     time: Mapping[str, Any] = field(default_factory=dict)
     stemmer: str = ""
+    elisions: frozenset[str] = frozenset()
+    """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
 
     @property
     def known(self) -> bool:
@@ -88,10 +99,17 @@ def _ordinals(data: Mapping[str, Any]) -> tuple[dict[str, int], re.Pattern[str]]
     return words, cue_pattern(parts) if parts else _NEVER
 
 
-def _facts(rows: Iterable[Mapping[str, Any]]) -> tuple[FactRule, ...]:
+def _facts(data: Mapping[str, Any]) -> tuple[FactRule, ...]:
+    ends = "".join(rf"|\s+{end}(?!\w)" for end in data.get("clause_end", ()))
+    value = rf"(?P<value>[^.,;!?\n]+?)(?=\s*(?:$|[.,;!?\n]{ends}))"
     return tuple(
-        FactRule(re.compile(r"(?<!\w)" + row["pattern"], re.IGNORECASE), row["subject"], row["kind"], row["score"])
-        for row in rows
+        FactRule(
+            re.compile(r"(?<!\w)(?:" + row["pattern"].replace("{value}", value) + ")", re.IGNORECASE),
+            row["subject"],
+            row["kind"],
+            row["score"],
+        )
+        for row in data.get("rules", ())
     )
 
 
@@ -104,15 +122,17 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         name=data["name"],
         stop_words=frozenset(data["stop_words"].split()),
         vote_words=frozenset(data["vote_words"].split()),
+        letters=frozenset(data.get("letters", "")),
         cues={name: cue_pattern(phrases) for name, phrases in data["cues"].items()},
         references=references,
         reference_pattern=cue_pattern(references),
         ordinals=ordinals,
         ordinal_pattern=ordinal_pattern,
         actions={name: cue_pattern(phrases) for name, phrases in data.get("actions", {}).items()},
-        facts=_facts(data.get("facts", ())),
+        facts=_facts(data.get("facts", {})),
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),
+        elisions=frozenset(data.get("elisions", "").split()),
     )
 
 
@@ -146,12 +166,27 @@ class Languages:
         Text too short to tell is in the default language. Never raises.
         """
         words = _WORD.findall(text[:600].lower().replace("\u2019", "'"))[:_VOTE_WORDS]
-        votes = {code: sum(w in language.vote_words for w in words) for code, language in self._by_code.items()}
-        best = max(votes, key=lambda code: (votes[code], code == default), default=default)
-        rest = max((n for code, n in votes.items() if code != best), default=0)
-        if votes.get(best, 0) > rest or (votes.get(default, 0) == votes.get(best, 0) > 0):
-            return self.get(default if votes.get(default, 0) == votes.get(best, 0) else best)
+        letters = frozenset(text[:600].lower())
+        votes = {code: _votes(words, letters, language) for code, language in self._by_code.items()}
+        if len(words) <= _SHORT_WORDS and not any(votes.values()):
+            votes = {code: _is_cue(text.lower(), language) for code, language in self._by_code.items()}
+        most = max(votes.values(), default=0)
+        leaders = [code for code, count in votes.items() if count == most > 0]
+        sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
+        if sure and (default in leaders or len(leaders) == 1):
+            return self.get(default if default in leaders else leaders[0])
         return self.get(_ask_library(text[:600], default))
+
+
+def _is_cue(text: str, language: Language) -> int:
+    """Return 1 when a text of a few words is a phrase like "done" or "never mind"."""
+    return int(any(language.has(cue, text) for cue in ("yes", "no", "thanks", "greeting", "done", "drop", "why")))
+
+
+def _votes(words: Iterable[str], letters: frozenset[str], language: Language) -> int:
+    """Count two for each frequent word, one for each other stop word, two for each letter that others do not have."""
+    count = sum(2 if word in language.vote_words else word in language.stop_words for word in words)
+    return count + 2 * len(language.letters & letters)
 
 
 @lru_cache(maxsize=512)

@@ -71,13 +71,21 @@ def words_of(lower: str) -> tuple[str, ...]:
 
 def content_words(words: tuple[str, ...], language: Language) -> tuple[str, ...]:
     """Return the words that carry meaning: no stop words, no single letters."""
+    if not language.known:
+        return ()
+    bare = (_without_elision(word, language) for word in words)
     return tuple(
         word
-        for word in words
+        for word in bare
         if word not in language.stop_words
-        and (len(word) >= _MIN_WORD_CHARS)
+        and len(word) >= _MIN_WORD_CHARS
         and word.partition("'")[0] not in language.stop_words
     )
+
+
+def _without_elision(word: str, language: Language) -> str:
+    head, mark, tail = word.partition("'")
+    return tail if mark and head in language.elisions and word not in language.stop_words else word
 
 
 def stems_of(words: tuple[str, ...], language: Language) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory import loops as loop_rules
 from memory import topics as topic_rules
@@ -30,7 +30,10 @@ from memory.types import (
     PendingClarification,
     SessionState,
 )
+from memory.when import find_due
 
+DUE_HOUR = 18
+"""When only the day is said by which something is due."""
 MAX_PENDING = 3
 PENDING_TURNS = 3
 """A question that was passed over for this many turns is not waited for any longer."""
@@ -79,11 +82,12 @@ def _intent(state: SessionState, reading: Reading) -> str:
     return "answer" if answers else intent
 
 
-def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages) -> SessionState:
+def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages, zone: str = "UTC") -> SessionState:
     """Return the state after one more turn; a turn that the state has seen already changes nothing.
 
     Deterministic and bounded whatever the text: at most 8 topics, 12 live loops, 3 pending questions, 12 references.
-    Everything but the turn's digest is kept up to date. Never raises for a turn that the contract accepts.
+    `zone` is the user's time zone, in which "by Friday" is read. Everything but the turn's digest is kept up to date.
+    Never raises for a turn that the contract accepts.
     """
     if turn.seq <= state.last_seq:
         return state
@@ -93,7 +97,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
         else languages.detect(turn.user_text + " " + turn.assistant_text[:600])
     )
     reading = _read(turn.user_text, turn.assistant_text, language)
-    loops = _loops(state, turn, reading)
+    loops = _loops(state, turn, reading, zone)
     pending = _pending(state, turn, reading)
     passed_over = [] if turn.third_party else _passed_over(state, pending, reading)
     loops = loop_rules.add(loops, passed_over, Moment(turn.turn_id, turn.seq, turn.created_at_ms), language)
@@ -119,7 +123,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     )
 
 
-def _loops(state: SessionState, turn: ConversationTurn, reading: Reading) -> tuple[OpenLoop, ...]:
+def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: str) -> tuple[OpenLoop, ...]:
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
     language = reading.language
     loops = loop_rules.wake(state.open_loops, turn.created_at_ms)
@@ -130,7 +134,20 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading) -> tup
     loops = _close_clarified(state, loops, reading, moment)
     failed = turn.response_type in {"refusal", "error"}
     drafts = loop_rules.drafts_of(user, reading.assistant, language, has_job=bool(turn.job_refs), failed=failed)
-    return loop_rules.add(loops, drafts, moment, language)
+    due = [_dated(draft, reading, moment, zone) for draft in drafts]
+    return loop_rules.add(loops, due, moment, language)
+
+
+def _dated(draft: Draft, reading: Reading, moment: Moment, zone: str) -> Draft:
+    """Return the draft with its due date, if it names one or the reply that puts it off does."""
+    texts = [draft.sentence.text]
+    if draft.owner == "assistant":
+        texts += [s.text for s in reading.assistant if loop_rules.defers((s,), reading.language)]
+    for text in texts:
+        due = find_due(text, moment.at_ms, zone, reading.language, DUE_HOUR)
+        if due:
+            return replace(draft, due_at_ms=due.due_at_ms)
+    return draft
 
 
 def _close_affirmed(
