@@ -331,6 +331,32 @@ async def test_a_planted_fault_strikes_the_nth_call_once(api, bot, kind, error, 
     assert api.calls_of("sendMessage")[1].fault == kind
 
 
+async def test_a_client_that_dies_with_its_request_on_the_way_still_has_its_effect(api):
+    """What was sent completely is done, also when nobody is left to read the answer."""
+    api.people.says(ANN, "hi")
+    body = b'{"chat_id": 11, "text": "last words"}'
+    head = f"POST /bot{api.token}/sendMessage HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    _, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    await writer.drain()
+    writer.transport.abort()
+
+    await api.until(lambda: api.texts(ANN) == ["last words"])
+
+
+async def test_a_poll_of_a_dead_bot_takes_nothing_away(api, bot):
+    """Updates handed to a poll whose client died are delivered again to the next one."""
+    head = f"GET /bot{api.token}/getUpdates?timeout=30 HTTP/1.1\r\nHost: x\r\n\r\n"
+    _, writer = await asyncio.open_connection("127.0.0.1", api.port)
+    writer.write(head.encode())
+    await api.until(lambda: api.poll_count == 1)
+    writer.transport.abort()
+    api.people.says(ANN, "still there?")
+    await api.until(lambda: api.calls[0].status == 200)
+
+    assert [u.message.text for u in await bot.get_updates(timeout=5)] == ["still there?"]
+
+
 async def test_a_webhook_gets_every_update_until_it_answers_200(api, bot, aiohttp_sink):
     """Pushes carry the secret, are repeated while refused, and exclude polling."""
     aiohttp_sink.statuses = [500, 500, 200]
