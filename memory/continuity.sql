@@ -21,12 +21,12 @@ LIMIT :limit;
 SELECT user_id FROM conversation_turns WHERE turn_id = :turn_id;
 
 -- name: continuity_activity
--- For the heartbeat: everybody who has a session with turns, latest first, with a stamp that changes with every write.
-SELECT conversation_id, user_id, MAX(last_turn_at_ms) AS last_turn_at_ms, SUM(version) AS writes
+-- For the heartbeat: one page of the sessions that went on since the last pass, latest first.
+SELECT session_id, conversation_id, user_id, last_turn_at_ms
 FROM conversation_sessions
-WHERE user_id IS NOT NULL AND turn_count > 0
-GROUP BY conversation_id, user_id
-ORDER BY MAX(last_turn_at_ms) DESC, conversation_id, user_id
+WHERE last_turn_at_ms > :since_ms AND turn_count > 0 AND user_id IS NOT NULL
+    AND (last_turn_at_ms < :before_ms OR (last_turn_at_ms = :before_ms AND session_id < :before_id))
+ORDER BY last_turn_at_ms DESC, session_id DESC
 LIMIT :limit;
 
 -- name: continuity_session

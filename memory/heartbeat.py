@@ -14,7 +14,8 @@ from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import StorageUnavailable
 from memory.ports import Database, Row
 
-OWNERS_MAX = 5000
+PAGE = 100
+_END_OF_TIME_MS = 2**62
 
 PersonaOf = Callable[[int], Awaitable[Persona | None]]
 """The persona that a user has now; None when it is missing, then the user is skipped."""
@@ -37,11 +38,39 @@ class HeartbeatReport:
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
 
+@dataclass(slots=True)
+class _Pass:
+    """One pass over the active sessions, latest first, which may take several heartbeats."""
+
+    since_ms: int = -1
+    """Where the pass before began: what is older was seen then."""
+    newest_ms: int = -1
+    before_ms: int = _END_OF_TIME_MS
+    before_id: str = ""
+    done: set[tuple[str, int]] = field(default_factory=set)
+    """Conversation and user: one with several sessions is looked after once."""
+
+    def position(self) -> dict[str, int | str]:
+        """Return where the next page begins."""
+        return {"since_ms": self.since_ms, "before_ms": self.before_ms, "before_id": self.before_id}
+
+    def step(self, row: Row) -> None:
+        """Leave one session behind."""
+        self.newest_ms = max(self.newest_ms, row["last_turn_at_ms"])
+        self.before_ms, self.before_id = row["last_turn_at_ms"], row["session_id"]
+        self.done.add((row["conversation_id"], row["user_id"]))
+
+    def next(self) -> _Pass:
+        """Return the pass that begins where this one began."""
+        return _Pass(since_ms=max(self.since_ms, self.newest_ms))
+
+
 class Heartbeat:
     """Generates stale bootstraps one user after another while the process is idle.
 
     `workload` says what waits (the gate before it starts), `busy` whether a message is there (asked before each user).
-    `message_arrived` stops it in the middle of a user; that user is done at the next heartbeat.
+    `message_arrived` stops it in the middle of a user; the next heartbeat goes on with that user. What changes without
+    a turn (a loop closed by a button, something forgotten) is made anew when it is next shown, not here.
     """
 
     def __init__(
@@ -58,8 +87,7 @@ class Heartbeat:
         self._persona_of = persona_of
         self._workload = workload
         self._busy = busy
-        self._seen: dict[str, tuple[int, int, Persona]] = {}
-        """What each owner's sessions looked like when they were last found fresh."""
+        self._pass = _Pass()
         self._current: asyncio.Task[None] | None = None
         self._running = False
 
@@ -92,33 +120,37 @@ class Heartbeat:
         return report
 
     async def _work(self, report: HeartbeatReport) -> None:
-        """Go through everybody, the most recently active first, until a message comes."""
+        """Go through everybody who was active since the last pass, until a message comes; then go on from there."""
         await self._bootstrap.warm_up()
-        for row in await self._db.read("continuity_activity", limit=OWNERS_MAX):
-            if self._busy():
-                report.stopped = "a message came"
-                return
-            self._current = asyncio.create_task(self._one(row, report))
-            try:
-                await asyncio.wait({self._current})
-                if self._current.cancelled():
+        while page := await self._db.read("continuity_activity", limit=PAGE, **self._pass.position()):
+            for row in page:
+                if self._busy() or not await self._finished(row, report):
                     report.stopped = "a message came"
                     return
-                self._current.result()
-            finally:
-                await self._let_go()
+                self._pass.step(row)
+        self._pass = self._pass.next()
+
+    async def _finished(self, row: Row, report: HeartbeatReport) -> bool:
+        """Look after one user in a task that a message can cancel; tell whether it was left to finish."""
+        self._current = asyncio.create_task(self._one(row, report))
+        try:
+            await asyncio.wait({self._current})
+            if self._current.cancelled():
+                return False
+            self._current.result()
+        finally:
+            await self._let_go()
+        return True
 
     async def _one(self, row: Row, report: HeartbeatReport) -> None:
         """Look after one user; a failure is counted and does not keep the next from their turn."""
+        if (row["conversation_id"], row["user_id"]) in self._pass.done:
+            return
         persona = await self._persona_of(row["user_id"])
         if persona is None:
             report.skip("persona missing")
             return
         owner = BootstrapOwner(conversation_id=row["conversation_id"], user_id=row["user_id"], persona=persona)
-        stamp = (row["last_turn_at_ms"], row["writes"], persona)
-        if self._seen.get(owner.artifact_key) == stamp:
-            report.skip("seen")
-            return
         try:
             decision = await self._bootstrap.refresh_if_stale(owner)
         except StorageUnavailable:
@@ -131,8 +163,6 @@ class Heartbeat:
             report.generated += 1
         else:
             report.skip(decision.reason)
-        if decision.reason != "mode is off":
-            self._seen[owner.artifact_key] = stamp
 
     async def _let_go(self) -> None:
         """Forget the current task; when the heartbeat itself is cancelled, the task goes with it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memory.continuity.text import stems
 from memory.continuity.types import SOURCES_MAX, ArcCandidate, Evidence, Level, Stickiness
 
@@ -16,20 +18,28 @@ _WEAK = frozenset({"topic", "summary"})
 _ABSORBED = frozenset({"theme", "story"})
 
 
+class _Matter(NamedTuple):
+    """A candidate with its words, which are compared often."""
+
+    candidate: ArcCandidate
+    said: frozenset[str]
+    named: frozenset[str]
+
+
 def merge(candidates: tuple[ArcCandidate, ...]) -> tuple[ArcCandidate, ...]:
     """Return one candidate per matter: the words of the strongest evidence, the sources of all.
 
     Independent evidence raises the confidence by one level; the most recent mention decides the age.
     """
-    merged: list[tuple[ArcCandidate, frozenset[str]]] = []
+    merged: list[_Matter] = []
     for candidate in sorted(candidates, key=_order):
-        its_stems = stems(f"{candidate.title} {candidate.text}")
-        at = next((i for i, (kept, its) in enumerate(merged) if _one_matter(kept, its, candidate, its_stems)), None)
+        other = _Matter(candidate, stems(f"{candidate.title} {candidate.text}"), stems(candidate.title))
+        at = next((i for i, kept in enumerate(merged) if _one_matter(kept, other)), None)
         if at is None:
-            merged.append((candidate, its_stems))
+            merged.append(other)
         else:
-            merged[at] = (_fold(merged[at][0], candidate), merged[at][1])
-    return tuple(candidate for candidate, _ in merged)
+            merged[at] = merged[at]._replace(candidate=_fold(merged[at].candidate, candidate))
+    return tuple(matter.candidate for matter in merged)
 
 
 def _order(candidate: ArcCandidate) -> tuple[int, int, int, str]:
@@ -37,16 +47,16 @@ def _order(candidate: ArcCandidate) -> tuple[int, int, int, str]:
     return (_RANK[candidate.evidence], candidate.conversations_ago, -candidate.last_touched_at_ms, candidate.sources[0])
 
 
-def _one_matter(kept: ArcCandidate, its: frozenset[str], other: ArcCandidate, others: frozenset[str]) -> bool:
+def _one_matter(kept: _Matter, other: _Matter) -> bool:
     """Tell whether two candidates are about the same thing: most words in common, or a theme named inside the other."""
-    if not its or not others:
-        return kept.text == other.text
-    if len(its & others) / len(its | others) >= _SAME:
+    if not kept.said or not other.said:
+        return kept.candidate.text == other.candidate.text
+    if len(kept.said & other.said) / len(kept.said | other.said) >= _SAME:
         return True
-    named = stems(other.title)
-    if kept.kind == other.kind and named == stems(kept.title):
+    if kept.named == other.named and kept.candidate.kind == other.candidate.kind:
         return True
-    return other.kind in _ABSORBED and other.evidence in _WEAK and bool(named) and named <= its
+    absorbed = other.candidate.kind in _ABSORBED and other.candidate.evidence in _WEAK
+    return absorbed and bool(other.named) and other.named <= kept.said
 
 
 def _fold(kept: ArcCandidate, other: ArcCandidate) -> ArcCandidate:

@@ -32,11 +32,8 @@ def one_line(text: str, max_chars: int) -> str:
     Angle brackets and backticks become look-alikes: what comes out of here cannot close a data block or open another.
     A cut happens at a word and shows as "…".
     """
-    kept = "".join(
-        char if char in _KEPT_FORMAT or unicodedata.category(char) not in _UNSAFE_CATEGORIES else " "
-        for char in repair_mojibake(text)
-    )
-    line = _LONE_MARK.sub(lambda mark: _MARKS[mark.group()], " ".join(unicodedata.normalize("NFC", kept).split()))
+    plain = text if text.isascii() and text.isprintable() else _visible(repair_mojibake(text))
+    line = " ".join(_LONE_MARK.sub(lambda mark: _MARKS[mark.group()], plain).split())
     return line if len(line) <= max_chars else _cut(line, max_chars)
 
 
@@ -67,9 +64,17 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARS] for word in words(text))
 
 
+def _visible(text: str) -> str:
+    """Return the text composed (NFC), every character that cannot be seen replaced by a blank."""
+    kept = (
+        char if char in _KEPT_FORMAT or unicodedata.category(char) not in _UNSAFE_CATEGORIES else " " for char in text
+    )
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
 def _unspaced(word: str) -> bool:
     """Tell whether the word is of a script that puts no spaces between words."""
-    return any(first <= ord(word[0]) <= last for first, last in _UNSPACED)
+    return not word.isascii() and any(first <= ord(word[0]) <= last for first, last in _UNSPACED)
 
 
 def _cut(line: str, max_chars: int) -> str:

@@ -26,6 +26,7 @@ CREATE TABLE conversation_sessions (
     title TEXT NOT NULL                       -- its topics in a few words, for lists
 );
 CREATE INDEX conversation_sessions_by_conversation ON conversation_sessions (conversation_id, last_turn_at_ms);
+CREATE INDEX conversation_sessions_by_activity ON conversation_sessions (last_turn_at_ms, session_id);
 CREATE INDEX conversation_sessions_by_status ON conversation_sessions (status);
 
 -- Raw turn log, append-only, one row per exchange of user and assistant (002 section 3.2).
