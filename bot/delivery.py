@@ -92,7 +92,7 @@ def retry_after_s(error: RetryAfter) -> float:
 
 def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
     """Return True when the probe covered every id that the part could have had."""
-    return part.after_message_id is not None and (top or 0) - part.after_message_id <= probe_ids
+    return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
 
 
 class Delivery:
@@ -311,7 +311,7 @@ class Delivery:
 
     async def _wait_for_pace(self, chat_id: int) -> None:
         loop = asyncio.get_running_loop()
-        while (wait_s := self._pace.wait_s(chat_id, loop.time())) > 0:
+        while (wait_s := self._pace.wait_s(chat_id, loop.time())) > 0:  # noqa: ASYNC110 - it is time that is awaited
             await asyncio.sleep(wait_s)
         self._pace.sent(chat_id, loop.time())
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import structlog
 
 _TOKEN = re.compile(r"\d{3,20}:[A-Za-z0-9_-]{30,64}")
-_NOISY = ("httpx", "httpcore", "apscheduler", "openai", "aiohttp.access", "uvicorn.access")
+_NOISY = ("httpx", "httpx2", "httpcore", "httpcore2", "apscheduler", "openai", "aiohttp.access", "uvicorn.access")
 
 
 def redact(text: str) -> str:

@@ -1,0 +1,89 @@
+"""Kill -9 at every named point of one turn, and again during the recovery from it: answered once, remembered."""
+
+from __future__ import annotations
+
+import pytest
+from story import PERSON, answered, answers_to, stored_turns
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+
+POINTS = [
+    "inbox_before_write",
+    "inbox_after_write",
+    "turn_claimed",
+    "turn_packet_built",
+    "turn_answered",
+    "before_commit",
+    "after_commit",
+    "turn_committed",
+    "outbox_marked_sending",
+    "outbox_sent_unrecorded",
+    "outbox_recorded",
+    "checkpoint_temp_written",
+    "checkpoint_renamed",
+]
+
+
+def screen(api) -> list[str]:
+    return [line.text for line in api.view(PERSON).lines]
+
+
+async def die(bot, point: str) -> None:
+    """Start with this point armed; wait until the process has killed itself there."""
+    await bot.launch(CONTINUITY_FAULT=point)
+    assert await bot.wait() == -9
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_turn_that_dies_anywhere_is_finished_once(api, model, bot_process, point):
+    """Whatever point of a turn the process dies at, and again in the recovery, its message is answered once."""
+    bot = await bot_process()
+    api.people.says(PERSON, "my dog is called Rex")
+    await answered(api, PERSON, "my dog is called Rex")
+    await bot.terminate()
+
+    api.people.says(PERSON, "what is he called?")
+    await die(bot, point)
+    if point not in ("outbox_recorded", "checkpoint_temp_written", "checkpoint_renamed", "inbox_before_write"):
+        await bot.launch(CONTINUITY_FAULT="#1")
+        assert await bot.wait() == -9
+    await bot.start()
+    await answered(api, PERSON, "what is he called?")
+    api.people.says(PERSON, "thanks")
+    await answered(api, PERSON, "thanks")
+    await bot.terminate()
+
+    assert screen(api) == [
+        "my dog is called Rex",
+        "You said: my dog is called Rex",
+        "what is he called?",
+        "You said: what is he called?",
+        "thanks",
+        "You said: thanks",
+    ]
+    assert [user for user, _ in stored_turns(bot)] == ["my dog is called Rex", "what is he called?", "thanks"]
+    assert ("user", "my dog is called Rex") in model.requests[-1].messages
+
+
+async def test_without_the_probe_a_crash_after_the_send_repeats_the_reply(api, bot_process):
+    """Negative control: with no id to probe, the reply that was sent but not recorded comes twice, marked ↻."""
+    bot = await bot_process(start=False, CONTINUITY_PROBE_IDS="0")
+    api.people.says(PERSON, "only once, please")
+    await die(bot, "outbox_sent_unrecorded")
+
+    await bot.start(ready=lambda: len(screen(api)) == 3)
+
+    assert screen(api)[1:] == ["You said: only once, please", "You said: only once, please\n↻"]
+
+
+async def test_without_resending_an_unproven_reply_is_left_alone(api, bot_process):
+    """With re-sending switched off, what cannot be proven to be sent is not sent again."""
+    bot = await bot_process(start=False, CONTINUITY_PROBE_IDS="0", CONTINUITY_RESEND_UNPROVEN="false")
+    api.people.says(PERSON, "only once, please")
+    await die(bot, "outbox_sent_unrecorded")
+
+    await bot.start()
+    api.people.says(PERSON, "next")
+    await answered(api, PERSON, "next")
+
+    assert len(answers_to(api, PERSON, "only once, please")) == 1
