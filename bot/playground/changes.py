@@ -22,11 +22,22 @@ class Changes:
         self._next.set()
         self._next = asyncio.Event()
 
-    async def until(self, check: Callable[[], T], timeout_s: float | None) -> T:
-        """Return the first true value of `check`, asked now and after each change. Raises TimeoutError."""
+    async def until(self, check: Callable[[], T], timeout_s: float | None, *, look_s: float | None = None) -> T:
+        """Return the first true value of `check`, asked now and after each change. Raises TimeoutError.
+
+        With `look_s` it is also asked that often, for a check that looks at something which nobody announces here.
+        """
         async with asyncio.timeout(timeout_s):
             while True:
                 following = self._next
                 if found := check():
                     return found
-                await following.wait()
+                await _wait(following, look_s)
+
+
+async def _wait(event: asyncio.Event, at_most_s: float | None) -> None:
+    try:
+        async with asyncio.timeout(at_most_s):
+            await event.wait()
+    except TimeoutError:
+        return

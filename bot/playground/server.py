@@ -35,6 +35,7 @@ T = TypeVar("T")
 Validate = Callable[[str, Json], None]
 _CALLS_KEPT = 50_000
 _POLL_MAX_S = 50
+_LOOK_S = 0.1
 _FIRST_DAY_S = 1_760_000_000  # October 2025; people send less than one message a second, so ids stay ahead
 _BODY_MAX_BYTES = 50 * 1024 * 1024
 
@@ -149,12 +150,12 @@ class LoopbackBotApi:
         return not self.updates.is_waiting(update_id)
 
     async def until(self, check: Callable[[], T], timeout_s: float = 20.0) -> T:
-        """Return the first true value of `check`, asked after every change.
+        """Return the first true value of `check`, asked after every change here, and now and then for files elsewhere.
 
         Raises AssertionError, with what everybody sees and the last calls, when it takes longer than `timeout_s`.
         """
         try:
-            return await self.changes.until(check, timeout_s)
+            return await self.changes.until(check, timeout_s, look_s=_LOOK_S)
         except TimeoutError:
             raise AssertionError(f"did not happen within {timeout_s} s\n{self.report()}") from None
 

@@ -140,7 +140,7 @@ class LoopbackModel:
     async def until(self, check: Callable[[], Any], timeout_s: float = 20) -> Any:
         """Return the first true value of `check`, asked after every request, word and answer."""
         try:
-            return await self._changes.until(check, timeout_s)
+            return await self._changes.until(check, timeout_s, look_s=0.1)
         except TimeoutError:
             raise AssertionError(f"the model got {[r.messages[-1:] for r in self.requests]} in {timeout_s} s") from None
 
