@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.languages import Language
-from memory.sentences import Sentence, lowered, plain_sentence, shorten
+from memory.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
 from memory.signs import asked_at_the_end, is_promise, is_request, reports_done
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
@@ -16,7 +16,7 @@ MAX_TEXT_CHARS = 200
 SAME = 0.6
 """Share of common stems from which two matters are one."""
 ABOUT = 0.4
-"""Share of a loop's stems that a report has to name to close it."""
+"""Share of the stems of a loop or of a report, whichever has fewer, that both must name."""
 ALIVE = ("open", "snoozed")
 
 
@@ -67,7 +67,7 @@ def find(
         if loop.status not in ALIVE or (owner and loop.owner != owner):
             continue
         own = stems(loop, language)
-        share = len(own & about) / len(own) if own else 0.0
+        share = _overlap(own, about)
         if share >= ABOUT and (best is None or (share, loop.touched_at_ms, index) > best):
             best = (share, loop.touched_at_ms, index)
     return loops[best[2]] if best else None
@@ -111,7 +111,8 @@ def _is_same(loop: OpenLoop, draft: Draft, language: Language) -> bool:
         return False
     if lowered(loop.text) == lowered(shorten(draft.sentence.text, MAX_TEXT_CHARS)):
         return True
-    return _overlap(stems(loop, language), draft.sentence.stems) > SAME
+    left, right = stems(loop, language), draft.sentence.stems
+    return left == right or (min(len(left), len(right)) > 1 and _overlap(left, right) > SAME)
 
 
 def bounded(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:
@@ -177,12 +178,21 @@ def close_by_user(
             status = "done"
         else:
             continue
-        target = find(loops, sentence.stems, language)
-        if target is None and len(sentence.content) <= 1:
+        about = _about(sentence, "drop" if status == "dropped" else "done", language)
+        target = find(loops, about, language)
+        if target is None and not about:
             target = latest(loops, "user" if status == "done" else None) or latest(loops)
         if target is not None:
             loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
     return loops
+
+
+def _about(sentence: Sentence, cue: str, language: Language) -> frozenset[str]:
+    """Return the stems of what is reported, without the words that report it ("I called", "is sent", "forget")."""
+    found = language.cues[cue].search(sentence.lower)
+    said = words_of(found.group()) if found else ()
+    frame = {said[0], said[-1]} if said else set()
+    return stems_of(tuple(word for word in sentence.content if word not in frame), language)
 
 
 def close_by_assistant(

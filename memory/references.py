@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memory.languages import Language
 from memory.loops import alive, latest
-from memory.sentences import Sentence, clean, shorten
+from memory.sentences import Sentence, clean, lowered, shorten
 from memory.signs import read_sentences, reply_sign
 from memory.types import PendingClarification, SessionState
 
@@ -16,7 +16,7 @@ MAX_OPTIONS = 8
 MAX_OPTION_CHARS = 80
 MAX_VALUE_CHARS = 300
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•]|[a-h]\))\s+(.+)$", re.MULTILINE)
-_BARE_CHARS = " .,!?…:;\"'()"
+_BARE_CHARS = " .,!?\u2026:;\"'()\u00bf\u00a1"
 
 
 def options_of(question: str, reply: str, language: Language) -> tuple[str, ...]:
@@ -37,7 +37,15 @@ def options_of(question: str, reply: str, language: Language) -> tuple[str, ...]
     firsts = [" ".join(part.split()[-max(1, size) :]) for part in parts[-3:]] if len(parts) > 1 else [_tail(left, size)]
     if len(parts) > 1:
         firsts[0] = _tail(parts[-len(firsts)], size)
-    return tuple(shorten(option.strip(_BARE_CHARS), MAX_OPTION_CHARS) for option in (*firsts, right))
+    return tuple(shorten(_plain(option, language), MAX_OPTION_CHARS) for option in (*firsts, right))
+
+
+def _plain(option: str, language: Language) -> str:
+    """Return the option without the small words before it: `For four` → `four`."""
+    words = option.strip(_BARE_CHARS).split()
+    while len(words) > 1 and lowered(words[0]) in language.stop_words:
+        words = words[1:]
+    return " ".join(words)
 
 
 def _tail(text: str, size: int) -> str:

@@ -60,7 +60,7 @@ def reply_sign(sentences: tuple[Sentence, ...], language: Language) -> str | Non
     if not sentences or not is_short(sentences):
         return None
     first = sentences[0]
-    bare = first.lower.strip(" .,!?…:;)(")
+    bare = first.lower.strip(" .,!?\u2026:;)(\u00bf\u00a1")
     for sign in ("no", "yes"):
         if starts_with(sign, first, language) and (sign == "no" or not first.asks):
             return sign
@@ -127,7 +127,7 @@ def is_promise(sentence: Sentence, language: Language) -> bool:
     """Return whether the speaker takes something upon himself, leaving out turns of phrase and suppositions."""
     if sentence.asks or not (language.has("commitment", sentence.lower) or language.has("obligation", sentence.lower)):
         return False
-    return not language.has("not_a_promise", sentence.lower)
+    return not (language.has("not_a_promise", sentence.lower) or language.has("drop", sentence.lower))
 
 
 def is_request(sentence: Sentence, language: Language) -> bool:

@@ -176,12 +176,13 @@ def _close_clarified(
         return loops
     if asked_at_the_end(reading.assistant, language) or loop_rules.defers(reading.assistant, language):
         return loops
-    if not _answers(state, reading):
+    dropped = any(language.has("drop", sentence.lower) for sentence in reading.user)
+    if not dropped and not _answers(state, reading):
         return loops
     asked_seqs = {pending.asked_seq for pending in state.pending_clarifications}
     for loop in loops:
         if loop.owner == "assistant" and loop.status == "open" and loop.opened_seq in asked_seqs:
-            status: LoopStatus = "answered" if loop.kind == "question" else "done"
+            status: LoopStatus = "dropped" if dropped else ("answered" if loop.kind == "question" else "done")
             loops = _with(loops, loop_rules.closed(loop, status, moment.at_ms, moment.turn_id))
     return loops
 
