@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import NamedTuple
 
-from memory.continuity.text import generalize, one_line, words
+from memory.continuity.text import generalize, one_line, stems, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
     TITLE_MAX_CHARS,
@@ -132,10 +132,10 @@ def _is_uncertain(candidate: ArcCandidate, persona: Persona) -> bool:
 
 
 def _summary(candidate: ArcCandidate, persona: Persona) -> str:
-    """Put the label before the words of the evidence, unless they begin with it ("Decided to …")."""
+    """Put the label before the words of the evidence, unless they say it themselves ("I decided to …")."""
     labels = labels_of(persona)
     label = labels.decision if candidate.evidence == "decision" else str(getattr(labels, candidate.kind))
-    if candidate.text.casefold().startswith(label.casefold()):
+    if stems(label) <= stems(candidate.text):
         return candidate.text
     promised = " (the assistant's part)" if candidate.by_assistant else ""
     return one_line(f"{label}{promised}: {candidate.text}", SUMMARY_MAX_CHARS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.continuity.candidates import candidates
+from memory.continuity.describe import describe
 from memory.continuity.framing import frame
 from memory.continuity.generate import generate
 from memory.continuity.merging import merge
@@ -221,10 +222,10 @@ def test_roleplay_is_not_locked_into_what_is_only_likely():
 
 
 def test_label_is_not_said_twice():
-    """What begins with "Decided to …" is not told as "Decided: Decided to …"."""
-    memory = make_memory("Decided to take the train.", kind="decision")
+    """What says "I decided to …" is not told as "Decided: I decided to …"."""
+    memory = make_memory("I decided to take the train.", kind="decision")
 
-    assert frame(found(memories=(memory,)), make_owner(), ())[0].summary == "Decided to take the train."
+    assert frame(found(memories=(memory,)), make_owner(), ())[0].summary == "I decided to take the train."
 
 
 def test_dropped_arc_stays_away_until_something_new_is_said():
@@ -353,3 +354,26 @@ def test_same_inputs_always_give_the_same_bootstrap():
     )
 
     assert generate(make_owner(), inputs) == generate(make_owner(), inputs)
+
+
+def test_description_shows_every_stage():
+    """The operator sees relationship, candidates, scores with their parts, tiers and both packets, in this order."""
+    inputs = inputs_of(make_session(open_loops=(make_loop(),)), memories=(make_memory(),))
+    text = describe(generate(make_owner(), inputs))
+
+    headings = [line for line in text.splitlines() if line.startswith("=== ")]
+
+    assert [heading[4:] for heading in headings] == [
+        "Owner",
+        "Relationship state",
+        "Candidates",
+        "Merged",
+        "Scores",
+        "Core context",
+        "Active arcs",
+        "Left out",
+        "Internal packet",
+        "Preview",
+    ]
+    assert "confidence +1.00" in text
+    assert "from t_1.1" in text
