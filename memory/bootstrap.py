@@ -178,7 +178,7 @@ class Bootstrap:
 
     async def stages(self, owner: BootstrapOwner, *, reword: bool = False) -> Stages:
         """Return every stage of a generation without storing anything; a model is asked only with `reword`."""
-        stages = self._generate(owner, await self._inputs(owner))
+        stages = await self._generate(owner, await self._inputs(owner))
         return await self._reworded(owner, stages) if reword else stages
 
     async def packet_for(self, owner: BootstrapOwner, session_id: str) -> str:
@@ -207,17 +207,19 @@ class Bootstrap:
 
     async def _refresh(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
         """Generate from the inputs, let a model reword, store; from the newest inputs when they changed meanwhile."""
-        stages = await self._reworded(owner, self._generate(owner, inputs))
+        stages = await self._reworded(owner, await self._generate(owner, inputs))
         async with self._storing:
             latest = await self._inputs(owner)
             if fingerprint(owner, latest) != stages.fingerprint:
-                stages = self._generate(owner, latest)
+                stages = await self._generate(owner, latest)
             await self._save(owner, stages)
         return stages
 
-    def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
-        """Generate and keep within the token budget."""
-        stages = generate(owner, inputs)
+    async def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
+        """Generate without what others said in the user's sessions, and keep within the token budget."""
+        turn_ids = dict.fromkeys(loop.turn_id for session in inputs.sessions for loop in session.state.open_loops)
+        foreign = await self._foreign(list(turn_ids), owner.user_id)
+        stages = generate(owner, inputs.model_copy(update={"foreign_turn_ids": foreign}))
         fitted = fit(stages.relationship, stages.selection, self._counter, self._max_tokens)
         return with_selection(stages, fitted, "deterministic")
 
@@ -245,7 +247,7 @@ class Bootstrap:
         cached = await self._cached(owner)
         if cached is not None and not staleness(cached, fingerprint(owner, inputs), inputs.newest_at_ms).go:
             return cached
-        return await self._save(owner, self._generate(owner, inputs))
+        return await self._save(owner, await self._generate(owner, inputs))
 
     async def _without(self, owner: BootstrapOwner, arc_ids: frozenset[str]) -> tuple[CachedBootstrap, list[Statement]]:
         """Return the current bootstrap without some arcs, and the statements that make it stay so."""
@@ -283,17 +285,15 @@ class Bootstrap:
         return made
 
     async def _inputs(self, owner: BootstrapOwner) -> BootstrapInputs:
-        """Read everything that a bootstrap of this owner is made from: one conversation, one user."""
+        """Read what a bootstrap of this owner is made from and stamped with: one conversation, one user."""
         whose = {"conversation_id": owner.conversation_id, "user_id": owner.user_id}
         found = map(rows.session_from, await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX))
         sessions = tuple(session for session in found if session is not None)
         memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
-        turn_ids = dict.fromkeys(loop.turn_id for session in sessions for loop in session.state.open_loops)
         return BootstrapInputs(
             sessions=sessions,
             memories=tuple(map(rows.memory_from, memories)),
-            foreign_turn_ids=await self._foreign(list(turn_ids), owner.user_id),
             dropped=tuple(map(rows.dropped_from, dropped)),
         )
 
