@@ -1,0 +1,126 @@
+"""Kill the process at any step: what was acknowledged is there, what was not is whole or absent, and work goes on."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memory.testing import open_memory
+from memory.types import SessionState
+
+CHILD = Path(__file__).with_name("core_child.py")
+CONVERSATION = "tg:1:1:0"
+TURNS = 2
+
+pytestmark = pytest.mark.crash
+
+
+def run(folder, turns=TURNS, **environment):
+    """Run the child to its end; return its lines and its return code (-9 when it was killed)."""
+    done = subprocess.run(
+        [sys.executable, str(CHILD), str(folder), "turns", str(turns)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+    return done.stdout.splitlines(), done.returncode
+
+
+def points_of(folder, turns=TURNS):
+    """Return how many fault points a whole run passes, and their names."""
+    log = folder / "points.log"
+    run(folder / "points", turns, CONTINUITY_FAULT_LOG=str(log))
+    names = log.read_text().split()
+    return len(names), set(names)
+
+
+async def check(folder, acknowledged):
+    """Assert that acknowledged turns are there, seqs have no holes, and row, log and checkpoint agree."""
+    async with open_memory(folder) as memory:
+        survey = await memory.hydrator.survey()
+        await memory.hydrator.adopt(survey.orphans)
+        session_id = await memory.store.current_session_id(CONVERSATION)
+        if session_id is None:
+            assert not acknowledged
+            return
+        found = await memory.hydrator.hydrate(session_id)
+        stored = await memory.store.turns_after(session_id, 0)
+        assert [turn.seq for turn in stored] == list(range(1, len(stored) + 1))
+        assert set(acknowledged) <= {turn.turn_id for turn in stored}
+        assert len(stored) <= len(acknowledged) + 1
+        assert found.state.last_seq == len(stored)
+        assert found.report.warnings == ()
+        assert list(memory.checkpoints.folder.glob(".*.tmp")) == []
+        if stored:
+            assert memory.checkpoints.load(session_id).state.last_seq == len(stored)
+
+
+def lines_of_turns(lines):
+    return [line for line in lines if line.startswith("t_")]
+
+
+async def test_a_kill_at_every_fault_point_loses_and_repeats_nothing(tmp_path):
+    """The child dies at point 1, 2, 3 … of recording two turns; after a restart all is as if nothing had happened."""
+    count, names = points_of(tmp_path)
+    assert {"before_commit", "after_commit", "checkpoint_temp_written", "checkpoint_renamed"} <= names
+    final_states = set()
+    for point in range(1, count + 1):
+        folder = tmp_path / str(point)
+        lines, code = run(folder, CONTINUITY_FAULT=f"#{point}")
+        assert code == -signal.SIGKILL
+        await check(folder, lines_of_turns(lines))
+        lines, code = run(folder)
+        assert code == 0
+        state = SessionState.model_validate_json(lines[-2])
+        final_states.add(state.model_copy(update={"status": "active"}).model_dump_json())
+        await check(folder, [f"t_{n}" for n in range(1, TURNS + 1)])
+
+    assert len(final_states) == 1
+
+
+async def test_a_kill_during_the_recovery_changes_nothing(tmp_path):
+    """Dead before the checkpoint of turn 1, then dead again at every point of the next start: the end is the same."""
+    for point in range(1, 9):
+        folder = tmp_path / str(point)
+        run(folder, CONTINUITY_FAULT="after_commit:1")
+        run(folder, CONTINUITY_FAULT=f"#{point}")
+        lines, code = run(folder)
+        assert code == 0
+        assert SessionState.model_validate_json(lines[-2]).last_seq == TURNS
+        await check(folder, [f"t_{n}" for n in range(1, TURNS + 1)])
+
+
+async def test_a_turn_acknowledged_before_its_commit_would_be_lost(tmp_path):
+    """Negative control: the check fails for a turn that was claimed but not committed when the process died."""
+    folder = tmp_path / "control"
+    lines, _ = run(folder, CONTINUITY_FAULT="before_commit:2")
+
+    with pytest.raises(AssertionError):
+        await check(folder, [*lines_of_turns(lines), "t_2"])
+
+
+@pytest.mark.parametrize("after", [1, 40, 150])
+def test_every_acknowledged_write_survives_a_kill(tmp_path, after):
+    """Four writers share commits; killed in full run, all that they were told is stored is stored, pairs whole."""
+    with subprocess.Popen(
+        [sys.executable, str(CHILD), str(tmp_path), "writes"], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout
+        acknowledged = {child.stdout.readline().strip() for _ in range(after)}
+        child.kill()
+        acknowledged |= {line.strip() for line in child.stdout.read().split("\n")[:-1]}
+
+    with closing(sqlite3.connect(tmp_path / "continuity.db")) as db:
+        stored = {row[0] for row in db.execute("SELECT turn_id FROM conversation_turns")}
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert acknowledged <= stored
+    whole = {turn_id for turn_id in stored if not turn_id.endswith(".pair")}
+    assert {f"{turn_id}.pair" for turn_id in whole} == stored - whole
