@@ -128,7 +128,8 @@ class Screen:
         rows = [] if style else buttons(line)
         if self._is_piped:
             lines = [part for row in (body, *rows) for part in row.split("\n", allow_blank=True)]
-            return name + Text(" ") + Text("\n    ").join(lines)
+            indented = [Text("    ") + part if index and part else part for index, part in enumerate(lines)]
+            return name + Text(" ") + Text("\n").join(indented)
         return self._columns(name, Group(body, *rows))
 
     def _columns(self, name: Text, body: RenderableType) -> Table:

@@ -74,6 +74,7 @@ async def chat(
             screen.earlier(follower.view.lines[-_EARLIER_LINES:])
             async with start_application(api.url, api.token):
                 await _converse(follower)
+                screen.note("Kept; the next start goes on here.")
             return 0
         async with start_application(api.url, api.token) as settled:
             return await _answer_lines(follower, settled)
