@@ -1,8 +1,9 @@
 """The packet as text: what is stable first, what changes with every turn last, both fenced as data (DESIGN section 7).
 
-Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the first user message
-opened by the stable block (last conversation, today, summary, truncation marker), then the history, then the block that
-changes with every turn in front of the new message.
+Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the stable block (last
+conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then the
+new message. Each block is a message of its own, acknowledged by one word of the assistant (004), so that what the person
+says is never mixed with data and roles alternate.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.ports import TokenCounter
-from memory.transcript import Message, fence, to_messages, truncation_marker
+from memory.transcript import MESSAGE_TOKENS, NO_TEXT, Message, fence, to_messages, truncation_marker
 from memory.types import ConversationContextPacket, JobProgress, OpenLoop, PendingClarification, RetrievedItem
 
 STABLE_TITLE: Final = "What came before the messages below, from the assistant's memory."
+NOTED: Final = "Noted."
 TURN_TITLE: Final = "What the assistant remembers that may bear on the next message."
 
 _DAY_MS: Final = 24 * 3600 * 1000
@@ -43,19 +45,25 @@ def reference_text(packet: ConversationContextPacket) -> str:
 
 
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ...]:
-    """Return the messages for the model, the instructions excepted: roles alternate, the last one is the user's.
+    """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
+    return (
+        *_noted(stable_text(packet)),
+        *to_messages(packet.history),
+        *_noted(turn_text(packet)),
+        Message("user", message or NO_TEXT),
+    )
 
-    The stable block opens the first user message, the changing block stands before `message` in the last one.
-    """
-    lead, last = stable_text(packet), turn_text(packet)
-    history = to_messages(packet.history, lead)
-    opening = (last,) if history else (lead, last)
-    return (*history, Message("user", "\n\n".join(filter(None, (*opening, message)))))
+
+def _noted(block: str) -> tuple[Message, ...]:
+    """Return a block of data with the assistant's word that it was taken in; () for an empty block."""
+    return (Message("user", block), Message("assistant", NOTED)) if block else ()
 
 
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the history."""
-    return counter.count(stable_text(packet)) + counter.count(turn_text(packet))
+    blocks = list(filter(None, (stable_text(packet), turn_text(packet))))
+    pair = counter.count(NOTED) + 2 * MESSAGE_TOKENS
+    return sum(counter.count(block) + pair for block in blocks)
 
 
 def left_out(packet: ConversationContextPacket) -> int:

@@ -239,17 +239,18 @@ def test_the_stable_part_does_not_move_between_turns():
         COUNTER,
     )
 
-    assert prompt(after, "next")[: len(before.history) * 2] == prompt(before, "now")[:-1]
+    stable = 2 + len(before.history) * 2
+    assert prompt(after, "next")[:stable] == prompt(before, "now")[:stable]
 
 
-def test_a_prompt_without_history_is_one_user_message():
-    """The first message of a session goes the same way as all others."""
+def test_what_the_person_says_is_a_message_of_its_own():
+    """Data stands before it, acknowledged, so that roles alternate; the first message goes the same way as all others."""
     packet = build(inputs(state=make_state(), bootstrap="carry this forward"), Budget(), COUNTER)
-    (message,) = prompt(packet, "hello")
+    block, noted, message = prompt(packet, "hello")
 
-    assert message.role == "user"
-    assert "carry this forward" in message.text
-    assert message.text.endswith("hello")
+    assert [part.role for part in (block, noted, message)] == ["user", "assistant", "user"]
+    assert "carry this forward" in block.text
+    assert message.text == "hello"
 
 
 def test_people_cannot_write_instructions_into_the_packet():
