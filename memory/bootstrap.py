@@ -24,6 +24,7 @@ from memory.continuity.types import (
     CachedBootstrap,
     DroppedArc,
     Mode,
+    Persona,
     Preference,
     SessionChoice,
     Stages,
@@ -82,6 +83,18 @@ class Bootstrap:
         self._max_tokens = max_tokens
         self._storing = asyncio.Lock()
         """From reading the inputs to storing what was made of them: a drop or a clearing is never overwritten."""
+
+    async def owner_of(self, session_id: str, persona: Persona) -> BootstrapOwner:
+        """Return whose bootstrap belongs to a session: its conversation and its primary user, with this persona.
+
+        Raises `UnknownSession`, and `ContinuityError` for a session that nobody is known to have opened.
+        """
+        session = await self._db.read_one("continuity_session", session_id=session_id)
+        if session is None:
+            raise UnknownSession(f"there is no session '{session_id}'; `python -m bot sessions` lists them")
+        if session["user_id"] is None:
+            raise ContinuityError(f"session '{session_id}' has no primary user, so nothing is carried forward into it")
+        return BootstrapOwner(conversation_id=session["conversation_id"], user_id=session["user_id"], persona=persona)
 
     async def preference(self, owner: BootstrapOwner) -> Preference:
         """Return what the user chose for this persona; "ask" when nothing was."""

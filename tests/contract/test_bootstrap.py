@@ -181,6 +181,17 @@ async def test_nobody_but_the_primary_user_gets_or_chooses(db, bootstrap):
         await bootstrap.choose(other, "s_2", "use")
 
 
+async def test_session_names_its_owner(db, bootstrap, owner):
+    """The runner is given a session and finds whose bootstrap it is; unknown and ownerless sessions are refused."""
+    await db.write(past(), past(session_id="s_0", user_id=None))
+
+    assert await bootstrap.owner_of("s_1", owner.persona) == owner
+    with pytest.raises(UnknownSession, match="s_9"):
+        await bootstrap.owner_of("s_9", owner.persona)
+    with pytest.raises(ContinuityError, match="primary user"):
+        await bootstrap.owner_of("s_0", owner.persona)
+
+
 async def test_session_of_another_conversation_is_unknown(db, bootstrap):
     """A session id from elsewhere is refused, so that nothing crosses over."""
     await db.write(past(), new())
