@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from memory.languages import Language
 from memory.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
-from memory.signs import asked_at_the_end, is_promise, is_request, reports_done
+from memory.signs import asked_at_the_end, calls_off, is_promise, is_request, reports_done, tells_the_past
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
@@ -15,8 +16,9 @@ MAX_CLOSED = 8
 MAX_TEXT_CHARS = 200
 SAME = 0.6
 """Share of common stems from which two matters are one."""
-ABOUT = 0.4
+ABOUT = 0.33
 """Share of the stems of a loop or of a report, whichever has fewer, that both must name."""
+SHORT_REPLY_SENTENCES = 4
 ALIVE = ("open", "snoozed")
 
 
@@ -127,9 +129,12 @@ def bounded(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:
 
 def defers(assistant: tuple[Sentence, ...], language: Language) -> bool:
     """Return whether the reply puts the matter off or does not know."""
+    short = len(assistant) <= SHORT_REPLY_SENTENCES
     return any(
-        (language.has("deferral", sentence.lower) or language.has("unsure", sentence.lower)) and not sentence.asks
-        for sentence in assistant[:4]
+        (language.has("deferral", s.lower) or (short and language.has("unsure", s.lower)))
+        and not s.asks
+        and not s.text.endswith(":")
+        for s in {*assistant[:2], *assistant[-2:]}
     )
 
 
@@ -138,13 +143,14 @@ def drafts_of(
 ) -> tuple[Draft, ...]:
     """Return what the turn leaves unfinished: the user's promises, what the reply put off, the assistant's promises."""
     drafts = [Draft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
+    promised = [] if has_job else _own_promises(assistant, language)
     waiting = bool(asked_at_the_end(assistant, language)) or defers(assistant, language) or failed or not assistant
     asked = [s for s in user if ("request" in s.signs or s.asks) and s.content and not is_promise(s, language)]
-    if waiting and asked and not has_job:
+    if (waiting or promised) and asked and not has_job:
         kind: LoopKind = "request" if is_request(asked[-1], language) or not asked[-1].asks else "question"
         drafts.append(Draft(kind, "assistant", asked[-1]))
-    elif not has_job:
-        drafts += _own_promises(assistant, language)
+    else:
+        drafts += promised
     return tuple(drafts)
 
 
@@ -171,20 +177,28 @@ def close_by_user(
 ) -> tuple[OpenLoop, ...]:
     """Return the loops after what the user reports as done or calls off."""
     for sentence in user:
-        status: LoopStatus
-        if language.has("drop", sentence.lower) and not sentence.asks:
-            status = "dropped"
-        elif reports_done(sentence, language):
-            status = "done"
-        else:
+        cue = _report(sentence, language)
+        if cue is None:
             continue
-        about = _about(sentence, "drop" if status == "dropped" else "done", language)
+        about = _about(sentence, cue, language)
         target = find(loops, about, language)
-        if target is None and not about:
-            target = latest(loops, "user" if status == "done" else None) or latest(loops)
+        if target is None and not about and cue != "past":
+            target = latest(loops, "user" if cue == "done" else None) or latest(loops)
         if target is not None:
+            status: LoopStatus = "dropped" if cue == "drop" else "done"
             loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
     return loops
+
+
+def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "past"] | None:
+    """Return by which cue the sentence says that a matter has ended, or None."""
+    if calls_off(sentence, language):
+        return "drop"
+    if is_promise(sentence, language):
+        return None
+    if reports_done(sentence, language):
+        return "done"
+    return "past" if tells_the_past(sentence, language) else None
 
 
 def _about(sentence: Sentence, cue: str, language: Language) -> frozenset[str]:

@@ -44,7 +44,7 @@ def candidates(turn: ConversationTurn, languages: Languages) -> list[MemoryCandi
         return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     found: dict[str, MemoryCandidate] = {}
-    for sentence in pieces(turn.user_text):
+    for sentence, _ in pieces(turn.user_text):
         if has_question_mark(sentence) or language.has("question", lowered(sentence)):
             continue
         for candidate in _from_sentence(sentence, turn, language):

@@ -14,8 +14,11 @@ MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 320
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
-_SPLIT = re.compile("(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+")
+_SPLIT = re.compile(
+    "(?<!\\d\\.)(?<!Mr\\.)(?<!Mrs\\.)(?<!Dr\\.)(?<!St\\.)(?<!z\\.)(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
+)
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
+_ITEM = re.compile("\\s*(?:[-*\u2022]\\s|\\d{1,2}[.)]\\s|[a-hA-H]\\)\\s)")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f]")
 _MIN_WORD_CHARS = 2
@@ -31,6 +34,8 @@ class Sentence:
     content: tuple[str, ...]
     stems: frozenset[str]
     signs: frozenset[str] = field(default_factory=frozenset)
+    listed: bool = False
+    """True for an item of a list."""
 
     @property
     def asks(self) -> bool:
@@ -103,14 +108,17 @@ def has_question_mark(text: str) -> bool:
     return bool(_QUESTION_MARK.search(text))
 
 
-def pieces(text: str) -> Iterator[str]:
-    """Yield the sentences of a text as written, without code, links, bullets and quote marks; at most 40."""
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of a text, without code, links, bullets and quote marks, and whether each is a list item.
+
+    At most 40, of at most 320 characters each.
+    """
     count = 0
     for piece in _SPLIT.split(_NOISE.sub(" ", clip(clean(text)))):
         plain = _BULLET.sub("", piece or "").strip()
         if not plain:
             continue
-        yield plain[:MAX_SENTENCE_CHARS]
+        yield plain[:MAX_SENTENCE_CHARS], _ITEM.match(piece) is not None
         count += 1
         if count == MAX_SENTENCES:
             return

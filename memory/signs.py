@@ -39,8 +39,8 @@ def sentence_signs(sentence: Sentence, language: Language) -> frozenset[str]:
 
 def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
     """Return the sentences of a text with their signs, at most 40."""
-    plain = (plain_sentence(piece, language) for piece in pieces(text))
-    return tuple(replace(sentence, signs=sentence_signs(sentence, language)) for sentence in plain)
+    plain = ((plain_sentence(piece, language), listed) for piece, listed in pieces(text))
+    return tuple(replace(s, signs=sentence_signs(s, language), listed=listed) for s, listed in plain)
 
 
 def starts_with(cue: str, sentence: Sentence, language: Language) -> bool:
@@ -107,7 +107,7 @@ def intent_of(sentences: tuple[Sentence, ...], language: Language) -> str:
 def _intent_by_signs(sentences: tuple[Sentence, ...], language: Language) -> str:
     signs = frozenset[str]().union(*(sentence.signs for sentence in sentences))
     found = (
-        ("drop", any(language.has("drop", sentence.lower) for sentence in sentences)),
+        ("drop", any(calls_off(sentence, language) for sentence in sentences)),
         ("reminder", action_of(sentences, language) == "remind"),
         ("request", "request" in signs),
         ("question", "question" in signs),
@@ -127,7 +127,26 @@ def is_promise(sentence: Sentence, language: Language) -> bool:
     """Return whether the speaker takes something upon himself, leaving out turns of phrase and suppositions."""
     if sentence.asks or not (language.has("commitment", sentence.lower) or language.has("obligation", sentence.lower)):
         return False
-    return not (language.has("not_a_promise", sentence.lower) or language.has("drop", sentence.lower))
+    return not (language.has("not_a_promise", sentence.lower) or _called_off(sentence, language))
+
+
+def _called_off(sentence: Sentence, language: Language) -> bool:
+    """Return whether the promise is taken back ("I don't need to … any more"), which "I must cancel the …" is not."""
+    drop = language.cues["drop"].search(sentence.lower) if "drop" in language.cues else None
+    if drop is None:
+        return False
+    found = [language.cues[cue].search(sentence.lower) for cue in ("obligation", "commitment") if cue in language.cues]
+    return all(match.end() > drop.start() for match in found if match)
+
+
+def calls_off(sentence: Sentence, language: Language) -> bool:
+    """Return whether the sentence says that something is not wanted any longer."""
+    return not sentence.asks and language.has("drop", sentence.lower) and not is_promise(sentence, language)
+
+
+def tells_the_past(sentence: Sentence, language: Language) -> bool:
+    """Return whether the sentence tells what the speaker did, which closes only what it names."""
+    return language.has("past", sentence.lower) and not sentence.asks and not language.has("not_yet", sentence.lower)
 
 
 def is_request(sentence: Sentence, language: Language) -> bool:
@@ -159,9 +178,15 @@ def response_type_of(sentences: tuple[Sentence, ...], language: Language) -> Res
 
 
 def asked_at_the_end(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:
-    """Return the questions among the last sentences of a reply that wait for an answer; courtesies do not."""
-    return tuple(
-        sentence
-        for sentence in sentences[-3:]
-        if sentence.asks and has_question_mark(sentence.text) and not language.has("courtesy_question", sentence.lower)
-    )
+    """Return the questions with which a reply ends and that wait for an answer; courtesies do not.
+
+    Choices listed behind the question and a "let me know" do not take the last word from it; anything else does.
+    """
+    asked: list[Sentence] = []
+    for sentence in reversed(sentences):
+        question = has_question_mark(sentence.text)
+        if question and not language.has("courtesy_question", sentence.lower):
+            asked.append(sentence)
+        if not question and (asked or not (sentence.listed or language.has("request", sentence.lower))):
+            break
+    return tuple(reversed(asked[:3]))

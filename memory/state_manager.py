@@ -14,6 +14,7 @@ from memory.signs import (
     TurnSigns,
     action_of,
     asked_at_the_end,
+    calls_off,
     intent_of,
     is_offer,
     read_sentences,
@@ -176,7 +177,7 @@ def _close_clarified(
         return loops
     if asked_at_the_end(reading.assistant, language) or loop_rules.defers(reading.assistant, language):
         return loops
-    dropped = any(language.has("drop", sentence.lower) for sentence in reading.user)
+    dropped = any(calls_off(sentence, language) for sentence in reading.user)
     if not dropped and not _answers(state, reading):
         return loops
     asked_seqs = {pending.asked_seq for pending in state.pending_clarifications}
@@ -210,7 +211,7 @@ def _answers(state: SessionState, reading: Reading) -> bool:
 
 def _pending(state: SessionState, turn: ConversationTurn, reading: Reading) -> tuple[PendingClarification, ...]:
     left: tuple[PendingClarification, ...] = ()
-    dropped = any(reading.language.has("drop", sentence.lower) for sentence in reading.user)
+    dropped = any(calls_off(sentence, reading.language) for sentence in reading.user)
     if state.pending_clarifications and not dropped and not _answers(state, reading):
         left = tuple(p for p in state.pending_clarifications if turn.seq - p.asked_seq < PENDING_TURNS)
     asked = tuple(
@@ -229,7 +230,7 @@ def _pending(state: SessionState, turn: ConversationTurn, reading: Reading) -> t
 
 def _passed_over(state: SessionState, pending: tuple[PendingClarification, ...], reading: Reading) -> list[Draft]:
     """Return the assistant's questions that are not waited for any longer: they stay as open questions."""
-    if _answers(state, reading) or any(reading.language.has("drop", s.lower) for s in reading.user):
+    if _answers(state, reading) or any(calls_off(s, reading.language) for s in reading.user):
         return []
     kept = {p.question for p in pending}
     gone = [
