@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from memory import packet_text
 from memory.budget import CUT_ORDER, FRAME_TOKENS, MIN_HISTORY_TOKENS, MIN_TURNS, TIERS, Budget
+from memory.compaction import verbatim
 from memory.packet_text import prompt, reference_text, stable_text, turn_text
 from memory.ports import TokenCounter
 from memory.transcript import abridge, clip, clip_to_tokens, clip_tools, turn_messages, turn_tokens
@@ -158,12 +159,11 @@ def _guarded(part: _Part, fill: Callable[[_Part], None]) -> None:
 
 
 def _history(part: _Part, inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> None:
-    """Take the newest turns that fit, whole; of the last three the one at the edge is shortened rather than lost."""
-    mark = inputs.state.compaction
-    turns = {turn.seq: turn for turn in inputs.history}
-    if mark:
-        turns = {seq: turn for seq, turn in turns.items() if seq >= mark.history_from_seq or seq in mark.kept_seqs}
-    waiting = sorted(turns.values(), key=lambda turn: turn.seq)
+    """Take whole turns while they fit: the last three, those that a compaction kept, then the others, newest first.
+
+    Of the last three the one at the edge is shortened rather than lost; behind it there is no room for others.
+    """
+    waiting = _by_worth(inputs)[::-1]
     messages = 0
     while waiting:
         turn = clip_tools(waiting[-1], budget.tool_output_max_chars)
@@ -177,6 +177,18 @@ def _history(part: _Part, inputs: ContextInputs, budget: Budget, counter: TokenC
         _shorten_into(part, waiting.pop(), part.budget - part.used, counter)
     for turn in waiting:
         part.cut_tokens += turn_tokens(turn, counter)
+
+
+def _by_worth(inputs: ContextInputs) -> list[ConversationTurn]:
+    """Return the turns that may be shown, the most precious first; a cut takes them from the end."""
+    turns = verbatim(inputs.state, inputs.history)[::-1]
+    kept = set(inputs.state.compaction.kept_seqs) if inputs.state.compaction else set()
+    last, older = turns[:MIN_TURNS], turns[MIN_TURNS:]
+    return [
+        *last,
+        *(turn for turn in older if turn.seq in kept),
+        *(turn for turn in older if turn.seq not in kept),
+    ]
 
 
 def _shorten_into(part: _Part, turn: ConversationTurn, room: int, counter: TokenCounter) -> None:
@@ -296,7 +308,7 @@ def _short_question(asked: PendingClarification, counter: TokenCounter) -> Pendi
 def _packet(inputs: ContextInputs, parts: Mapping[Tier, _Part], frame: _Frame) -> ConversationContextPacket:
     """Return the packet that the parts make up, with a receipt for each tier."""
     state = inputs.state
-    turns = tuple(reversed(parts["history"].values))
+    turns = tuple(sorted(parts["history"].values, key=lambda turn: turn.seq))
     loops = tuple(parts["threads"].values)
     missing = _missing(inputs, parts["history"])
     return ConversationContextPacket(

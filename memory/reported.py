@@ -100,6 +100,12 @@ def is_small_talk(sentence: str, language: Language) -> bool:
     return len(lower.split()) <= 6 and reporting(language.code).has("small_talk", lower)  # noqa: PLR2004 - a courtesy is short
 
 
+def specific_words(sentence: str) -> frozenset[str]:
+    """Return the names and the words with digits: two sentences that differ in one of them say different things."""
+    numbers = (word.strip(".,;:!?") for word in sentence.split() if _NUMBER.search(word))
+    return frozenset((*_NAME.findall(sentence), *numbers))
+
+
 def specifics(sentence: str) -> int:
     """Return how many numbers and names the sentence holds: what nobody can reconstruct from the gist."""
     return len(_NUMBER.findall(sentence)[:4]) + 2 * len(_NAME.findall(sentence)[:4])

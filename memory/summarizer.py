@@ -23,6 +23,7 @@ from memory.reported import (
     join_abbreviations,
     remark,
     report,
+    specific_words,
     specifics,
 )
 from memory.sentences import Sentence, is_question, lowered, pieces, plain_sentence, shorten
@@ -260,13 +261,17 @@ def _share(stems: frozenset[str], seen: set[str]) -> float:
 
 
 def _unrepeated(notes: Sequence[Note]) -> list[Note]:
-    """Return the notes in order without near-copies; of two the newer one stays."""
-    kept: list[tuple[Note, frozenset[str]]] = []
+    """Return the notes in order without near-copies; of two the newer stays. Another number or name is no copy."""
+    kept: list[tuple[Note, frozenset[str], frozenset[str]]] = []
     for note in reversed(notes):
-        words = frozenset(lowered(note.text).split())
-        if not any(len(words & other) >= _SAME * max(len(words), len(other), 1) for _, other in kept):
-            kept.append((note, words))
-    return [note for note, _ in reversed(kept)]
+        words, marks = frozenset(lowered(note.text).split()), specific_words(note.text)
+        if not any(_same(words, other) and marks == others for _, other, others in kept):
+            kept.append((note, words, marks))
+    return [note for note, _, _ in reversed(kept)]
+
+
+def _same(left: frozenset[str], right: frozenset[str]) -> bool:
+    return len(left & right) >= _SAME * max(len(left), len(right), 1)
 
 
 def _fitting(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[Note]:

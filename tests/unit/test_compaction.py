@@ -1,0 +1,187 @@
+"""When the history is compacted, what stays, and what a model's summary has to hold."""
+
+import pytest
+
+from memory.budget import Budget
+from memory.compaction import HOLD_TURNS, held, mark_of, plan, truncation, verbatim
+from memory.languages import Languages
+from memory.summarizer import summarize
+from memory.summary_check import problems
+from memory.testing import START_MS, WordCounter, make_state, make_turn
+from memory.types import CompactionMark, OpenLoop
+
+LANGUAGES = Languages.load()
+COUNTER = WordCounter()
+BUDGET = Budget(history_tokens=400, cap_tokens=1000, summary_tokens=200)
+SMALL_TALK = "what do you think about that whole thing then and why would anybody do it like this at all?"
+FACT = "My sister Ida moved to Lyon in 2019."
+
+
+def turns(n, user=SMALL_TALK, assistant="well it depends on many things"):
+    return [make_turn(seq=seq, user_text=user, assistant_text=assistant, language="en") for seq in range(1, n + 1)]
+
+
+def planned(history, **state):
+    return plan(make_state(last_seq=len(history), **state), history, BUDGET, COUNTER, LANGUAGES)
+
+
+def marked(plan_, text="- Decided: tea"):
+    return mark_of(plan_, "c_1", text, COUNTER)
+
+
+def test_nothing_happens_while_the_history_fits():
+    """004: test_no_compact_under_budget."""
+    assert planned(turns(5)) is None
+
+
+def test_it_cuts_back_to_about_sixty_percent_in_one_step():
+    """So that the prompt's beginning stays the same for many turns."""
+    made = planned(turns(14))
+
+    assert made.verbatim_tokens <= BUDGET.compact_to_tokens
+    assert made.history_from_seq == made.through_seq + 1
+    assert made.from_seq == 1
+    assert made.tokens_before > BUDGET.history_tokens
+
+
+def test_many_small_turns_reach_the_message_limit():
+    """80 messages are a limit of their own."""
+    made = plan(make_state(last_seq=41), turns(41, "hm", "mm"), Budget(), COUNTER, LANGUAGES)
+
+    assert "82 messages" in made.reason
+    assert 41 - made.history_from_seq + 1 <= 24
+
+
+@pytest.mark.parametrize("size", [80, 200, 1000])
+def test_at_least_three_turns_stay_whatever_their_size(size):
+    """The window shrinks with the size of the messages, never below three turns (004 phase 4)."""
+    made = planned(turns(6, "word " * size))
+
+    assert 6 - made.history_from_seq + 1 == 3
+
+
+def test_a_wide_recency_window_is_kept_while_it_is_small():
+    """`recency_window` counts messages."""
+    budget = Budget(history_tokens=600, cap_tokens=1200, recency_window=16)
+    made = plan(make_state(last_seq=25), turns(25), budget, COUNTER, LANGUAGES)
+
+    assert 25 - made.history_from_seq + 1 >= 8
+
+
+def test_old_turns_with_facts_stay_verbatim():
+    """Priority retention: they outlive small talk; kept ones are not part of the segment."""
+    history = turns(14)
+    history[1] = make_turn(seq=2, user_text=FACT, assistant_text="ok", language="en")
+    made = planned(history)
+
+    assert made.kept_seqs == (2,)
+    assert 2 not in [turn.seq for turn in made.segment]
+
+
+def test_a_kept_turn_goes_into_the_summary_when_it_has_to_leave():
+    """Nothing falls between verbatim and summary."""
+    history = [
+        make_turn(seq=n, user_text=f"{FACT} Room {n}.", assistant_text="ok", language="en") for n in range(1, 60)
+    ]
+    mark = CompactionMark(compaction_id="c", history_from_seq=30, summary="", summary_tokens=0, kept_seqs=(3, 4, 5))
+    made = plan(make_state(last_seq=59, compaction=mark), history, BUDGET, COUNTER, LANGUAGES)
+    accounted = {turn.seq for turn in made.segment} | set(made.kept_seqs) | set(range(made.history_from_seq, 60))
+
+    assert accounted == {3, 4, 5, *range(30, 60)}
+
+
+def test_three_huge_turns_are_never_compacted():
+    """There is nothing to fold; the packet shortens them. So it cannot loop."""
+    assert planned(turns(3, "word " * 3000)) is None
+
+
+def test_a_summary_that_does_not_shrink_the_prompt_is_refused():
+    """Then truncation is the way out, with the summary that was there."""
+    made = planned(turns(14))
+
+    assert marked(made, "word " * 5000) is None
+    assert marked(made, "  ") is None
+    assert truncation(made, "c_1", COUNTER).summary == made.previous
+
+
+def test_after_a_compaction_none_is_due():
+    """Planning again on its outcome plans nothing, also after a truncation."""
+    history = turns(14)
+    made = planned(history)
+
+    for mark in (marked(made), truncation(made, "c_1", COUNTER)):
+        state = make_state(last_seq=14, compaction=mark)
+        assert plan(state, verbatim(state, history), BUDGET, COUNTER, LANGUAGES) is None
+
+
+def test_the_deterministic_summary_always_shrinks_the_prompt():
+    """Its room is less than what it replaces."""
+    history = [make_turn(seq=n, user_text=f"{FACT} Box {n}.", assistant_text="ok", language="en") for n in range(1, 60)]
+    made = planned(history)
+    text = summarize(made.segment, made.previous, LANGUAGES, COUNTER, made.summary_max_tokens)
+
+    assert marked(made, text).summary_tokens <= made.summary_max_tokens
+
+
+def test_the_rolling_summary_stands_for_turns_that_are_not_loaded():
+    """A long session that was never compacted loses nothing at its first compaction."""
+    history = [turn.model_copy(update={"seq": turn.seq + 100}) for turn in turns(14)]
+
+    assert planned(history, rolling_summary="- Stated: x").previous == "- Stated: x"
+    assert planned(turns(14), rolling_summary="- Stated: x").previous == ""
+
+
+def test_an_undo_holds_for_ten_turns():
+    """Otherwise the next message would compact again what was just brought back."""
+    since = [make_turn(seq=n, created_at_ms=START_MS + n) for n in range(1, HOLD_TURNS + 1)]
+
+    assert held(since[:-1], START_MS)
+    assert not held(since, START_MS)
+    assert not held(since, None)
+
+
+SOURCE = [
+    make_turn(seq=1, user_text=FACT, language="en"),
+    make_turn(seq=2, user_text="We decided to paint the fence green in March.", language="en"),
+    make_turn(seq=3, user_text="haha ok", language="en"),
+]
+LOOP = OpenLoop(
+    loop_id="t_2.1",
+    kind="task",
+    owner="user",
+    text="paint the fence",
+    turn_id="t_2",
+    opened_seq=2,
+    opened_at_ms=0,
+    touched_at_ms=0,
+)
+GOOD = "- The user's sister, called Ida, moved to Lyon in 2019.\n- They decided to paint the fence green in March."
+
+
+def test_a_true_and_whole_summary_of_a_model_is_accepted():
+    """Numbers, names, dates and open loops are there, nothing is new."""
+    assert problems(GOOD, SOURCE, "", [LOOP], LANGUAGES) == []
+
+
+@pytest.mark.parametrize(
+    ("summary", "problem"),
+    [
+        (GOOD.replace("2019", "spring"), "the number 2019 is missing"),
+        (GOOD.replace("Ida", "she"), "the name Ida is missing"),
+        (GOOD.replace("March", "spring"), "the name March is missing"),
+        (GOOD.replace("paint the fence green", "go ahead"), "the open loop t_2.1 is missing"),
+        (GOOD + " It costs 45 euros.", "the number 45 was made up"),
+        (GOOD + " They asked Roberto.", "the name Roberto was made up"),
+        (" ", "it is empty"),
+    ],
+)
+def test_a_model_that_drops_or_invents_is_caught(summary, problem):
+    """The check is code, not another model (DESIGN section 7)."""
+    assert problem in problems(summary, SOURCE, "", [LOOP], LANGUAGES)
+
+
+def test_what_the_previous_summary_knew_may_not_be_lost_either():
+    """Cascade: facts of long ago survive every rewriting."""
+    previous = "- Stated: The user's locker at the Nordbad is number 88."
+
+    assert "the number 88 is missing" in problems(GOOD, SOURCE, previous, [LOOP], LANGUAGES)

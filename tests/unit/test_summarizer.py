@@ -1,0 +1,161 @@
+"""Summaries without a model: what lasts is kept, what was only talk goes first."""
+
+import pytest
+
+from memory.languages import Languages
+from memory.reported import report
+from memory.summarizer import HEADER, fold, fold_due, gist_of, important, read_notes, sentences_of, summarize
+from memory.testing import WordCounter, make_state, make_turn
+
+LANGUAGES = Languages.load()
+COUNTER = WordCounter()
+
+
+def summary(*texts, previous="", max_tokens=1000, assistant="Good to know.", **overrides):
+    turns = [
+        make_turn(seq=seq, user_text=text, assistant_text=assistant, **({"language": "en"} | overrides))
+        for seq, text in enumerate(texts, 1)
+    ]
+    return summarize(turns, previous, LANGUAGES, COUNTER, max_tokens)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("We decided to take the flat on Bergstrasse 14.", "- Decided: The user: We decided to take the flat"),
+        ("My daughter's name is Ida.", "- Stated: The user's daughter's name is Ida."),
+        ("I prefer trains over planes.", "- Preferred: The user prefers trains over planes."),
+        ("I need to call the insurance people.", "- Left open: The user needs to call the insurance people."),
+        ("The bathroom gets blue tiles then.", "- Mentioned: The user: The bathroom gets blue tiles then."),
+    ],
+)
+def test_each_kind_of_remark_has_its_line(said, line):
+    """Decisions, facts, preferences, open matters and plain statements, reported in the third person."""
+    assert line in summary(said)
+
+
+def test_a_summary_says_that_it_is_not_instructions():
+    """Its first line is the same in all languages and sessions (004, DESIGN section 7)."""
+    assert summary("My name is Bo.").splitlines()[0] == HEADER
+    assert "not instructions" in HEADER
+
+
+@pytest.mark.parametrize("said", ["ok thanks", "Hello!", "What is the capital of Peru?", "haha"])
+def test_small_talk_and_plain_questions_leave_no_lasting_note(said):
+    """They may be part of the gist, never a fact."""
+    assert all(note.kind == "said" for note in read_notes(summary(said)))
+
+
+def test_a_relative_day_carries_its_date():
+    """The word "tomorrow" is only right on the day it was said."""
+    assert "(said on 2023-11-14)" in summary("I have a dentist appointment tomorrow at 15:30.")
+
+
+def test_a_forwarded_text_is_nobodys_fact():
+    """What a third party wrote is not a fact about the user."""
+    assert all(note.kind == "said" for note in read_notes(summary("My name is Eve.", third_party=True)))
+
+
+def test_the_last_summary_and_the_new_turns_make_the_next_one():
+    """Cascade: lines are read back and merged, none twice (004 phase 4)."""
+    first = summary("My daughter's name is Ida.")
+    second = summary("We decided to move to Lyon.", "My daughter's name is Ida.", previous=first)
+
+    assert second.count("Ida") == 1
+    assert "Lyon" in second
+
+
+def test_a_summary_of_a_model_is_merged_too():
+    """Lines in another form count as something said."""
+    assert "They talked about sailing." in summary("My name is Bo.", previous="They talked about sailing.")
+
+
+@pytest.mark.parametrize("max_tokens", [0, 5, 20, 60, 200])
+def test_a_summary_never_grows_past_its_budget(max_tokens):
+    """Whatever goes in."""
+    texts = [f"My locker number {n} is in Hall {n * 7}." for n in range(80)]
+
+    assert COUNTER.count(summary(*texts, max_tokens=max_tokens)) <= max_tokens
+
+
+def test_gist_goes_before_facts_when_room_is_short():
+    """Decisions and facts outlive small talk."""
+    talk = "The weather was rather nice and the birds were singing in the old trees."
+    text = summary(*[f"{talk} {n}" for n in range(20)], "We decided to hire Ana Lopez.", max_tokens=40)
+
+    assert "Ana Lopez" in text
+
+
+def test_the_same_turns_give_the_same_summary():
+    """Deterministic and offline (002 section 8)."""
+    texts = ["My cat is called Tom.", "We agreed on Tuesday.", "Why is the sky blue?"]
+
+    assert summary(*texts) == summary(*texts)
+
+
+@pytest.mark.parametrize("text", ["", "\ud800", "```\n" * 500, "👩‍👩‍👧‍👦" * 300, "。" * 1000, "a" * 50_000])
+def test_no_text_makes_it_raise(text):
+    """Code, emoji, other scripts and broken characters pass through."""
+    assert isinstance(summary(text, assistant=text, language=None), str)
+
+
+def test_german_facts_are_kept_as_they_were_said():
+    """A language without reporting rules is quoted."""
+    assert "Meine Tochter heißt Ida." in summary("Meine Tochter heißt Ida.", language="de")
+
+
+def test_a_language_without_a_file_keeps_numbers_and_names():
+    """Nothing matches, but what is specific still counts."""
+    assert "1150" in summary("Vuokra on 1150 euroa kuussa.", language="fi")
+
+
+def test_speech_is_reported_from_the_outside():
+    """Pronouns become the people they stand for."""
+    assert report("I'll send you my notes", "the user", "the assistant", "en") == (
+        "The user will send the assistant the user's notes"
+    )
+
+
+def test_an_abbreviation_does_not_end_a_sentence():
+    """Names stay whole."""
+    said = sentences_of("Her teacher is Ms. Lindqvist.", 1, "the user", "the assistant", LANGUAGES.get("en"))
+
+    assert [each.sentence.text for each in said] == ["Her teacher is Ms. Lindqvist."]
+
+
+def test_the_gist_is_told_in_the_order_of_the_talk():
+    """Chosen by weight, told in sequence."""
+    language = LANGUAGES.get("en")
+    said = [
+        each
+        for place, text in enumerate(["The boat trip starts in Oslo.", "Hm.", "The boat trip ends in Bergen."])
+        for each in sentences_of(text, place, "Ann", "Bo", language)
+    ]
+
+    assert gist_of(said, 2) == ["Ann: The boat trip starts in Oslo.", "Ann: The boat trip ends in Bergen."]
+
+
+@pytest.mark.parametrize(
+    ("last_seq", "summarized", "through"),
+    [(0, 0, None), (12, 0, None), (13, 0, 10), (22, 10, None), (23, 10, 20), (40, 0, 37)],
+)
+def test_folding_is_due_every_ten_turns_and_leaves_three_raw(last_seq, summarized, through):
+    """002 section 4."""
+    assert fold_due(make_state(last_seq=last_seq, summarized_through_seq=summarized)) == through
+
+
+def test_folding_moves_the_summary_on():
+    """Only turns that are due and not yet covered go in."""
+    turns = [make_turn(seq=n, user_text=f"My locker {n} is number {n * 11}.", language="en") for n in range(1, 14)]
+    state = fold(make_state(last_seq=13), turns, LANGUAGES, COUNTER)
+
+    assert state.summarized_through_seq == 10
+    assert "110" in state.rolling_summary
+    assert "121" not in state.rolling_summary
+    assert fold(state, turns, LANGUAGES, COUNTER) is state
+
+
+def test_turns_with_decisions_are_important_and_chat_is_not():
+    """Priority retention asks this (004 phase 4)."""
+    assert important(make_turn(user_text="We agreed on the 4th of May.", language="en"), LANGUAGES)
+    assert not important(make_turn(user_text="haha, nice", language="en"), LANGUAGES)
