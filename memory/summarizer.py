@@ -175,7 +175,7 @@ def sentences_of(
     text: str, place: int, speaker: str, other: str, language: Language, *, at_ms: int | None = None
 ) -> list[Said]:
     """Return the sentences of one text, code and links left out; `at_ms` is when it was said, if that is known."""
-    whole = join_abbreviations(pieces(text), language.code)
+    whole = join_abbreviations((piece for piece, _ in pieces(text)), language.code)
     return [Said(place, speaker, other, plain_sentence(piece, language), language, at_ms) for piece in whole]
 
 
