@@ -58,7 +58,7 @@ def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cas
         return _classify_refusal(error.message.lower())
     if isinstance(error, NetworkError):
         return Failure.NOT_SENT if isinstance(error.__cause__, _NEVER_LEFT) else Failure.MAYBE_SENT
-    return Failure.REFUSED
+    return Failure.MAYBE_SENT if type(error) is TelegramError else Failure.REFUSED  # an answer that cannot be read
 
 
 def _classify_refusal(message: str) -> Failure:

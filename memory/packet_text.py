@@ -1,9 +1,9 @@
 """The packet as text: what is stable first, what changes with every turn last, both fenced as data (DESIGN section 7).
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the stable block (last
-conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then the
-new message. Each block is a message of its own, acknowledged by one word of the assistant (004), so that what the person
-says is never mixed with data and roles alternate.
+conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then
+the new message. Each block is a message of its own, acknowledged by one word of the assistant (004), so that what the
+person says is never mixed with data and roles alternate.
 """
 
 from __future__ import annotations

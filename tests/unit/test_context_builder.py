@@ -244,7 +244,7 @@ def test_the_stable_part_does_not_move_between_turns():
 
 
 def test_what_the_person_says_is_a_message_of_its_own():
-    """Data stands before it, acknowledged, so that roles alternate; the first message goes the same way as all others."""
+    """Data stands before it, acknowledged, so that roles alternate; the first message goes the same way."""
     packet = build(inputs(state=make_state(), bootstrap="carry this forward"), Budget(), COUNTER)
     block, noted, message = prompt(packet, "hello")
 
