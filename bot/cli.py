@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from dotenv import load_dotenv
@@ -14,16 +15,27 @@ from rich.console import Console
 
 from bot.settings import Settings
 
+if TYPE_CHECKING:
+    from bot.ops.desk import Desk
+
+_T = TypeVar("_T")
+
 app = typer.Typer(
     help="A Telegram assistant that never loses the thread.", no_args_is_help=True, pretty_exceptions_enable=False
 )
+checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
+quarantine = typer.Typer(help="Updates that were given up on.", no_args_is_help=True)
+app.add_typer(checkpoint, name="checkpoint")
+app.add_typer(quarantine, name="quarantine")
 console = Console()
 errors = Console(stderr=True)
 
-TOKEN_HINT = (
-    "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
-)
+TOKEN_HINT = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
 MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+All = Annotated[bool, typer.Option("--all", help="Every session.")]
+MaybeSession = Annotated[str | None, typer.Argument(help="Its id or a beginning of it.", show_default=False)]
 
 
 def load_settings() -> Settings:
@@ -42,8 +54,62 @@ def load_settings() -> Settings:
 
 def stop_with(message: str, code: int = 1) -> typer.Exit:
     """Say one sentence on standard error; return the exit to raise."""
-    errors.print(f"[red]{message}[/red]", highlight=False)
+    errors.print(message, style="red", highlight=False, markup=False, soft_wrap=True)
     return typer.Exit(code)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output, the same at every width."""
+    import orjson  # noqa: PLC0415 - only needed here
+
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str).decode())
+
+
+def finished(work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
+    from bot.ops.desk import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
+    from memory.errors import ContinuityError  # noqa: PLC0415
+
+    try:
+        return asyncio.run(work)
+    except (OpsError, ContinuityError) as exc:
+        raise stop_with(str(exc)) from None
+
+
+def looking(settings: Settings, ask: Callable[[Desk], Awaitable[_T]]) -> _T:
+    """Return what was asked of the data, opened for reading: safe while the bot runs."""
+    from bot.ops.desk import look  # noqa: PLC0415
+
+    async def asked() -> _T:
+        async with look(settings) as desk:
+            return await ask(desk)
+
+    return finished(asked())
+
+
+def working(settings: Settings, do: Callable[[Desk], Awaitable[_T]]) -> _T:
+    """Return what was done to the data, with the bot's lock held: refused while the bot runs."""
+    from bot.ops.desk import work  # noqa: PLC0415
+
+    async def done() -> _T:
+        async with work(settings) as desk:
+            return await do(desk)
+
+    return finished(done())
+
+
+def one_or_all(session: str | None, *, every: bool) -> Callable[[Desk], Awaitable[list[str]]]:
+    """Return what finds the sessions that were named. Exits with 2 when neither one nor all were."""
+    if (session is None) != every:
+        raise stop_with("name one session, or say --all", 2)
+
+    async def named(desk: Desk) -> list[str]:
+        return sorted(await desk.session_ids()) if session is None else [await desk.find(session)]
+
+    return named
+
+
+# --- start ----------------------------------------------------------------------------------------------------------
 
 
 @app.command()
@@ -98,3 +164,228 @@ def start() -> None:
             f"[dim]No language model: the offline concierge answers. For a model, {MODEL_HINT}.[/dim]", highlight=False
         )
     chat(Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground")))
+
+
+# --- look -----------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def status(*, as_json: AsJson = False) -> None:
+    """Show whether the bot runs, what its last start found, and what is unfinished."""
+    settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.ops.screen import show_status  # noqa: PLC0415
+    from bot.ops.status import read_status  # noqa: PLC0415
+
+    found = looking(settings, read_status)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        show_status(console, found, settings.zone)
+
+
+@app.command()
+def sessions(
+    *,
+    conversation: Annotated[
+        str | None, typer.Option(help="Only those of one chat: its number, or the whole key tg:…", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the sessions, the latest first."""
+    settings = load_settings()
+    from bot.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.screen import show_sessions  # noqa: PLC0415
+    from bot.ops.sessions import list_sessions, listed_as_json  # noqa: PLC0415
+
+    found = looking(settings, lambda desk: list_sessions(desk, conversation=conversation, limit=limit))
+    if as_json:
+        print_json([listed_as_json(each) for each in found])
+    else:
+        show_sessions(console, found, SystemClock().now_ms(), limit)
+
+
+@app.command()
+def show(
+    session: Annotated[str, typer.Argument(help="Its id or a beginning of it.")],
+    *,
+    turns: Annotated[int, typer.Option(min=0, help="How many of the last turns.")] = 5,
+    packet: Annotated[bool, typer.Option("--packet", help="Also what the model would be given now.")] = False,
+    message: Annotated[str, typer.Option(help="With --packet: what the person would write.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Show one session: state, turns, what the model was given, how it would hydrate. It shows what people wrote."""
+    settings = load_settings()
+    from bot.ops import screen_session  # noqa: PLC0415
+    from bot.ops.sessions import Shown, show_session, shown_as_json  # noqa: PLC0415
+
+    async def ask(desk: Desk) -> Shown:
+        session_id = await desk.find(session)
+        return await show_session(desk, session_id, turns=turns, packet=packet or bool(message), message=message)
+
+    found = looking(settings, ask)
+    if as_json:
+        print_json(shown_as_json(found))
+    else:
+        screen_session.show(console, found, settings.zone)
+
+
+@app.command()
+def doctor(
+    *,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every page and every turn.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check settings, files, SQLite, lock and checkpoints; exit 1 when something has failed."""
+    load_dotenv(Path(".env"), override=False)
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.ops.checks import worst  # noqa: PLC0415
+    from bot.ops.doctor import examine  # noqa: PLC0415
+    from bot.ops.screen import show_checks  # noqa: PLC0415
+
+    found = finished(examine(os.environ, deep=deep))
+    if as_json:
+        print_json({"level": worst(found), "checks": [asdict(check) for check in found]})
+    else:
+        show_checks(console, found)
+    if worst(found) == "fail":
+        raise typer.Exit(1)
+
+
+# --- repair ---------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def hydrate(
+    session: MaybeSession = None,
+    *,
+    every: All = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; works while the bot runs.")] = False,
+) -> None:
+    """Rebuild sessions as a restart would, and repair what log and checkpoint disagree on."""
+    named = one_or_all(session, every=every)
+    settings = load_settings()
+    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.screen import show_reports  # noqa: PLC0415
+
+    async def do(desk: Desk) -> Any:
+        return await checkpoints.hydrate(desk, await named(desk), dry_run=dry_run)
+
+    found = looking(settings, do) if dry_run else working(settings, do)
+    show_reports(console, found, done="would hydrate like this; nothing was changed" if dry_run else "hydrated")
+
+
+@checkpoint.command("verify")
+def checkpoint_verify(*, as_json: AsJson = False) -> None:
+    """Compare every checkpoint, and the digest of every turn, with the log; exit 1 when something is wrong."""
+    settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.screen import show_verdicts  # noqa: PLC0415
+
+    async def ask(desk: Desk) -> Any:
+        return await checkpoints.verify(desk, sorted(await desk.session_ids())), desk.checkpoints.quarantined()
+
+    verdicts, set_aside = looking(settings, ask)
+    wrong = any(verdict.level == "wrong" for verdict in verdicts)
+    if as_json:
+        print_json({"ok": not wrong, "sessions": [asdict(each) for each in verdicts], "set_aside": set_aside})
+    else:
+        show_verdicts(console, verdicts, set_aside)
+    if wrong:
+        raise typer.Exit(1)
+
+
+@checkpoint.command("rebuild")
+def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False) -> None:
+    """Write checkpoints anew from the turn log; turns that only a checkpoint knows are brought back first."""
+    named = one_or_all(session, every=every)
+    settings = load_settings()
+    from bot.ops import checkpoints  # noqa: PLC0415
+    from bot.ops.screen import show_reports  # noqa: PLC0415
+
+    async def do(desk: Desk) -> Any:
+        return await checkpoints.rebuild(desk, await named(desk))
+
+    show_reports(console, working(settings, do), done="rebuilt")
+
+
+@app.command()
+def migrate(*, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what is pending.")] = False) -> None:
+    """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
+    settings = load_settings()
+    from bot.ops.schema import pending, upgrade  # noqa: PLC0415
+
+    waiting = finished(pending(settings))
+    if not waiting:
+        console.print("Nothing is pending: the schema is up to date.")
+        return
+    for name in waiting:
+        console.print(f"pending: {name}", highlight=False)
+    if not dry_run:
+        applied = finished(upgrade(settings))
+        console.print(f"[green]Applied {len(applied)}.[/green]", highlight=False)
+
+
+@quarantine.command("list")
+def quarantine_list(*, as_json: AsJson = False) -> None:
+    """List the updates that were given up on, the latest first."""
+    settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.quarantine import list_quarantined  # noqa: PLC0415
+    from bot.ops.screen import show_quarantined  # noqa: PLC0415
+
+    found = looking(settings, list_quarantined)
+    if as_json:
+        print_json([asdict(each) for each in found])
+    else:
+        show_quarantined(console, found, SystemClock().now_ms())
+
+
+@quarantine.command("retry")
+def quarantine_retry(update_id: Annotated[int, typer.Argument(help="As `quarantine list` names it.")]) -> None:
+    """Put an update back: the next start works on it as if it had just come."""
+    settings = load_settings()
+    from bot.ops.quarantine import retry  # noqa: PLC0415
+    from bot.replies import plural  # noqa: PLC0415
+
+    done = working(settings, lambda desk: retry(desk, update_id))
+    console.print(f"{plural(len(done), 'update')} put back; the next start works on it.", highlight=False)
+
+
+# --- backup ---------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def backup(target: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
+    """Copy database and checkpoints into a new folder, consistent, while the bot works on."""
+    settings = load_settings()
+    from bot.ops.backup import back_up  # noqa: PLC0415
+    from bot.ops.screen import show_backup  # noqa: PLC0415
+
+    show_backup(console, looking(settings, lambda desk: back_up(desk, target.absolute())))
+
+
+@app.command()
+def restore(source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")]) -> None:
+    """Put a backup in place of the present data, which is moved aside and never deleted."""
+    settings = load_settings()
+    from bot.clock import SystemClock  # noqa: PLC0415
+    from bot.ops.backup import Restored  # noqa: PLC0415
+    from bot.ops.backup import restore as put_back  # noqa: PLC0415
+    from bot.ops.desk import alone  # noqa: PLC0415
+    from bot.ops.screen import show_restored  # noqa: PLC0415
+
+    now_ms = SystemClock().now_ms()
+
+    async def do() -> Restored:
+        with alone(settings):
+            return await put_back(settings, source.absolute(), now_ms)
+
+    show_restored(console, finished(do()), settings.zone, now_ms)

@@ -1,0 +1,270 @@
+"""`backup` and `restore`: database and checkpoints in one folder, checked before they are trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bot.ops.desk import QUERIES, Desk, OpsError
+from bot.ops.status import Waiting, unfinished_in_words
+from bot.settings import Settings
+from memory import migrate
+from memory.db.sqlite import SqliteDatabase
+from memory.errors import StorageError
+from memory.faults import point
+
+DATABASE = "continuity.db"
+CHECKPOINTS = "checkpoints"
+MANIFEST = "backup.json"
+FORMAT = "continuity-backup"
+SIDE_FILES = ("-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a backup holds; `database_digest` proves that the copy is what was written."""
+
+    folder: Path
+    created_at_ms: int
+    schema: int
+    sessions: int
+    turns: int
+    checkpoints: int
+    database_digest: str
+
+
+_FIELDS = tuple(name for name in Backup.__dataclass_fields__ if name != "folder")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did and where the data that was there before is now."""
+
+    backup: Backup
+    set_aside: tuple[Path, ...]
+    unfinished: tuple[str, ...]
+
+
+def stamp(at_ms: int) -> str:
+    """Return a point in time for a file name: `20261121T222340123Z`."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return f"{at:%Y%m%dT%H%M%S}{at_ms % 1000:03d}Z"
+
+
+def read_manifest(data: bytes, folder: Path) -> Backup:
+    """Return what a backup says of itself. Raises OpsError when it is not one of ours."""
+    try:
+        fields: dict[str, Any] = orjson.loads(data)
+        return Backup(folder=folder, **{name: fields[name] for name in _FIELDS})
+    except (orjson.JSONDecodeError, KeyError, TypeError) as exc:
+        raise OpsError(
+            f"{folder / MANIFEST} does not describe a backup ({exc}); name a folder made by `backup`"
+        ) from exc
+
+
+def file_digest(path: Path) -> str:
+    """Return the digest of a file at rest. Never use it on the live database: closing it would drop SQLite's locks."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- backup ---------------------------------------------------------------------------------------------------------
+
+
+async def back_up(desk: Desk, target: Path) -> Backup:
+    """Write a backup to a new folder (0700) while the bot works on; the manifest comes last and makes it whole.
+
+    Checkpoints are copied before the database, so that none is newer than the log beside it; those that were deleted
+    meanwhile (/forget) are taken out again. Raises OpsError, `StorageError`.
+    """
+    checkpoints = desk.settings.checkpoint_dir
+    try:
+        _make_folder(target)
+        copied = _copy_checkpoints(checkpoints, target / CHECKPOINTS)
+        await desk.db.backup_to(target / DATABASE)
+        for name in copied:
+            if not (checkpoints / name).exists():
+                (target / CHECKPOINTS / name).unlink()
+        return await _describe(desk, target)
+    except OSError as exc:
+        raise OpsError(f"the backup {target} could not be written ({exc}); check the folder and the disk") from exc
+
+
+def _make_folder(target: Path) -> None:
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise OpsError(f"{target} exists already and is not empty; name a new folder")
+    (target / CHECKPOINTS).mkdir(mode=0o700, parents=True, exist_ok=True)
+    target.chmod(0o700)
+
+
+def _copy_checkpoints(source: Path, target: Path) -> list[str]:
+    names = sorted(path.name for path in source.glob("*.json")) if source.is_dir() else []
+    copied = []
+    for name in names:
+        try:
+            data = (source / name).read_bytes()
+        except FileNotFoundError:
+            continue  # deleted since we looked
+        _write_private(target / name, data)
+        copied.append(name)
+    return copied
+
+
+async def _describe(desk: Desk, target: Path) -> Backup:
+    digest = file_digest(target / DATABASE)
+    copy = await SqliteDatabase.open(target / DATABASE, QUERIES, read_only=True)
+    try:
+        rows = await copy.read("session_counts")
+    finally:
+        await copy.close()
+    backup = Backup(
+        folder=target,
+        created_at_ms=desk.clock.now_ms(),
+        schema=migrate.status(target / DATABASE).current,
+        sessions=sum(row["sessions"] for row in rows),
+        turns=sum(row["turns"] for row in rows),
+        checkpoints=len(list((target / CHECKPOINTS).glob("*.json"))),
+        database_digest=digest,
+    )
+    for side in SIDE_FILES:  # SQLite leaves them behind a reader, both empty; nobody else knows this file yet
+        (target / f"{DATABASE}{side}").unlink(missing_ok=True)
+    fields = {name: getattr(backup, name) for name in _FIELDS}
+    _write_private(target / MANIFEST, orjson.dumps({"format": FORMAT, **fields}, option=orjson.OPT_INDENT_2))
+    return backup
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+# --- restore --------------------------------------------------------------------------------------------------------
+
+
+def check(source: Path) -> Backup:
+    """Return the backup in a folder, its database proven to be what was written. Raises OpsError, `SchemaMismatch`."""
+    try:
+        backup = read_manifest((source / MANIFEST).read_bytes(), source)
+        found = file_digest(source / DATABASE)
+    except OSError as exc:
+        raise OpsError(f"{source} is not a whole backup ({exc}); name a folder made by `backup`") from exc
+    if found != backup.database_digest:
+        raise OpsError(
+            f"{source / DATABASE} has digest '{found[:12]}', its manifest says '{backup.database_digest[:12]}'; "
+            "the copy is damaged or was changed: use another backup"
+        )
+    newest = migrate.available()[-1].number
+    if backup.schema > newest:
+        raise OpsError(f"{source} has schema {backup.schema}, this program knows up to {newest}; upgrade the program")
+    return backup
+
+
+async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
+    """Put a checked backup in place of the present data, which is moved aside and never deleted.
+
+    The caller holds the bot's lock. What a crash leaves behind after each step:
+    1. the copy lies beside the database as `.restoring`: nothing has changed; the next restore begins anew;
+    2. the checkpoints are aside: the present database alone, which has everything;
+    3. the WAL is emptied into the present database and it has a second name aside: still the present data;
+    4. the copy has taken the database's name: the backup without checkpoints, which are rebuilt when needed;
+    5. the backup's checkpoints are in place: done.
+    Raises OpsError, `StorageError`.
+    """
+    backup = check(source)
+    database, mark = settings.database_path, f"before-restore-{stamp(now_ms)}"
+    staged = database.with_name(f"{database.name}.restoring")
+    try:
+        _stage(source / DATABASE, staged)
+        point("restore_staged")
+        aside = _checkpoints_aside(settings.checkpoint_dir, mark)
+        point("restore_checkpoints_aside")
+        if database.exists():
+            await _empty_wal(database)
+            aside.append(_database_aside(database, mark))
+        point("restore_database_aside")
+        staged.replace(database)
+        _sync_folder(database.parent)
+        point("restore_database_in_place")
+        settings.checkpoint_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _copy_checkpoints(source / CHECKPOINTS, settings.checkpoint_dir)
+        _sync_folder(settings.checkpoint_dir)
+    except OSError as exc:
+        raise OpsError(f"the restore stopped ({exc}); make room or fix the folder's owner and run it again") from exc
+    return Restored(backup, tuple(aside), await _unfinished(database, now_ms))
+
+
+def _stage(source: Path, staged: Path) -> None:
+    staged.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    staged.unlink(missing_ok=True)
+    descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with source.open("rb") as origin, os.fdopen(descriptor, "wb") as copy:
+        shutil.copyfileobj(origin, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+
+
+def _checkpoints_aside(folder: Path, mark: str) -> list[Path]:
+    """Move the checkpoints into a folder of their own inside the folder, which may be a mount point."""
+    files = [path for path in folder.iterdir() if path.is_file() and path.name != ".gitkeep"] if folder.is_dir() else []
+    if not files:
+        return []
+    aside = folder / mark
+    aside.mkdir(mode=0o700)
+    for path in files:
+        path.rename(aside / path.name)
+    _sync_folder(folder)
+    return [aside]
+
+
+def _database_aside(database: Path, mark: str) -> Path:
+    """Give the present database a second name, complete without its WAL; a WAL that cannot be emptied goes with it."""
+    aside = database.with_name(f"{database.name}.{mark}")
+    for side in SIDE_FILES:
+        left = database.with_name(f"{database.name}{side}")
+        if left.exists():
+            left.rename(aside.with_name(f"{aside.name}{side}"))
+    try:
+        aside.hardlink_to(database)
+    except OSError:  # a file system without hard links: for a moment there is no database
+        database.rename(aside)
+    return aside
+
+
+async def _empty_wal(database: Path) -> None:
+    try:
+        present = await SqliteDatabase.open(database, QUERIES)
+        try:
+            await present.wal_truncate()
+        finally:
+            await present.close()
+    except StorageError:
+        return  # damaged (which may be why there is a restore) or being read: the WAL is kept beside it
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:
+    """Return what the backup had not finished when it was made, since the next start works on it."""
+    db = await SqliteDatabase.open(database, QUERIES, read_only=True)
+    try:
+        inbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}
+        outbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_outbox")}
+    finally:
+        await db.close()
+    return unfinished_in_words(inbox, outbox, now_ms, runs=False)

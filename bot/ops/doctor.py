@@ -1,0 +1,200 @@
+"""`doctor`: gather the facts that `checks` judges. Reads only; the database may be absent, damaged or in use."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from bot.clock import SystemClock
+from bot.ops import checks
+from bot.ops.checkpoints import verify
+from bot.ops.checks import Check
+from bot.ops.desk import Desk, OpsError, look, running
+from bot.ops.status import read_boot
+from bot.settings import TOKEN_SHAPE, Settings
+from memory import migrate
+from memory.errors import ContinuityError
+
+KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
+"""Variables that look like settings and are read elsewhere (`make run`)."""
+QUICK_SESSIONS = 200
+"""Without --deep, so many sessions are compared with their checkpoints."""
+INTEGRITY_MAX_BYTES = 64 * 1024**2
+"""A database up to this size is checked page by page also without --deep."""
+
+
+async def examine(environment: Mapping[str, str], *, deep: bool = False) -> list[Check]:
+    """Return all checks in the order of the report. Never raises for anything that it finds."""
+    faults: dict[str, str] = {}
+    settings = None
+    try:
+        settings = Settings()
+    except ValidationError as exc:
+        for error in exc.errors():
+            name = "_".join(map(str, error["loc"])).upper() or "settings"
+            faults[name] = error["msg"].removeprefix("Value error, ")
+    known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
+    found = checks.settings(faults, environment, known)
+    found.append(_token(environment))
+    if settings is None:
+        return found
+    found += _of_settings(settings, environment)
+    found += _of_files(settings)
+    return found + await _of_database(settings, deep=deep)
+
+
+def _token(environment: Mapping[str, str]) -> Check:
+    token = environment.get("TELEGRAM_BOT_TOKEN", "")
+    return checks.token(present=bool(token), well_formed=bool(TOKEN_SHAPE.fullmatch(token)))
+
+
+def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Check]:
+    filled = {name for name, value in environment.items() if value}
+    local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, ZoneInfo(settings.continuity_timezone))
+    installed = {module for module, _ in checks.PROVIDER_PACKAGES.values() if _importable(module)}
+    return [
+        checks.model_key(settings.continuity_model, filled),
+        checks.model_package(settings.continuity_model, installed),
+        checks.http(
+            port=settings.continuity_http_port,
+            host=settings.continuity_http_host,
+            token_set=settings.continuity_http_token is not None,
+        ),
+        checks.timezone(settings.continuity_timezone, f"{local:%Y-%m-%d %H:%M}"),
+    ]
+
+
+def _importable(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is not there
+        return False
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _of_files(settings: Settings) -> list[Check]:
+    database, folder = settings.database_path, settings.checkpoint_dir
+    files = [database, *(Path(f"{database}{side}") for side in ("-wal", "-shm")), folder, Path(".env")]
+    files += list(folder.glob("*.json")) if folder.is_dir() else []
+    modes: dict[str, int] = {}
+    for path in files:
+        with suppress(OSError):
+            modes[str(path)] = path.stat().st_mode
+    roots = {str(_existing(each)) for each in (database.parent, folder)}
+    needed = [*roots, *(str(path) for path in files[:3] if path.exists())]
+    free = {root: shutil.disk_usage(root).free for root in roots}
+    return [
+        *checks.permissions(modes),
+        checks.writable([path for path in needed if not os.access(path, os.W_OK)]),
+        checks.file_system(mount_kind(_existing(database.parent)), str(database.parent)),
+        checks.disk_space(free),
+    ]
+
+
+def _existing(folder: Path) -> Path:
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def mount_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """Return the kind of the file system that a folder is on; None where the system does not tell."""
+    try:
+        lines = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return None
+    above = [str(parent) for parent in (folder.resolve(), *folder.resolve().parents)]
+    found = [(len(words[1]), words[2]) for words in lines if len(words) > 2 and words[1] in above]  # noqa: PLR2004
+    return max(found)[1] if found else None
+
+
+def deleted_files(pid: int | None, database: Path) -> list[str]:
+    """Return the database files that a process holds although their name is gone; [] where that cannot be seen."""
+    found = []
+    with suppress(OSError):
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            target = str(descriptor.readlink())
+            if target.startswith(str(database)) and target.endswith(" (deleted)"):
+                found.append(target)
+    return sorted(set(found))
+
+
+# --- the database ---------------------------------------------------------------------------------------------------
+
+
+async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
+    try:
+        schema = migrate.status(settings.database_path) if settings.database_path.exists() else None
+        async with look(settings) as desk:
+            found = [Check("database", "ok", str(settings.database_path))]
+            if schema:
+                found.append(checks.schema_version(schema.current, schema.newest, [str(m) for m in schema.pending]))
+            return found + await _of_sqlite(desk, deep=deep) + await _of_bot(desk) + await _of_sessions(desk, deep=deep)
+    except OpsError as exc:
+        says, _, do = str(exc).partition("; ")
+        return [Check("database", "fail", says, do)]
+    except ContinuityError as exc:
+        return [Check("database", "fail", str(exc), "stop the bot, keep a copy of the files, restore a backup")]
+
+
+async def _of_sqlite(desk: Desk, *, deep: bool) -> list[Check]:
+    found = await desk.db.settings()
+    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
+    holder = running(desk.settings)
+    small = desk.settings.database_path.stat().st_size <= INTEGRITY_MAX_BYTES
+    faults = await desk.db.integrity() if deep or small else None
+    return [
+        checks.sqlite_version(found["sqlite_version"]),
+        checks.sqlite_wal(found["journal_mode"]),
+        checks.sqlite_synchronous(found["synchronous"], boots[0].started_at_ms if boots else None, desk.clock.now_ms()),
+        checks.sqlite_integrity(faults),
+        checks.sqlite_files(deleted_files(holder.pid, desk.settings.database_path) if holder else []),
+    ]
+
+
+async def _of_bot(desk: Desk) -> list[Check]:
+    settings, now_ms, holder = desk.settings, desk.clock.now_ms(), running(desk.settings)
+    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
+    inbox = {row["state"]: row for row in await desk.db.read("ops_inbox")}
+    outbox = {row["state"]: row["n"] for row in await desk.db.read("ops_outbox")}
+    ages = [now_ms - inbox[state]["oldest_at_ms"] for state in ("received", "claimed") if state in inbox]
+    paired = await desk.db.read_one("ops_paired")
+    latest = await desk.db.read_one("ops_latest_turn")
+    stopped = bool(boots and boots[0].stopped_at_ms is not None)
+    return [
+        checks.lock(
+            runs=holder is not None, pid=holder.pid if holder else None, boots=len(boots), stopped_cleanly=stopped
+        ),
+        checks.access(
+            everyone=settings.everyone, named=len(settings.allowed_user_ids), paired=paired["n"] if paired else 0
+        ),
+        checks.clock(latest["at_ms"] if latest else 0, now_ms),
+        *checks.traffic(
+            {state: row["n"] for state, row in inbox.items()},
+            outbox,
+            max(ages, default=None),
+            runs=holder is not None,
+        ),
+    ]
+
+
+async def _of_sessions(desk: Desk, *, deep: bool) -> list[Check]:
+    known = await desk.session_ids()
+    if deep:
+        chosen = sorted(known)
+    else:
+        latest = [row.session_id for row in await desk.store.all_sessions(limit=QUICK_SESSIONS)]
+        orphans = sorted(known - await desk.store.session_ids())
+        chosen = latest + orphans[:QUICK_SESSIONS]
+    verdicts = await verify(desk, chosen, whole_log=deep)
+    return checks.checkpoints_match(verdicts, desk.checkpoints.quarantined(), looked_at=len(chosen), of=len(known))

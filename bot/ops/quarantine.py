@@ -1,0 +1,83 @@
+"""`quarantine list|retry`: updates that were given up on after three failures, or that could not be read at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from bot.ops.desk import Desk, OpsError
+from bot.updates import Me, read_update
+from memory.ports import Row, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One update out of the traffic; `readable` is False when even a retry could not understand it."""
+
+    bot_id: int
+    update_id: int
+    conversation_id: str | None
+    turn_id: str | None
+    attempts: int
+    error: str
+    readable: bool
+    received_at_ms: int
+
+
+def read_row(row: Row) -> Quarantined:
+    """Return the update in a row. Never raises."""
+    return Quarantined(
+        bot_id=row["bot_id"],
+        update_id=row["update_id"],
+        conversation_id=row["conversation_id"],
+        turn_id=row["turn_id"],
+        attempts=row["attempts"],
+        error=row["error"] or "",
+        readable=_readable(row["payload"], row["bot_id"]),
+        received_at_ms=row["received_at_ms"],
+    )
+
+
+def _readable(payload: str, bot_id: int) -> bool:
+    try:
+        return read_update(orjson.loads(payload), Me(bot_id, "")) is not None
+    except Exception:  # noqa: BLE001 - whatever a strange update raises, it is not readable
+        return False
+
+
+def chosen(found: Sequence[Quarantined], update_id: int) -> list[Quarantined]:
+    """Return the update and those that belong to its turn. Raises OpsError when there is nothing to try again."""
+    named = [each for each in found if each.update_id == update_id]
+    if not named:
+        known = ", ".join(str(each.update_id) for each in found[:5])
+        hint = f"quarantined are: {known}" if known else "the quarantine is empty"
+        raise OpsError(f"update {update_id} is not in quarantine; {hint}")
+    turns = {each.turn_id for each in named if each.turn_id}
+    wanted = [each for each in found if each.update_id == update_id or each.turn_id in turns]
+    if not all(each.readable for each in wanted):
+        raise OpsError(f"update {update_id} cannot be read by this version either; it stays in quarantine")
+    return wanted
+
+
+async def list_quarantined(desk: Desk) -> list[Quarantined]:
+    """Return what was given up on, the latest first. Raises `StorageError`."""
+    return [read_row(row) for row in await desk.db.read("ops_quarantined")]
+
+
+async def retry(desk: Desk, update_id: int) -> list[Quarantined]:
+    """Put an update, with those of its turn, back for the next start. Raises OpsError, `StorageError`."""
+    wanted = chosen(await list_quarantined(desk), update_id)
+    at_ms = desk.clock.now_ms()
+    await desk.db.write(
+        *(
+            Statement(
+                "ops_quarantine_retry",
+                {"bot_id": each.bot_id, "update_id": each.update_id, "at_ms": at_ms},
+                expect=1,
+            )
+            for each in wanted
+        )
+    )
+    return wanted

@@ -1,0 +1,37 @@
+-- Queries of the operator's commands. One line of why above each.
+
+-- name: ops_inbox
+-- For status: how many updates are in which state, and since when the oldest of them waits.
+SELECT state, COUNT(*) AS n, MIN(received_at_ms) AS oldest_at_ms FROM inbox GROUP BY state;
+
+-- name: ops_outbox
+-- For status: how many parts are in which state, and since when the oldest of them waits.
+SELECT state, COUNT(*) AS n, MIN(created_at_ms) AS oldest_at_ms FROM outbox GROUP BY state;
+
+-- name: ops_quarantined
+-- What was given up on, the latest first; the payload only to see whether it can be read.
+SELECT bot_id, update_id, conversation_id, turn_id, attempts, error, payload, received_at_ms, done_at_ms
+FROM inbox WHERE state = 'quarantined' ORDER BY position DESC;
+
+-- name: ops_quarantine_retry
+-- The operator said try again; the next start replays it as if it had just come.
+UPDATE inbox SET state = 'received', attempts = 0, error = NULL, done_at_ms = NULL, received_at_ms = :at_ms
+WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'quarantined';
+
+-- name: ops_unreachable
+-- For status: how many chats cannot be written to.
+SELECT COUNT(*) AS n FROM unreachable_chats;
+
+-- name: ops_paired
+-- For doctor: is there anybody whom the bot answers?
+SELECT COUNT(*) AS n FROM people WHERE allowed = 1;
+
+-- name: ops_latest_turn
+-- For doctor: a turn of the future tells that the clock was wrong.
+SELECT COALESCE(MAX(last_turn_at_ms), 0) AS at_ms FROM conversation_sessions;
+
+-- name: ops_sessions_of_chat
+-- For `sessions --conversation`: a whole key, or the chat's number in it.
+SELECT * FROM conversation_sessions
+WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conversation_id || ':%'
+ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;

@@ -1,0 +1,22 @@
+"""`migrate`: what the database still needs, and bringing it there while no bot works on it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.ops.desk import alone
+from bot.settings import Settings
+from memory import migrate
+
+
+async def pending(settings: Settings) -> tuple[str, ...]:
+    """Return what the database still needs. Raises `SchemaMismatch` when it is newer than the program."""
+    found = await asyncio.to_thread(migrate.status, settings.database_path)
+    migrate.require_known(found, settings.database_path)
+    return tuple(str(step) for step in found.pending)
+
+
+async def upgrade(settings: Settings) -> tuple[str, ...]:
+    """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
+    with alone(settings):
+        return await asyncio.to_thread(migrate.migrate, settings.database_path)

@@ -1,0 +1,243 @@
+"""What the commands show: tables that can be read at 80 columns; nothing that people wrote can steer the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from bot.ops.backup import Backup, Restored
+from bot.ops.checkpoints import Verdict
+from bot.ops.checks import Check, worst
+from bot.ops.quarantine import Quarantined
+from bot.ops.sessions import Listed, chat_of
+from bot.ops.status import Status
+from bot.ops.words import joined, printable, short_ids, size, when
+from bot.replies import UNTITLED, ago, plural
+from memory.hydrator import HydrationReport
+
+COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
+STATUS_WORDS = {"awaiting_clarification": "asked back", "shutdown_clean": "at rest"}
+
+
+def said(text: str, style: str = "") -> Text:
+    """Return text of any origin as it may be shown: no markup, no control characters."""
+    return Text(printable(text), style=style)
+
+
+def facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
+    """Return names and values side by side; a name that repeats is shown once."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    before = None
+    for name, value in rows:
+        table.add_row("" if name == before else name, said(value) if isinstance(value, str) else value)
+        before = name
+    return table
+
+
+def columns(*names: str) -> Table:
+    """Return an empty table with these columns: `name#` is a number's, `name!` is never wrapped."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for name in names:
+        number = name.endswith("#")
+        table.add_column(name.rstrip("#!"), justify="right" if number else "left", no_wrap=name[-1:] in ("#", "!"))
+    return table
+
+
+# --- status, sessions -----------------------------------------------------------------------------------------------
+
+
+def show_status(console: Console, status: Status, zone: ZoneInfo) -> None:
+    """Show how things stand."""
+    rows: list[tuple[str, RenderableType]] = [
+        ("bot", _running(status)),
+        ("last start", _boot(status, zone)),
+        *(("it found", line) for line in status.start_report or (("nothing to recover",) if status.boot else ())),
+        *(("unfinished", line) for line in status.unfinished or ("nothing",)),
+        ("inbox", _counts(status.inbox)),
+        ("outbox", _counts(status.outbox)),
+        ("sessions", _sessions(status)),
+        ("checkpoints", _checkpoints(status)),
+        ("database", f"{status.database} ({size(status.database_bytes)})"),
+    ]
+    if status.unreachable_chats:
+        rows.append(("unreachable", plural(status.unreachable_chats, "chat") + " blocked or left the bot"))
+    console.print(facts(rows))
+
+
+def _running(status: Status) -> Text:
+    if status.running:
+        return Text(f"running{f' (process {status.pid})' if status.pid else ''}", style="green")
+    return Text("not running", style="yellow")
+
+
+def _boot(status: Status, zone: ZoneInfo) -> str:
+    if status.boot is None:
+        return "never"
+    started = when(status.boot.started_at_ms, status.now_ms, zone)
+    if status.boot.stopped_at_ms is not None:
+        return f"{started}, stopped in order {ago(status.now_ms - status.boot.stopped_at_ms)}"
+    return started if status.running else f"{started}, did not stop in order: the next start carries on"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in sorted(counts.items())) or "empty"
+
+
+def _sessions(status: Status) -> str:
+    total = sum(status.sessions.values())
+    named = [f"{count} {STATUS_WORDS.get(state, state)}" for state, count in sorted(status.sessions.items())]
+    listed = f" ({', '.join(named)})" if named else ""
+    return f"{plural(total, 'session')} with {plural(status.turns, 'turn')}{listed}"
+
+
+def _checkpoints(status: Status) -> str:
+    aside = len(status.checkpoints_set_aside)
+    return plural(status.checkpoints, "file") + (f", {aside} damaged ones set aside" if aside else "")
+
+
+def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit: int) -> None:
+    """Show the sessions, the latest first; a star marks where the next message of its chat goes."""
+    if not listed:
+        console.print("There are no sessions yet.")
+        return
+    table = columns("session", "", "chat", "turns#", "last turn", "status", "about")
+    for each in listed:
+        row = each.row
+        table.add_row(
+            Text(each.short, no_wrap=True),
+            "*" if each.current else "",
+            said(chat_of(row.conversation_id)),
+            str(row.turn_count),
+            ago(now_ms - row.last_turn_at_ms),
+            STATUS_WORDS.get(row.status, row.status),
+            said(row.title or UNTITLED),
+        )
+    console.print(table)
+    more = f"; only the latest {limit} (--limit)" if len(listed) == limit else ""
+    console.print(f"[dim]* = current in its chat{more}. `show SESSION` tells all about one.[/dim]", highlight=False)
+
+
+# --- checkpoints ----------------------------------------------------------------------------------------------------
+
+
+def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequence[str]) -> None:
+    """Show what is not simply in order, and count the rest."""
+    short = short_ids([verdict.session_id for verdict in verdicts])
+    table = columns("session", "", "checkpoint", "at#", "log at#", "what")
+    for verdict in verdicts:
+        if verdict.level != "ok" or verdict.findings:
+            table.add_row(
+                said(short[verdict.session_id]),
+                Text(verdict.level, style=COLORS[verdict.level]),
+                verdict.checkpoint,
+                "-" if verdict.checkpoint_seq is None else str(verdict.checkpoint_seq),
+                str(verdict.log_seq),
+                said("\n".join(verdict.findings) or _meaning(verdict)),
+            )
+    if table.row_count:
+        console.print(table)
+    wrong = sum(verdict.level == "wrong" for verdict in verdicts)
+    total = plural(len(verdicts), "session")
+    if wrong:
+        console.print(f"[red]{wrong} of {total} not in order.[/red] `hydrate --all` repairs what can be repaired.")
+    else:
+        console.print(f"[green]{total}: checkpoints and log agree.[/green]", highlight=False)
+    for name in set_aside:
+        console.print(said(f"set aside: {name}", "dim"))
+
+
+def _meaning(verdict: Verdict) -> str:
+    if verdict.level == "behind":
+        return "in order: the log's last turns make up for it"
+    return "in order: it is rebuilt from the log" if verdict.level == "missing" else "`hydrate` repairs it"
+
+
+def show_reports(console: Console, reports: Sequence[HydrationReport], *, done: str) -> None:
+    """Show what hydrations used; `done` says in a word what became of it."""
+    short = short_ids([report.session_id for report in reports])
+    table = columns("session", "from", "checkpoint", "folded#", "healed#", "notes")
+    for report in reports:
+        notes = list(report.warnings)
+        notes += [f"moved aside: {Path(report.quarantined).name}"] if report.quarantined else []
+        notes += ["the database had lost it"] if report.session_restored and not report.warnings else []
+        table.add_row(
+            said(short[report.session_id]),
+            report.base,
+            report.checkpoint,
+            str(report.turns_folded),
+            str(report.turns_healed),
+            said("\n".join(notes)),
+        )
+    if reports:
+        console.print(table)
+    console.print(f"{plural(len(reports), 'session')} {done}.", highlight=False)
+
+
+# --- doctor ---------------------------------------------------------------------------------------------------------
+
+
+def show_checks(console: Console, found: Sequence[Check]) -> None:
+    """Show every check, what to do below those that need it, and the sum."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    for check in found:
+        text = said(check.says)
+        if check.do:
+            text.append(f"\n→ {printable(check.do)}", style="bold" if check.level == "fail" else "dim")
+        table.add_row(Text(check.level, style=COLORS[check.level]), check.id, text)
+    console.print(table)
+    counts = {level: sum(check.level == level for check in found) for level in ("fail", "warn", "ok")}
+    words = {"fail": "failed", "warn": "to look at", "ok": "ok"}
+    summary = ", ".join(f"{count} {words[level]}" for level, count in counts.items() if count)
+    console.print(Text(f"\n{summary}", style=COLORS[worst(found)]))
+
+
+# --- backup, quarantine ---------------------------------------------------------------------------------------------
+
+
+def show_backup(console: Console, backup: Backup) -> None:
+    """Show what was backed up."""
+    console.print(said(f"{backup.folder}: {_holds(backup)}"), highlight=False)
+    console.print("[dim]It holds everything people wrote: keep it as private as the data.[/dim]")
+
+
+def _holds(backup: Backup) -> str:
+    parts = (backup.sessions, "session"), (backup.turns, "turn"), (backup.checkpoints, "checkpoint")
+    return joined(plural(count, noun) for count, noun in parts)
+
+
+def show_restored(console: Console, restored: Restored, zone: ZoneInfo, now_ms: int) -> None:
+    """Show what was restored, where the data of before is, and what the next start will work on."""
+    backup = restored.backup
+    rows = [("restored", f"{_holds(backup)}, of {when(backup.created_at_ms, now_ms, zone)}")]
+    rows += [("set aside", str(path)) for path in restored.set_aside]
+    rows += [("next start", line) for line in restored.unfinished]
+    console.print(facts(rows))
+
+
+def show_quarantined(console: Console, found: Sequence[Quarantined], now_ms: int) -> None:
+    """Show what was given up on."""
+    if not found:
+        console.print("Nothing was given up on.")
+        return
+    table = columns("update", "chat", "came", "tries#", "retry", "why")
+    for each in found:
+        table.add_row(
+            str(each.update_id),
+            said(chat_of(each.conversation_id) if each.conversation_id else "-"),
+            ago(now_ms - each.received_at_ms),
+            str(each.attempts),
+            "yes" if each.readable else "no",
+            said(each.error),
+        )
+    console.print(table)
+    console.print("[dim]`quarantine retry UPDATE` puts one back; the bot must be stopped.[/dim]", highlight=False)

@@ -1,0 +1,112 @@
+"""`sessions` and `show`: the sessions there are, and everything about one of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.ops.desk import Desk
+from bot.ops.words import short_ids
+from memory.hydrator import HydrationReport
+from memory.ports import Row
+from memory.store import Compaction, SessionRow, read_session_row
+from memory.types import ConversationContextPacket, ConversationTurn, JobProgress, SessionState
+
+SNAPSHOTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of `sessions`; `short` is enough of the id to name it."""
+
+    short: str
+    row: SessionRow
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything about one session, as it would be after a restart now."""
+
+    row: SessionRow | None
+    state: SessionState
+    report: HydrationReport
+    turns: list[ConversationTurn]
+    snapshots: list[Row]
+    compactions: list[Compaction]
+    jobs: list[JobProgress]
+    packet: ConversationContextPacket | None
+    now_ms: int
+
+
+def chat_of(conversation_id: str) -> str:
+    """Return the chat and the topic in a conversation's key, the key itself when it has another shape."""
+    parts = conversation_id.split(":")
+    if len(parts) != 4 or parts[0] != "tg":  # noqa: PLR2004 - tg:<bot>:<chat>:<thread>
+        return conversation_id
+    return parts[2] if parts[3] == "0" else f"{parts[2]}/{parts[3]}"
+
+
+async def list_sessions(desk: Desk, *, conversation: str | None, limit: int) -> list[Listed]:
+    """Return the latest sessions, of all conversations or of one (its key or its chat's number)."""
+    if conversation:
+        rows = await desk.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
+        found = [read_session_row(row) for row in rows]
+    else:
+        found = await desk.store.all_sessions(limit=limit)
+    short = short_ids(await desk.store.session_ids())
+    return [Listed(short[row.session_id], row, await _is_current(desk, row)) for row in found]
+
+
+async def _is_current(desk: Desk, row: SessionRow) -> bool:
+    return await desk.store.current_session_id(row.conversation_id) == row.session_id
+
+
+async def show_session(desk: Desk, session_id: str, *, turns: int, packet: bool, message: str) -> Shown:
+    """Return everything about a session; changes nothing. Raises `UnknownSession` and `StorageError`."""
+    found = await desk.hydrator.hydrate(session_id, dry_run=True)
+    now_ms = desk.clock.now_ms()
+    built = None
+    if packet:
+        zone = desk.settings.continuity_timezone
+        built = await desk.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
+    return Shown(
+        row=await desk.store.session(session_id),
+        state=found.state,
+        report=found.report,
+        turns=await desk.store.last_turns(session_id, turns) if turns else [],
+        snapshots=await desk.store.context_snapshots(session_id, limit=SNAPSHOTS),
+        compactions=await desk.store.compactions(session_id),
+        jobs=await desk.store.active_jobs(found.state.conversation_id),
+        packet=built,
+        now_ms=now_ms,
+    )
+
+
+def listed_as_json(listed: Listed) -> dict[str, Any]:
+    """Return a line of the list without the state, which `show` is for."""
+    fields = asdict(listed.row)
+    del fields["state_json"], fields["rolling_summary"]
+    return fields | {"current": listed.current}
+
+
+def shown_as_json(shown: Shown) -> dict[str, Any]:
+    """Return everything about a session as JSON values."""
+    row = {} if shown.row is None else asdict(shown.row)
+    row.pop("state_json", None)
+    return {
+        "session": row or None,
+        "state": shown.state.model_dump(mode="json"),
+        "hydration": asdict(shown.report),
+        "turns": [turn.model_dump(mode="json") for turn in shown.turns],
+        "context_snapshots": [dict(snapshot) for snapshot in shown.snapshots],
+        "compactions": [_compaction(compaction) for compaction in shown.compactions],
+        "jobs": [job.model_dump(mode="json") for job in shown.jobs],
+        "packet": None if shown.packet is None else shown.packet.model_dump(mode="json"),
+    }
+
+
+def _compaction(compaction: Compaction) -> dict[str, Any]:
+    previous = compaction.previous.model_dump(mode="json") if compaction.previous else None
+    fields = {name: getattr(compaction, name) for name in compaction.__dataclass_fields__}
+    return fields | {"previous": previous, "mark": compaction.mark.model_dump(mode="json")}

@@ -1,0 +1,132 @@
+"""`status`: is it running, what did its last start find, what is unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from bot.ops.desk import Desk, running
+from bot.replies import ago, plural
+
+REPORT_WORDS = {
+    "updates_recovered": ("update", "recovered"),
+    "turns_resumed": ("turn", "resumed"),
+    "turns_asked_about": ("old turn", "asked about"),
+    "replies_to_send": ("reply part", "re-sent"),
+    "replies_to_probe": ("reply part", "probed"),
+    "sessions_resuming": ("session", "resuming"),
+    "sessions_rebuilt": ("session", "rebuilt"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Rows in one state, and since when the oldest of them is there."""
+
+    count: int
+    oldest_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """One start of the bot; `stopped_at_ms` is None while it runs or when it died."""
+
+    boot_id: str
+    started_at_ms: int
+    stopped_at_ms: int | None
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything that `status` says."""
+
+    database: str
+    database_bytes: int
+    running: bool
+    pid: int | None
+    boot: Boot | None
+    start_report: tuple[str, ...]
+    sessions: dict[str, int]
+    turns: int
+    inbox: dict[str, int]
+    outbox: dict[str, int]
+    unfinished: tuple[str, ...]
+    quarantined: int
+    unreachable_chats: int
+    checkpoints: int
+    checkpoints_set_aside: tuple[str, ...]
+    now_ms: int
+
+
+def report_in_words(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a start found as short sentences; () when there was nothing to recover."""
+    counted = [(report.get(name, 0), noun, done) for name, (noun, done) in REPORT_WORDS.items()]
+    found = [f"{plural(count, noun)} {done}" for count, noun, done in counted if count]
+    return (*found, *map(str, report.get("warnings", ())))
+
+
+def unfinished_in_words(
+    inbox: Mapping[str, Waiting], outbox: Mapping[str, Waiting], now_ms: int, *, runs: bool
+) -> tuple[str, ...]:
+    """Return what is still to be done, most urgent first; () when there is nothing."""
+    when = "" if runs else " at the next start"
+    lines = (
+        (inbox.get("claimed"), "message", "being answered" if runs else "half answered: finished" + when),
+        (inbox.get("received"), "message", "waiting to be answered" + when),
+        (outbox.get("sending"), "message part", "on the way" if runs else "perhaps sent: probed" + when),
+        (outbox.get("queued"), "message part", "waiting to be sent" + when),
+        (inbox.get("parked"), "message", "waiting for the person's word, [Try again] or /retry"),
+        (outbox.get("failed"), "message part", "refused by Telegram for good"),
+        (inbox.get("quarantined"), "update", "given up on, see `quarantine list`"),
+    )
+    return tuple(_line(waiting, noun, rest, now_ms) for waiting, noun, rest in lines if waiting and waiting.count)
+
+
+def _line(waiting: Waiting, noun: str, rest: str, now_ms: int) -> str:
+    age = ago(now_ms - waiting.oldest_at_ms)
+    came = f"came {age}" if waiting.count == 1 else f"the first came {age}"
+    return f"{plural(waiting.count, noun)} {rest} ({came})"
+
+
+def read_boot(row: Mapping[str, Any]) -> Boot:
+    """Return the boot in a row; a report that cannot be read is empty."""
+    try:
+        report = orjson.loads(row["report_json"])
+    except orjson.JSONDecodeError:
+        report = {}
+    return Boot(row["boot_id"], row["started_at_ms"], row["stopped_at_ms"], report if isinstance(report, dict) else {})
+
+
+async def read_status(desk: Desk) -> Status:
+    """Return how things stand. Raises `StorageError`."""
+    holder, now_ms = running(desk.settings), desk.clock.now_ms()
+    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
+    inbox, outbox = await _waiting(desk, "ops_inbox"), await _waiting(desk, "ops_outbox")
+    counts = await desk.store.session_counts()
+    unreachable = await desk.db.read_one("ops_unreachable")
+    return Status(
+        database=str(desk.settings.database_path),
+        database_bytes=desk.settings.database_path.stat().st_size,
+        running=holder is not None,
+        pid=holder.pid if holder else None,
+        boot=boots[0] if boots else None,
+        start_report=report_in_words(boots[0].report) if boots else (),
+        sessions={status: sessions for status, (sessions, _) in counts.items()},
+        turns=sum(turns for _, turns in counts.values()),
+        inbox={state: waiting.count for state, waiting in inbox.items()},
+        outbox={state: waiting.count for state, waiting in outbox.items()},
+        unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
+        quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
+        unreachable_chats=unreachable["n"] if unreachable else 0,
+        checkpoints=len(desk.checkpoints.session_ids()),
+        checkpoints_set_aside=tuple(desk.checkpoints.quarantined()),
+        now_ms=now_ms,
+    )
+
+
+async def _waiting(desk: Desk, query: str) -> dict[str, Waiting]:
+    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await desk.db.read(query)}
