@@ -1,6 +1,7 @@
 """A child process that records turns and says which ones were acknowledged; its parent kills it.
 
     python core_child.py FOLDER writes            acknowledge single database writes for ever
+    python core_child.py FOLDER errors            make five database writes, telling of each how it went
     python core_child.py FOLDER turns COUNT       survey, adopt, then record turns until the session has COUNT
 
 Prints one line per acknowledgement, and `end` when it came through.
@@ -10,6 +11,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from memory.errors import StorageUnavailable
 from memory.recorder import Exchange
 from memory.store import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
@@ -34,6 +36,18 @@ async def writes(folder):
             say(turn_id)
 
     await asyncio.gather(*(writer(number) for number in range(4)))
+
+
+async def errors(folder):
+    memory = await start_memory(folder)
+    for seq in range(1, 6):
+        try:
+            await memory.db.write(insert_turn(make_turn(seq=seq), "d"))
+            say(f"stored {seq}")
+        except StorageUnavailable as exc:
+            say(f"refused {seq}: {exc}")
+    await memory.close()
+    say("end")
 
 
 async def turns(folder, count):
@@ -63,4 +77,5 @@ async def turns(folder, count):
 
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    asyncio.run(writes(place) if sys.argv[2] == "writes" else turns(place, int(sys.argv[3])))
+    jobs = {"writes": writes, "errors": errors}
+    asyncio.run(turns(place, int(sys.argv[3])) if sys.argv[2] == "turns" else jobs[sys.argv[2]](place))

@@ -1,6 +1,8 @@
 """Kill the process at any step: what was acknowledged is there, what was not is whole or absent, and work goes on."""
 
+import asyncio
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -124,3 +126,33 @@ def test_every_acknowledged_write_survives_a_kill(tmp_path, after):
     assert acknowledged <= stored
     whole = {turn_id for turn_id in stored if not turn_id.endswith(".pair")}
     assert {f"{turn_id}.pair" for turn_id in whole} == stored - whole
+
+
+async def prepare(folder):
+    async with open_memory(folder):
+        """Only migrate, so that every fsync under strace is a write's."""
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace plants the disk's error")
+def test_a_sync_that_fails_is_not_acknowledged(tmp_path):
+    """The third fsync answers EIO: that write is refused and absent, those before and after it are stored."""
+    asyncio.run(prepare(tmp_path))
+    fault = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=3"]
+    done = subprocess.run(
+        ["strace", "-f", "-o", str(tmp_path / "trace"), *fault, sys.executable, str(CHILD), str(tmp_path), "errors"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if "PTRACE" in done.stderr or "ptrace" in done.stderr:
+        pytest.skip("this machine does not let strace attach")
+
+    lines = done.stdout.splitlines()
+    refused = [line for line in lines if line.startswith("refused")]
+    assert len(refused) == 1
+    assert "reports an I/O error; check it" in refused[0]
+    with closing(sqlite3.connect(tmp_path / "continuity.db")) as db:
+        stored = {f"stored {row[0]}" for row in db.execute("SELECT seq FROM conversation_turns")}
+    assert stored == {line for line in lines if line.startswith("stored")}
+    assert lines[-1] == "end"
