@@ -62,6 +62,8 @@ class Language:
     facts: tuple[FactRule, ...] = ()
     time: Mapping[str, Any] = field(default_factory=dict)
     stemmer: str = ""
+    weak_endings: tuple[str, ...] = ()
+    """Endings of words that seldom name a topic."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
 
@@ -132,6 +134,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         facts=_facts(data.get("facts", {})),
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),
+        weak_endings=tuple(data.get("weak_endings", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
     )
 

@@ -19,6 +19,10 @@ SAME = 0.6
 ABOUT = 0.33
 """Share of the stems of a loop or of a report, whichever has fewer, that both must name."""
 SHORT_REPLY_SENTENCES = 4
+ANSWER_WORDS = 4
+"""Content words beside its questions from which a reply counts as an answer."""
+COVERED = 0.5
+"""Share of a loop's stems that a reply must name to settle it."""
 ALIVE = ("open", "snoozed")
 
 
@@ -60,13 +64,11 @@ def closed(loop: OpenLoop, status: LoopStatus, at_ms: int, turn_id: str | None) 
     return loop.model_copy(update={"status": status, "touched_at_ms": at_ms, "closed_turn_id": turn_id})
 
 
-def find(
-    loops: Sequence[OpenLoop], about: frozenset[str], language: Language, owner: Owner | None = None
-) -> OpenLoop | None:
+def find(loops: Sequence[OpenLoop], about: frozenset[str], language: Language) -> OpenLoop | None:
     """Return the live loop that the stems speak of most, newest first among equals, or None."""
     best: tuple[float, int, int] | None = None
     for index, loop in enumerate(loops):
-        if loop.status not in ALIVE or (owner and loop.owner != owner):
+        if loop.status not in ALIVE:
             continue
         own = stems(loop, language)
         share = _overlap(own, about)
@@ -144,14 +146,28 @@ def drafts_of(
     """Return what the turn leaves unfinished: the user's promises, what the reply put off, the assistant's promises."""
     drafts = [Draft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
     promised = [] if has_job else _own_promises(assistant, language)
-    waiting = bool(asked_at_the_end(assistant, language)) or defers(assistant, language) or failed or not assistant
-    asked = [s for s in user if ("request" in s.signs or s.asks) and s.content and not is_promise(s, language)]
+    waiting = asks_back(assistant, language) or defers(assistant, language) or failed or not assistant
+    asked = [s for s in user if _asks_for_something(s, language)]
     if (waiting or promised) and asked and not has_job:
         kind: LoopKind = "request" if is_request(asked[-1], language) or not asked[-1].asks else "question"
         drafts.append(Draft(kind, "assistant", asked[-1]))
     else:
         drafts += promised
     return tuple(drafts)
+
+
+def asks_back(assistant: tuple[Sentence, ...], language: Language) -> bool:
+    """Return whether the reply is a question in place of an answer, and not an answer that ends with a question."""
+    if not asked_at_the_end(assistant, language):
+        return False
+    told = [word for s in assistant if not s.asks and not s.listed for word in s.content]
+    return len(told) < ANSWER_WORDS
+
+
+def _asks_for_something(sentence: Sentence, language: Language) -> bool:
+    if not sentence.content or is_promise(sentence, language) or language.has("courtesy_question", sentence.lower):
+        return False
+    return sentence.asks or is_request(sentence, language)
 
 
 def _is_own_task(sentence: Sentence, language: Language) -> bool:
@@ -222,13 +238,19 @@ def close_by_assistant(
     said = frozenset[str]().union(*(s.stems for s in assistant))
     asked = frozenset[str]().union(*(s.stems for s in user if s.asks or "request" in s.signs))
     delivers = any(language.has("delivery", s.lower) or language.has("action_report", s.lower) for s in assistant[:3])
-    target = find(loops, asked, language, "assistant")
-    if target is None and delivers:
-        target = find(loops, said, language, "assistant")
+    own = tuple(loop for loop in loops if loop.owner == "assistant")
+    target = _covered(own, asked, language) or (_covered(own, said, language) if delivers else None)
     if target is None or target.turn_id == moment.turn_id:
         return loops
     status: LoopStatus = "answered" if target.kind == "question" else "done"
     return _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
+
+
+def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language) -> OpenLoop | None:
+    """Return the live loop of whose words at least half are said."""
+    target = find(loops, said, language)
+    own = stems(target, language) if target else frozenset()
+    return target if own and len(own & said) >= COVERED * len(own) else None
 
 
 def _replace(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:

@@ -14,9 +14,9 @@ MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 320
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
-_SPLIT = re.compile(
-    "(?<!\\d\\.)(?<!Mr\\.)(?<!Mrs\\.)(?<!Dr\\.)(?<!St\\.)(?<!z\\.)(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
-)
+_NO_END = "".join(rf"(?<!{short}\.)" for short in (r"\d", "Mr", "Mrs", "Dr", "St", "z"))
+"""A full stop after a number or a title ends no sentence."""
+_SPLIT = re.compile(_NO_END + "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+")
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
 _ITEM = re.compile("\\s*(?:[-*\u2022]\\s|\\d{1,2}[.)]\\s|[a-hA-H]\\)\\s)")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")

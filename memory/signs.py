@@ -9,6 +9,8 @@ from memory.sentences import Sentence, has_question_mark, is_question, pieces, p
 from memory.types import ResponseType
 
 SHORT_REPLY_WORDS = 6
+LEAD_CHARS = 25
+"""How far into a sentence a request or promise may begin to be what the sentence is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ def reports_done(sentence: Sentence, language: Language) -> bool:
 
 def is_promise(sentence: Sentence, language: Language) -> bool:
     """Return whether the speaker takes something upon himself, leaving out turns of phrase and suppositions."""
-    if sentence.asks or not (language.has("commitment", sentence.lower) or language.has("obligation", sentence.lower)):
+    found = (language.cues[cue].search(sentence.lower) for cue in ("commitment", "obligation") if cue in language.cues)
+    if sentence.asks or not any(match and _leads(sentence.lower, match.start(), language) for match in found):
         return False
     return not (language.has("not_a_promise", sentence.lower) or _called_off(sentence, language))
 
@@ -151,8 +154,20 @@ def tells_the_past(sentence: Sentence, language: Language) -> bool:
 
 def is_request(sentence: Sentence, language: Language) -> bool:
     """Return whether somebody is asked to do something, not only asked or proposed."""
-    asked = language.has("request", sentence.lower) or language.has("imperative", sentence.lower)
-    return asked and not language.has("not_a_request", sentence.lower)
+    if language.has("not_a_request", sentence.lower):
+        return False
+    if language.has("imperative", sentence.lower):
+        return True
+    found = language.cues["request"].search(sentence.lower) if "request" in language.cues else None
+    return found is not None and (sentence.asks or _leads(sentence.lower, found.start(), language))
+
+
+def _leads(lower: str, start: int, language: Language) -> bool:
+    """Return whether what begins there is a main thing said: near the beginning, behind a comma or an "and"."""
+    before = lower[:start].rstrip()
+    if start <= LEAD_CHARS or before[-1:] in {",", ";", ":", "-", "\u2013", "\u2014"}:
+        return True
+    return language.has("joining", before.rsplit(" ", 1)[-1])
 
 
 def is_offer(sentence: Sentence, language: Language) -> bool:

@@ -19,6 +19,8 @@ FAINT = 0.08
 """Below this weight a topic is forgotten."""
 STATEMENT_NEW_WORDS = 5
 """New content words that a statement needs to start a topic."""
+WEAK = 0.4
+"""What a phrase that ends like a verb weighs against one that does not."""
 _MIN_LETTERS = 3
 _ASSISTANT_SHARE = 0.4
 
@@ -41,7 +43,7 @@ def _runs(sentence: Sentence) -> Iterable[tuple[str, ...]]:
         yield tuple(run[-MAX_PHRASE_WORDS:])
 
 
-def key_phrases(sentences: Sequence[Sentence], limit: int = 5) -> tuple[tuple[str, float], ...]:
+def key_phrases(sentences: Sequence[Sentence], language: Language, limit: int = 5) -> tuple[tuple[str, float], ...]:
     """Return the phrases that carry a text, best first, with a weight of 0..1; none for a language without stop words.
 
     Words that come back, stand together or are written like a name weigh more.
@@ -55,7 +57,9 @@ def key_phrases(sentences: Sequence[Sentence], limit: int = 5) -> tuple[tuple[st
         for run in _runs(sentence):
             phrase = " ".join(run)
             named = any(f" {word.capitalize()}" in f" {sentence.text}"[2:] for word in run)
-            scores[phrase] = scores.get(phrase, 0.0) + sum(frequency[word] for word in run) ** 0.5 + 0.5 * named
+            weight = sum(frequency[word] for word in run) ** 0.5 + 0.5 * named
+            weak = bool(language.weak_endings) and run[-1].endswith(language.weak_endings)
+            scores[phrase] = scores.get(phrase, 0.0) + (WEAK if weak else 1.0) * weight
     best = max(scores.values(), default=1.0)
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return tuple((phrase, round(score / best, 4)) for phrase, score in ranked[:limit])
@@ -108,8 +112,8 @@ def touch(
 ) -> tuple[Topic, ...]:
     """Return the topics after a turn: touched ones rise, the others decay, faint ones are forgotten; at most eight."""
     decay = SHIFT_DECAY if shifted else DECAY
-    weights: dict[str, float] = dict(key_phrases(user))
-    for phrase, weight in key_phrases(assistant, limit=3):
+    weights: dict[str, float] = dict(key_phrases(user, language))
+    for phrase, weight in key_phrases(assistant, language, limit=3):
         weights[phrase] = max(weights.get(phrase, 0.0), round(weight * _ASSISTANT_SHARE, 4))
     result = [topic.model_copy(update={"weight": round(topic.weight * decay, 4)}) for topic in topics]
     for phrase, weight in weights.items():
