@@ -120,6 +120,44 @@ async def test_arc_dropped_while_a_model_is_wording_stays_dropped(db, clock, own
     assert "Anna" not in await words_of(db)
 
 
+class Slow:
+    """A database whose next write waits until it is let go."""
+
+    def __init__(self, db):
+        self.db = db
+        self.reached, self.let_go = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name):
+        return getattr(self.db, name)
+
+    async def write(self, *statements):
+        if not self.reached.is_set():
+            self.reached.set()
+            await self.let_go.wait()
+        return await self.db.write(*statements)
+
+
+@pytest.mark.parametrize("removal", ["drop", "clear"])
+async def test_generation_about_to_be_stored_does_not_bring_back_what_is_removed(db, clock, owner, removal):
+    """A drop or a clearing that comes while a generation is being stored is done after it, and so counts."""
+    await db.write(past(), new(), note())
+    arcs = (await Bootstrap(db, clock, WordCounter()).preview(owner)).arcs
+    gone = next(arc.arc_id for arc in arcs if "Anna" in arc.summary)
+    slow = Slow(db)
+    service = Bootstrap(slow, clock, WordCounter())
+    generation = asyncio.create_task(service.refresh(owner))
+    await slow.reached.wait()
+
+    removing = service.choose(owner, "s_2", "use", dropped=[gone]) if removal == "drop" else service.clear(owner)
+    removed = asyncio.create_task(removing)
+    for _ in range(50):
+        await db.read_one("continuity_session", session_id="s_2")
+    slow.let_go.set()
+    await asyncio.gather(generation, removed)
+
+    assert "Anna" not in await words_of(db)
+
+
 # --- heartbeat
 
 
