@@ -1,0 +1,162 @@
+"""What a person can do with commands and buttons, and what the model is given afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from loopback.model import Gate
+from story import PERSON, answered, rows, stored_turns
+
+pytestmark = pytest.mark.acceptance
+FRIEND = 4712
+
+
+def bot_lines(api, chat_id=PERSON):
+    return [line for line in api.view(chat_id).lines if line.by_bot]
+
+
+async def reply(api, text, chat_id=PERSON, user=PERSON):
+    """Say something and return the bot's next line."""
+    before = len(bot_lines(api, chat_id))
+    api.people.says(user, text, **({"chat_id": chat_id} if chat_id != user else {}))
+    await api.until(lambda: len(bot_lines(api, chat_id)) > before)
+    return bot_lines(api, chat_id)[before]
+
+
+async def test_fresh_forgets_and_continue_takes_up_again(api, model, bot_process):
+    """After /fresh the model is given nothing of before; /continue offers the session and the tap brings it back."""
+    await bot_process()
+    await reply(api, "The codeword is zebra")
+    fresh = await reply(api, "/fresh")
+    assert "/continue" in fresh.text
+    await reply(api, "what is the codeword?")
+    assert "zebra" not in model.requests[-1].text
+
+    offer = await reply(api, "/continue")
+    assert len(offer.buttons) == 1
+    api.people.presses(PERSON, offer.buttons[0][0])
+    await api.until(lambda: "We are back in" in bot_lines(api)[-1].text)
+    await reply(api, "and now, the codeword?")
+
+    assert ("user", "The codeword is zebra") in model.requests[-1].messages
+
+
+async def test_a_restart_changes_neither_fresh_nor_continue(api, model, bot_process):
+    """A kill between /fresh and the next message keeps the session clean; one after /continue keeps the chosen one."""
+    bot = await bot_process()
+    await reply(api, "The codeword is zebra")
+    await reply(api, "/fresh")
+    await bot.restart()
+    await reply(api, "hello")
+    assert "zebra" not in model.requests[-1].text
+
+    offer = await reply(api, "/continue")
+    api.people.presses(PERSON, offer.buttons[0][0])
+    await api.until(lambda: "We are back in" in bot_lines(api)[-1].text)
+    await bot.restart()
+    await reply(api, "codeword?")
+    assert ("user", "The codeword is zebra") in model.requests[-1].messages
+
+
+async def test_a_button_works_once_and_for_its_owner_only(api, bot_process):
+    """A second tap, and a tap by somebody else in a group, change nothing."""
+    bot = await bot_process()
+    group = api.people.opens_group("Friends")
+    await reply(api, "@continuity_bot one", chat_id=group, user=PERSON)
+    await reply(api, "/fresh@continuity_bot", chat_id=group, user=PERSON)
+    await reply(api, "@continuity_bot two", chat_id=group, user=PERSON)
+    offer = await reply(api, "/continue@continuity_bot", chat_id=group, user=PERSON)
+    current = rows(bot, "SELECT current_session_id FROM conversations")
+
+    api.people.presses(FRIEND, offer.buttons[0][0], chat_id=group)
+    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    assert "somebody else" in api.calls_of("answerCallbackQuery")[-1].params["text"]
+    assert rows(bot, "SELECT current_session_id FROM conversations") == current
+
+    api.people.presses(PERSON, offer.buttons[0][0], chat_id=group)
+    await api.until(lambda: "We are back in" in bot_lines(api, group)[-1].text)
+    assert rows(bot, "SELECT current_session_id FROM conversations") != current
+
+
+async def test_the_empty_cases_are_said(api, bot_process):
+    """/continue, /sessions, /stop and /retry have an answer also when there is nothing to act on."""
+    await bot_process()
+
+    assert "no earlier conversations" in (await reply(api, "/continue")).text
+    assert "no earlier conversations" in (await reply(api, "/sessions")).text
+    assert "not writing" in (await reply(api, "/stop")).text
+    assert "no message of yours" in (await reply(api, "/retry")).text
+    assert "do not know /dance" in (await reply(api, "/dance")).text
+    assert "/fresh" in (await reply(api, "/help")).text
+    assert "language model" in (await reply(api, "/privacy")).text
+
+
+async def test_retry_answers_the_last_message_again(api, model, bot_process):
+    """/retry asks the model the last message anew and shows the new answer."""
+    await bot_process()
+    await reply(api, "roll a die")
+    model.reply = lambda _: "Six!"
+
+    assert (await reply(api, "/retry")).text == "Six!"
+    assert model.requests[-1].messages[-1] == ("user", "roll a die")
+
+
+async def test_texts_that_pile_up_become_one_turn(api, model, bot_process):
+    """What is written while an answer is being made becomes one next turn; a long paste in pieces is one turn."""
+    bot = await bot_process()
+    model.gate = Gate()
+    api.people.says(PERSON, "one")
+    await model.until(lambda: model.requests)
+    updates = [api.people.says(PERSON, text).update_id for text in ("two", "three")]
+    await api.until(lambda: api.is_confirmed(updates[-1]))
+    model.gate.open()
+    await answered(api, PERSON, "three")
+    assert model.requests[-1].messages[-1] == ("user", "two\nthree")
+
+    long = "word " * 2000
+    api.people.pastes(PERSON, long.strip())
+    await api.until(lambda: len(stored_turns(bot)) == 3)
+    assert len(stored_turns(bot)[2][0]) > 9000
+
+
+async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model, bot_process):
+    """A message edited while it waits is answered as edited; one that was answered offers [Answer again]."""
+    bot = await bot_process()
+    model.gate = Gate()
+    api.people.says(PERSON, "first")
+    await model.until(lambda: model.requests)
+    said = api.people.says(PERSON, "secnod")
+    edit = api.people.edits(PERSON, said.message_id, "second")
+    await api.until(lambda: api.is_confirmed(edit.update_id))
+    model.gate.open()
+    await answered(api, PERSON, "second")
+
+    api.people.edits(PERSON, said.message_id, "second, and more")
+    await api.until(lambda: bot_lines(api)[-1].buttons)
+    api.people.presses(PERSON, "Answer again")
+    await answered(api, PERSON, "second, and more")
+    assert [user for user, _ in stored_turns(bot)] == ["first", "second", "second, and more"]
+
+
+async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process):
+    """Talk among people is neither answered nor stored; forum topics are conversations of their own."""
+    bot = await bot_process()
+    forum = api.people.opens_group("Forum", is_forum=True)
+    topic = api.people.opens_topic(forum, "Cats")
+    talk = api.people.says(PERSON, "nobody asked the bot: tulip", chat_id=forum)
+    api.people.says(PERSON, "@continuity_bot hi", chat_id=forum)
+    api.people.says(PERSON, "@continuity_bot meow", chat_id=forum, thread_id=topic)
+    await api.until(lambda: len(stored_turns(bot)) == 2)
+
+    assert len(rows(bot, "SELECT * FROM conversations")) == 2
+    assert rows(bot, "SELECT 1 FROM inbox WHERE update_id = :u", u=talk.update_id) == []
+    assert b"tulip" not in bot.database.read_bytes()
+
+
+async def test_what_is_not_text_is_answered_plainly(api, bot_process):
+    """A photo without words gets one line that says what the bot can read."""
+    await bot_process()
+    before = len(bot_lines(api))
+    api.people.sends(PERSON, {"voice": {"file_id": "v", "file_unique_id": "u", "duration": 1}})
+    await api.until(lambda: len(bot_lines(api)) > before)
+
+    assert "voice message" in bot_lines(api)[-1].text
