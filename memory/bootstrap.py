@@ -184,10 +184,22 @@ class Bootstrap:
         async with self._storing:
             await self._db.write(*rows.clear_owner(owner))
 
-    async def clear_conversation(self, conversation_id: str) -> None:
-        """Do the same for everybody in a conversation; call it after something there was forgotten (P13)."""
+    async def clear_conversation(self, conversation_id: str, *, also: Sequence[Statement] = ()) -> None:
+        """Do the same for everybody in a conversation when something there is forgotten (P13).
+
+        `also` are the statements that forget it: in one transaction, and no generation can come in between.
+        """
         async with self._storing:
-            await self._db.write(*rows.clear_conversation(conversation_id))
+            await self._db.write(*also, *rows.clear_conversation(conversation_id))
+
+    async def forget_conversation(self, conversation_id: str, *, also: Sequence[Statement] = ()) -> None:
+        """Leave nothing of a conversation, the choices of its sessions included; `also` as above (P13)."""
+        async with self._storing:
+            await self._db.write(*also, *rows.forget_conversation(conversation_id))
+
+    async def forget_person(self, user_id: int) -> None:
+        """Remove what a person chose for every persona; their conversations are forgotten one by one."""
+        await self._db.write(rows.forget_preferences(user_id))
 
     async def stages(self, owner: BootstrapOwner, *, reword: bool = False) -> Stages:
         """Return every stage of a generation without storing anything; a model is asked only with `reword`."""

@@ -133,3 +133,11 @@ DELETE FROM continuity_bootstrap_cache WHERE substr(owner_key || '|', 1, length(
 -- name: blank_continuity_choices
 -- The choice stays (a fresh start stays fresh), the packet with people's words goes.
 UPDATE continuity_choices SET internal_packet = '' WHERE substr(owner_key || '|', 1, length(:prefix)) = :prefix;
+
+-- name: delete_continuity_choices
+-- The sessions themselves are forgotten.
+DELETE FROM continuity_choices WHERE substr(owner_key || '|', 1, length(:prefix)) = :prefix;
+
+-- name: delete_continuity_preferences
+-- A person is forgotten: `prefix` is <user_id> and "|".
+DELETE FROM continuity_preferences WHERE substr(owner_key || '|', 1, length(:prefix)) = :prefix;

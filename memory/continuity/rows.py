@@ -146,6 +146,17 @@ def clear_conversation(conversation_id: str) -> list[Statement]:
     return _clear(f"{conversation_id}|")
 
 
+def forget_conversation(conversation_id: str) -> list[Statement]:
+    """Return the statements that leave nothing of a conversation, its sessions' choices included (P13)."""
+    prefix = f"{conversation_id}|"
+    return [*_clear(prefix), Statement("delete_continuity_choices", {"prefix": prefix})]
+
+
+def forget_preferences(user_id: int) -> Statement:
+    """Return the statement that removes what a person chose, for every persona."""
+    return Statement("delete_continuity_preferences", {"prefix": f"{user_id}|"})
+
+
 def _clear(prefix: str) -> list[Statement]:
     """Return the four statements of a clearing."""
     names = (

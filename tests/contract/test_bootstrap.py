@@ -322,6 +322,32 @@ async def test_clearing_a_conversation_clears_everybody_in_it(db, bootstrap, own
     assert await db.read_one("continuity_cache", owner_key=elsewhere.artifact_key)
 
 
+async def test_forgetting_leaves_no_generation_behind(db, bootstrap, owner):
+    """What is forgotten and everything made from it go in one transaction; the next preview knows nothing of it."""
+    await db.write(past(), note(), new())
+    await bootstrap.choose(owner, "s_2", "use")
+
+    await bootstrap.clear_conversation(CONVERSATION_ID, also=[Statement("forget_memory", {"memory_id": "m_1"})])
+
+    assert "short answers" not in await words_of(db)
+    assert "short answers" not in await bootstrap.packet_for(owner, "s_2")
+
+
+async def test_forgotten_conversation_and_person_leave_nothing(db, bootstrap, owner):
+    """Choices of the sessions go with the conversation, preferences with the person; another person keeps theirs."""
+    other = make_owner(user_id=71)
+    await db.write(past(), new())
+    await bootstrap.choose(owner, "s_2", "use", remember=True)
+    await bootstrap.prefer(other, Preference(mode="off"))
+
+    await bootstrap.forget_conversation(CONVERSATION_ID)
+    await bootstrap.forget_person(USER_ID)
+
+    assert await db.read_one("continuity_choice", session_id="s_2") is None
+    assert (await bootstrap.preference(owner)).mode == "ask"
+    assert (await bootstrap.preference(other)).mode == "off"
+
+
 async def test_stages_are_shown_without_storing(db, bootstrap, owner):
     """The runner shows relationship, candidates, scores and packets, and leaves no trace."""
     await db.write(past(), note())
