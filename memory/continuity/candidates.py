@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from memory.continuity.text import one_line, sentences, words
@@ -19,7 +20,8 @@ from memory.continuity.types import (
 )
 from memory.types import Memory, OpenLoop
 
-CANDIDATES_MAX = 120
+CANDIDATES_MAX = 40
+"""Of each source, so that many loops do not keep out the memories."""
 _LOOP_STATUSES = frozenset({"open", "snoozed"})
 _TOPICS_PER_SESSION = 3
 _ONE_OFF_TOPIC_WEIGHT = 0.4
@@ -50,14 +52,19 @@ class _Mention(NamedTuple):
 
 
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
-    """Return at most `CANDIDATES_MAX` candidates, the newest evidence of each kind first; deterministic."""
-    found = [
-        *_from_loops(inputs),
-        *_from_memories(inputs, persona),
-        *_from_topics(inputs.sessions, persona),
-        *_from_summaries(inputs.sessions, persona),
-    ]
-    return tuple(candidate for candidate in found if candidate.title and candidate.text)[:CANDIDATES_MAX]
+    """Return loops, memories, topics and summaries, at most `CANDIDATES_MAX` of each, newest first; deterministic."""
+    sources = (
+        _from_loops(inputs),
+        _from_memories(inputs, persona),
+        _from_topics(inputs.sessions, persona),
+        _from_summaries(inputs.sessions, persona),
+    )
+    return tuple(one for found in sources for one in islice(filter(_says_something, found), CANDIDATES_MAX))
+
+
+def _says_something(candidate: ArcCandidate) -> bool:
+    """Tell whether anything is left of the words once they are cleaned."""
+    return bool(candidate.title and candidate.text)
 
 
 def _from_loops(inputs: BootstrapInputs) -> Iterator[ArcCandidate]:

@@ -132,6 +132,16 @@ def test_memory_from_before_all_sessions_is_old():
     assert arc.conversations_ago == 1
 
 
+def test_many_loops_do_not_keep_out_a_memory():
+    """However many loops are open, what was promoted to memory is a candidate too, and the number is bounded."""
+    loops = tuple(make_loop(f"Do thing number {n}", loop_id=f"t_{n}.1") for n in range(300))
+
+    evidence = [one.evidence for one in found(make_session(open_loops=loops), memories=(make_memory(),))]
+
+    assert "preference" in evidence
+    assert len(evidence) <= 41
+
+
 # --- merging
 
 
