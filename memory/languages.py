@@ -189,7 +189,8 @@ def _is_cue(text: str, language: Language) -> int:
 def _votes(words: Iterable[str], letters: frozenset[str], language: Language) -> int:
     """Count two for each frequent word, one for each other stop word, two for each letter that others do not have."""
     count = sum(2 if word in language.vote_words else word in language.stop_words for word in words)
-    return count + 2 * len(language.letters & letters)
+    elided = sum("'" in word and word.partition("'")[0] in language.elisions for word in words)
+    return count + 2 * elided + 2 * len(language.letters & letters)
 
 
 @lru_cache(maxsize=512)

@@ -116,7 +116,7 @@ def _is_same(loop: OpenLoop, draft: Draft, language: Language) -> bool:
     if lowered(loop.text) == lowered(shorten(draft.sentence.text, MAX_TEXT_CHARS)):
         return True
     left, right = stems(loop, language), draft.sentence.stems
-    return left == right or (min(len(left), len(right)) > 1 and _overlap(left, right) > SAME)
+    return (left == right and bool(left)) or (min(len(left), len(right)) > 1 and _overlap(left, right) > SAME)
 
 
 def bounded(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:

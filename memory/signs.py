@@ -127,8 +127,11 @@ def reports_done(sentence: Sentence, language: Language) -> bool:
 
 def is_promise(sentence: Sentence, language: Language) -> bool:
     """Return whether the speaker takes something upon himself, leaving out turns of phrase and suppositions."""
-    found = (language.cues[cue].search(sentence.lower) for cue in ("commitment", "obligation") if cue in language.cues)
-    if sentence.asks or not any(match and _leads(sentence.lower, match.start(), language) for match in found):
+    if sentence.asks:
+        return False
+    found = [language.cues[cue].search(sentence.lower) for cue in ("commitment", "obligation") if cue in language.cues]
+    starts = [match.start() for match in found if match]
+    if not any(_leads(sentence.lower, start) or _joins(sentence.lower, start, language) for start in starts):
         return False
     return not (language.has("not_a_promise", sentence.lower) or _called_off(sentence, language))
 
@@ -159,15 +162,17 @@ def is_request(sentence: Sentence, language: Language) -> bool:
     if language.has("imperative", sentence.lower):
         return True
     found = language.cues["request"].search(sentence.lower) if "request" in language.cues else None
-    return found is not None and (sentence.asks or _leads(sentence.lower, found.start(), language))
+    return found is not None and (sentence.asks or _leads(sentence.lower, found.start()))
 
 
-def _leads(lower: str, start: int, language: Language) -> bool:
-    """Return whether what begins there is a main thing said: near the beginning, behind a comma or an "and"."""
-    before = lower[:start].rstrip()
-    if start <= LEAD_CHARS or before[-1:] in {",", ";", ":", "-", "\u2013", "\u2014"}:
-        return True
-    return language.has("joining", before.rsplit(" ", 1)[-1])
+def _leads(lower: str, start: int) -> bool:
+    """Return whether what begins there is a main thing said: near the beginning or behind a comma."""
+    return start <= LEAD_CHARS or lower[:start].rstrip()[-1:] in {",", ";", ":", "-", "\u2013", "\u2014"}
+
+
+def _joins(lower: str, start: int, language: Language) -> bool:
+    """Return whether what begins there follows an "and"."""
+    return language.has("joining", lower[:start].rstrip().rsplit(" ", 1)[-1])
 
 
 def is_offer(sentence: Sentence, language: Language) -> bool:

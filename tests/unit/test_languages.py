@@ -1,0 +1,72 @@
+"""Languages as data, and the guess which one a text is in."""
+
+import pytest
+
+from memory.languages import Languages
+
+LANGUAGES = Languages.load()
+CUES = set(LANGUAGES.get("en").cues)
+
+
+def test_the_six_languages_are_there():
+    """English and the five further ones have a data file each."""
+    assert set(LANGUAGES.codes) >= {"en", "ru", "es", "pt", "de", "fr"}
+
+
+@pytest.mark.parametrize("code", ["ru", "es", "pt", "de", "fr"])
+def test_no_language_lacks_a_cue_that_english_has(code):
+    """Every kind of cue is written down in every language, so that no rule is silently dead."""
+    assert CUES - set(LANGUAGES.get(code).cues) == set()
+
+
+@pytest.mark.parametrize("code", LANGUAGES.codes)
+def test_every_language_knows_times_facts_ordinals_and_actions(code):
+    """A data file covers more than cues: time words, facts, ordinals, actions, references."""
+    language = LANGUAGES.get(code)
+
+    assert language.known
+    assert all([language.time, language.facts, language.ordinals, language.actions, language.references])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("I would like to know when the train leaves.", "en"),
+        ("Ich muss morgen noch Milch kaufen.", "de"),
+        ("Tengo que llamar al banco mañana.", "es"),
+        ("Preciso ligar para o banco amanhã.", "pt"),
+        ("Je dois appeler la banque demain.", "fr"),
+        ("Мне надо завтра позвонить в банк.", "ru"),
+        ("hecho", "es"),
+        ("готово", "ru"),
+        ("ok", "en"),
+        ("", "en"),
+        ("👍", "en"),
+    ],
+)
+def test_the_language_of_a_text(text, code):
+    """Frequent words decide; a text that says nothing is in the default language."""
+    assert LANGUAGES.detect(text).code == code
+
+
+def test_the_default_language_wins_a_tie():
+    """A word that many languages share does not change the language of the conversation."""
+    assert LANGUAGES.detect("ok", default="de").code == "de"
+
+
+def test_an_unknown_language_knows_nothing_and_raises_nothing():
+    """A language without a data file has no stop words and finds no cue."""
+    language = LANGUAGES.get("xx")
+
+    assert (language.known, language.has("request", "please"), language.stem("running")) == (False, False, "running")
+
+
+def test_a_text_in_a_language_without_data_is_not_taken_for_english():
+    """The library tells foreign texts apart, so that English rules do not misread them."""
+    assert not LANGUAGES.detect("Ciao, come stai? Vorrei sapere che tempo fa domani a Roma").known
+    assert not LANGUAGES.detect("こんにちは、お元気ですか。明日は東京に行きます。").known
+
+
+def test_a_region_is_left_out_of_the_code():
+    """Telegram's `pt-br` is Portuguese."""
+    assert LANGUAGES.get("pt-BR").code == "pt"

@@ -1,0 +1,102 @@
+"""Times in people's words."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memory.languages import Languages
+from memory.when import find_due, parse_when, reminder
+
+LANGUAGES = Languages.load()
+ZONE = "Europe/Berlin"
+NOW_MS = int(datetime(2026, 11, 21, 14, tzinfo=UTC).timestamp() * 1000)
+
+
+def local(due_at_ms, zone=ZONE):
+    return (
+        None if due_at_ms is None else datetime.fromtimestamp(due_at_ms / 1000, ZoneInfo(zone)).strftime("%d.%m. %H:%M")
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "due", "what"),
+    [
+        ("en", "remind me tomorrow at 9 to call Ana", "22.11. 09:00", "call Ana"),
+        ("en", "Remind me in 20 minutes to check the oven", "21.11. 15:20", "check the oven"),
+        ("en", "remind me to pay rent on December 1st", "01.12. 09:00", "pay rent"),
+        ("en", "please remind me on Monday at 6:30 pm about the dentist", "23.11. 18:30", "the dentist"),
+        ("en", "remind me at 9 to sleep", "21.11. 21:00", "sleep"),
+        ("en", "remind me in two and a half hours to stop", "21.11. 17:30", "stop"),
+        ("en", "remind me 2026-12-24 at 18:00 to light candles", "24.12. 18:00", "light candles"),
+        ("en", "remind me next Friday evening to call mom", "27.11. 19:00", "call mom"),
+        ("en", "remind me to buy milk", None, "buy milk"),
+        ("de", "Erinnere mich morgen um 9 daran, Ana anzurufen", "22.11. 09:00", "Ana anzurufen"),
+        ("de", "Kannst du mich am 3. Dezember um halb acht an die Prüfung erinnern?", "03.12. 07:30", "die Prüfung"),
+        ("de", "erinnere mich heute Abend an die Tabletten", "21.11. 19:00", "die Tabletten"),
+        ("es", "Recuérdame mañana a las 9 llamar a Ana", "22.11. 09:00", "llamar a Ana"),
+        ("es", "Recuérdame el viernes a las 6 de la tarde comprar pan", "27.11. 18:00", "comprar pan"),
+        ("pt", "Me lembre amanhã às 9 de ligar para a Ana", "22.11. 09:00", "ligar para a Ana"),
+        ("pt", "me lembre depois de amanhã de enviar o relatório", "23.11. 09:00", "enviar o relatório"),
+        ("fr", "Rappelle-moi demain à 9h d'appeler Ana", "22.11. 09:00", "appeler Ana"),
+        ("fr", "Rappelle-moi de payer le loyer le 1er décembre", "01.12. 09:00", "payer le loyer"),
+        ("ru", "Напомни мне завтра в 9 позвонить Ане", "22.11. 09:00", "позвонить Ане"),
+        ("ru", "напомни через час выключить плиту", "21.11. 16:00", "выключить плиту"),
+        ("ru", "напомни завтра в 7 вечера забрать посылку", "22.11. 19:00", "забрать посылку"),
+    ],
+)
+def test_a_reminder_in_plain_words(code, text, due, what):
+    """Time and matter are told apart, in the user's time zone."""
+    found = reminder(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert (local(found.due_at_ms), found.what) == (due, what)
+
+
+@pytest.mark.parametrize("text", ["Tomorrow at 9 I call Ana", "Do you remind people?", "", "hello"])
+def test_what_is_no_wish_for_a_reminder(text):
+    """A time alone is not a reminder."""
+    assert reminder(text, NOW_MS, ZONE, LANGUAGES.get("en")) is None
+
+
+def test_a_command_needs_no_trigger():
+    """`/remind tomorrow at 9 call Ana` has only time and matter."""
+    due_at_ms, what = parse_when("tomorrow at 9 call Ana", NOW_MS, ZONE, LANGUAGES.get("en"))
+
+    assert (local(due_at_ms), what) == ("22.11. 09:00", "call Ana")
+
+
+def test_the_zone_decides_when_nine_is():
+    """The same words mean another moment in another zone."""
+    english = LANGUAGES.get("en")
+    berlin, tokyo = (parse_when("tomorrow at 9", NOW_MS, zone, english) for zone in (ZONE, "Asia/Tokyo"))
+
+    assert local(tokyo[0], "Asia/Tokyo") == "22.11. 09:00"
+    assert berlin[0] - tokyo[0] == 8 * 3_600_000
+
+
+def test_nine_is_nine_also_behind_the_change_of_the_clocks():
+    """A wall-clock time stays what was said when summer time ends in between."""
+    before_ms = int(datetime(2026, 10, 24, 12, tzinfo=UTC).timestamp() * 1000)
+    due_at_ms, _ = parse_when("tomorrow at 9", before_ms, ZONE, LANGUAGES.get("en"))
+
+    assert local(due_at_ms) == "25.10. 09:00"
+
+
+def test_an_unknown_zone_counts_as_utc():
+    """A zone that does not exist fails nothing."""
+    due_at_ms, _ = parse_when("tomorrow at 9", NOW_MS, "Mars/Olympus", LANGUAGES.get("en"))
+
+    assert local(due_at_ms, "UTC") == "22.11. 09:00"
+
+
+@pytest.mark.parametrize("text", ["on 31 February", "at 25:00", "in 999 weeks", "32.13.", "tomorrow " * 50])
+def test_odd_times_raise_nothing(text):
+    """A day that does not exist is no due date, or a later one; never an error."""
+    due = find_due(text, NOW_MS, ZONE, LANGUAGES.get("en"))
+
+    assert due is None or due.due_at_ms > NOW_MS
+
+
+def test_a_language_without_time_words_finds_none():
+    """Unknown languages have no due dates."""
+    assert find_due("morgen um 9", NOW_MS, ZONE, LANGUAGES.get("xx")) is None
