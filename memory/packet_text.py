@@ -2,8 +2,9 @@
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the stable block (last
 conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then
-the new message. Each block is a message of its own, acknowledged by one word of the assistant (004), so that what the
-person says is never mixed with data and roles alternate.
+the last exchange and the new message, so that a short reply follows the question that it answers (003 US-1). Each block
+is a message of its own, acknowledged by one word of the assistant (004): what the person says is never mixed with data,
+and roles alternate.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ..
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
     return (
         *_noted(stable_text(packet)),
-        *to_messages(packet.history),
+        *to_messages(packet.history[:-1]),
         *_noted(turn_text(packet)),
+        *to_messages(packet.history[-1:]),
         Message("user", message or NO_TEXT),
     )
 

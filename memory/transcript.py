@@ -79,16 +79,15 @@ def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
     return turn.model_copy(update={"tool_calls": calls, "tool_tokens": 0})
 
 
-def to_messages(turns: Sequence[ConversationTurn], lead: str = "") -> tuple[Message, ...]:
-    """Return the turns as messages, oldest first; `lead` (marker, stable data) opens the first user message.
+def to_messages(turns: Sequence[ConversationTurn]) -> tuple[Message, ...]:
+    """Return the turns as messages, oldest first.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
     call has its return, whichever whole turns are given.
     """
     messages: list[Message] = []
     for turn in turns:
-        text = turn.user_text or NO_TEXT
-        messages.append(Message("user", f"{lead}\n\n{text}" if lead and not messages else text))
+        messages.append(Message("user", turn.user_text or NO_TEXT))
         if turn.tool_calls:
             messages.append(Message("assistant", "", turn.tool_calls))
             messages.append(Message("tool", "", turn.tool_calls))

@@ -215,7 +215,7 @@ def test_a_tier_with_no_budget_is_switched_off():
 
 
 def test_the_stable_part_does_not_move_between_turns():
-    """The next prompt begins with the same bytes: marker, last conversation, today, summary, history."""
+    """The next prompt begins with the same bytes: last conversation, today, summary, marker, history but its end."""
     mark = CompactionMark(compaction_id="c_1", history_from_seq=3, summary="- Decided: tea", summary_tokens=3)
     history = turns(12)
     before = build(
@@ -239,8 +239,17 @@ def test_the_stable_part_does_not_move_between_turns():
         COUNTER,
     )
 
-    stable = 2 + len(before.history) * 2
+    stable = 2 + (len(before.history) - 1) * 2
     assert prompt(after, "next")[:stable] == prompt(before, "now")[:stable]
+
+
+def test_a_short_reply_follows_its_question():
+    """What changes with every turn stands before the last exchange (003 US-1)."""
+    packet = build(inputs(history=turns(3), retrieved=[item("m_1")]), Budget(), COUNTER)
+    texts = [message.text for message in prompt(packet, "yes")]
+
+    assert texts[-3:] == [packet.history[-1].user_text, packet.history[-1].assistant_text, "yes"]
+    assert "said before" in texts[-5]
 
 
 def test_what_the_person_says_is_a_message_of_its_own():

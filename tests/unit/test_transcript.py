@@ -58,14 +58,6 @@ def test_empty_texts_are_stood_in_for():
     assert exchange(messages) == ("", "", ())
 
 
-def test_the_lead_opens_only_the_first_user_message():
-    """The stable part of the prompt stands at its beginning and nowhere else."""
-    messages = to_messages([make_turn(seq=1), make_turn(seq=2)], "LEAD")
-
-    assert messages[0].text == "LEAD\n\nquestion 1"
-    assert messages[2].text == "question 2"
-
-
 def test_a_capped_tool_output_says_how_much_was_cut():
     """The marker carries the numbers, the result keeps to the limit, and both ends are there."""
     text = "A" * 5000 + "Z" * 5000
