@@ -163,14 +163,16 @@ async def durable_turn(folder: Path, turns: int, rounds: int) -> dict[str, Any]:
 
 
 def summary(turns: int, times: dict[str, list[float]]) -> dict[str, Any]:
-    """Return medians and ratios."""
+    """Return medians and ratios; the lower quartile is what remains when other programs use the machine too."""
     middle = {name: statistics.median(values) for name, values in times.items()}
+    quarter = {name: statistics.quantiles(values, n=4)[0] for name, values in times.items()}
     figures = {f"{name}_ms": round(value, 3) for name, value in middle.items()}
     return {
         "history": turns,
         **figures,
         "ratio": round(middle["recorder"] / middle["floor"], 2),
         "ratio_without_reading": round(middle["without_reading"] / middle["floor"], 2),
+        "ratio_without_reading_lower_quartile": round(quarter["without_reading"] / quarter["floor"], 2),
         "recorder_p95_ms": round(statistics.quantiles(times["recorder"], n=20)[-1], 3),
         "floor_p95_ms": round(statistics.quantiles(times["floor"], n=20)[-1], 3),
     }
@@ -250,6 +252,23 @@ async def cold_hydration(folder: Path, turns: int) -> dict[str, Any]:
     return found
 
 
+async def start_survey(folder: Path, sessions: int) -> dict[str, Any]:
+    """Return how long the look around at start takes with so many sessions on disk, one in ten of them interrupted."""
+    async with open_memory(folder) as memory:
+        memory.checkpoints.folder.mkdir()
+        rows = []
+        for number in range(sessions):
+            state = make_state(session_id=f"s_{number}", status="shutdown_clean" if number % 10 else "active")
+            rows.append(insert_session(state, user_id=7, origin="first", created_at_ms=START_MS))
+            memory.checkpoints.path(state.session_id).write_bytes(b"{}")
+        for start in range(0, len(rows), 500):
+            await memory.db.write(*rows[start : start + 500])
+        started = time.perf_counter()
+        survey = await memory.hydrator.survey()
+        elapsed = time.perf_counter() - started
+        return {"sessions": sessions, "survey_ms": round(elapsed * 1000, 1), "resuming": survey.resuming}
+
+
 async def only_turns(folder: Path, turns: int) -> None:
     """Record so many turns one by one; what is run under strace."""
     async with open_memory(folder) as memory:
@@ -266,15 +285,19 @@ def syncs_and_bytes(folder: Path, turns: int = 50) -> dict[str, Any]:
         place, trace = folder / label, folder / f"{label}.trace"
         child = [sys.executable, __file__, "--only-turns", str(number), "--folder", str(place)]
         if shutil.which("strace"):
-            child = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", str(trace), *child]
+            child = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,pwrite64", "-o", str(trace), *child]
         subprocess.run(child, check=True)  # noqa: S603 - this very file
         lines = trace.read_text().splitlines() if trace.exists() else []
         counts[f"{label}_wal"] = sum("sync(" in line and "-wal>" in line for line in lines)
+        counts[f"{label}_bytes"] = sum(
+            int(line.rsplit("= ", 1)[1].split()[0]) for line in lines if "pwrite64(" in line and "-wal>" in line
+        )
         counts[f"{label}_checkpoint"] = sum("sync(" in line and "checkpoints" in line for line in lines)
     checkpoint = next((folder / "some" / "checkpoints").glob("*.json")).stat().st_size
     return {
         "syncs_before_the_reply_per_turn": (counts["some_wal"] - counts["none_wal"]) / turns,
         "syncs_behind_the_reply_per_turn": (counts["some_checkpoint"] - counts["none_checkpoint"]) / turns,
+        "wal_bytes_written_per_turn": round((counts["some_bytes"] - counts["none_bytes"]) / turns),
         "database_bytes_per_turn": round(file_bytes(folder) / turns),
         "checkpoint_bytes": checkpoint,
     }
@@ -294,7 +317,8 @@ async def main(folder: Path, rounds: int) -> dict[str, Any]:
         figures["recorder_gain"] = round(figures["recorder_turns_per_s"] / one["recorder_turns_per_s"], 1)
         figures["database_gain"] = round(figures["database_turns_per_s"] / one["database_turns_per_s"], 1)
     hydrations = [await cold_hydration(folder / f"cold-{count}", count) for count in HISTORIES]
-    return {"durable_turn": turns, "side_by_side": groups, "cold_hydration": hydrations}
+    starts = [await start_survey(folder / f"start-{count}", count) for count in (1_000, 10_000)]
+    return {"durable_turn": turns, "side_by_side": groups, "cold_hydration": hydrations, "start": starts}
 
 
 if __name__ == "__main__":

@@ -225,8 +225,9 @@ def snapshot_of(
     *,
     saved_at_ms: int,
     clean: bool = False,
+    summary_delta: str = "",
 ) -> ConversationCheckpointSnapshot:
-    """Return the checkpoint of a session."""
+    """Return the checkpoint of a session; `clean` and the summary delta belong to an orderly shutdown."""
     turns, before = unbroken(tail, previous_digest)
     return ConversationCheckpointSnapshot(
         session_id=state.session_id,
@@ -234,7 +235,7 @@ def snapshot_of(
         state=state,
         last_turns=tuple(logged.turn for logged in turns),
         previous_digest=before,
-        summary_delta=state.rolling_summary if clean else "",
+        summary_delta=summary_delta,
         last_seq=state.last_seq,
         clean=clean,
         saved_at_ms=saved_at_ms,

@@ -50,6 +50,17 @@ class Fold:
             log.exception("the summary of session %s could not be folded; it is tried again", state.session_id)
             return state
 
+    def delta(self, state: SessionState, turns: Sequence[ConversationTurn]) -> str:
+        """Return what the turns add that the rolling summary does not cover yet, "" for nothing. Never raises."""
+        fresh = [turn for turn in turns if turn.seq > state.summarized_through_seq]
+        if not fresh:
+            return ""
+        try:
+            return summarizer.summarize(fresh, "", self.languages, self.counter, self.summary_max_tokens)
+        except Exception:
+            log.exception("the last turns of session %s could not be summed up", state.session_id)
+            return ""
+
 
 def _counted(state: SessionState, turn: ConversationTurn) -> SessionState:
     return state.model_copy(

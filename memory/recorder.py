@@ -80,6 +80,11 @@ class _Live:
         self.version = version
         self.report = report
 
+    @property
+    def turns(self) -> tuple[ConversationTurn, ...]:
+        """The last turns, oldest first."""
+        return tuple(logged.turn for logged in self.tail)
+
     def append(self, logged: LoggedTurn) -> None:
         """Keep a turn that was stored, and let go of the oldest beyond what a checkpoint carries."""
         self.tail = (*self.tail, logged)
@@ -181,7 +186,7 @@ class Recorder:
 
     async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
         """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
-        return tuple(logged.turn for logged in (await self._load(session_id)).tail)
+        return (await self._load(session_id)).turns
 
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
         """Make an earlier session of the conversation its current one again; the one that was is paused.
@@ -225,7 +230,7 @@ class Recorder:
             live = await self._load(exchange.session_id)
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
-            state = self._hydrator.fold.advance(live.state, logged, [kept.turn for kept in live.tail])
+            state = self._hydrator.fold.advance(live.state, logged, live.turns)
             point("before_commit")
             await self._write(
                 live,
@@ -367,7 +372,12 @@ class Recorder:
 
     async def _save(self, live: _Live, *, clean: bool = False) -> bool:
         snapshot = snapshot_of(
-            live.state, live.tail, live.previous_digest, saved_at_ms=self._clock.now_ms(), clean=clean
+            live.state,
+            live.tail,
+            live.previous_digest,
+            saved_at_ms=self._clock.now_ms(),
+            clean=clean,
+            summary_delta=self._hydrator.fold.delta(live.state, live.turns) if clean else "",
         )
         try:
             await asyncio.to_thread(self._checkpoints.save, snapshot)
@@ -386,7 +396,7 @@ class Recorder:
     # --- shutdown ---------------------------------------------------------------------------------------------------
 
     async def final(self, session_id: str) -> bool:
-        """Bring a session to rest: summary delta, state, clean checkpoint, promotion (002 section 6, steps 2-5).
+        """Bring a session to rest: summary, state, clean checkpoint with the delta, promotion (002 section 6, 2-5).
 
         True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
         """

@@ -240,7 +240,9 @@ class SqliteDatabase:
         writer = None if read_only else _Thread(path, asyncio.get_running_loop())
         try:
             connection = connect_reader(path)
-            reader = await aiosqlite.Connection(lambda: connection, iter_chunk_size=64)
+            reader = aiosqlite.Connection(lambda: connection, iter_chunk_size=64)
+            reader._thread.daemon = True  # noqa: SLF001 - or a start that fails would wait for it for ever
+            await reader
         except BaseException:
             if writer:
                 writer.stop()
@@ -274,7 +276,7 @@ class SqliteDatabase:
         self._waiting.append(call)
         if not self._busy:
             self._busy = True
-            self._loop.call_soon(self._start_group)
+            self._start_group()
         return await call.future
 
     def _start_group(self) -> None:

@@ -284,6 +284,21 @@ async def test_an_altered_row_without_a_copy_is_said(long_session):
     assert found.state == long_session.state
 
 
+async def test_a_turn_that_was_taken_out_stays_out(session):
+    """A hole within the log is somebody's will, not damage: no warning, no healing, and the next turn goes on."""
+    await session.memory.recorder.release(session.session_id)
+    session.memory.checkpoints.remove(session.session_id)
+    session.sql("DELETE FROM conversation_turns WHERE seq = 3")
+    found = await session.hydrate()
+    await say(session.memory, session.session_id, [6])
+    await session.memory.recorder.settle()
+    again = await session.hydrate()
+
+    assert [turn.seq for turn in await session.turns()] == [1, 2, 4, 5, 6]
+    assert (found.report.warnings, again.report.warnings, again.report.turns_healed) == ((), (), 0)
+    assert [turn.seq for turn in session.memory.checkpoints.load(session.session_id).last_turns] == [5, 6]
+
+
 async def test_a_missing_row_whose_turns_are_there_is_made_again(session):
     """Log without session row and without checkpoint: the fold of the log is the session."""
     session.sql("DELETE FROM conversation_sessions")

@@ -318,6 +318,7 @@ async def test_only_so_many_sessions_stay_in_memory(tmp_path):
         assert len(memory.recorder._live) == 3
         turn = await memory.recorder.record(exchange(ids[0], 50, conversation_id="tg:1:0:0"), None)
         assert turn.seq == 2
+        assert sorted(await memory.recorder.shutdown(10)) == ids
 
 
 async def test_texts_that_no_database_takes_are_made_storable(memory, session_id):
@@ -348,7 +349,9 @@ async def test_an_orderly_end_marks_what_was_changed(tmp_path):
 
         assert memory.checkpoints.path(ids[1]).stat().st_mtime_ns == before
         assert (await memory.store.session(ids[1])).version == version
-        assert memory.checkpoints.load(ids[0]).clean
+        snapshot = memory.checkpoints.load(ids[0])
+        assert snapshot.clean
+        assert "Question 5" in snapshot.summary_delta
         assert (await memory.store.session_counts())["shutdown_clean"] == (2, 3)
 
 
