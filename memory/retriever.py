@@ -6,11 +6,14 @@ Pure: it is given where the question's terms stand and what is known of the mess
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from math import log
+from typing import NamedTuple
 
 DAY_MS = 86_400_000
+TOLD_WITHIN_DAYS = 3
+MONTH_DAYS = 31
 PASSAGE_TERMS = 40
 """A long message is scored by its best passage of so many indexed terms."""
 Key = tuple[int, int]
@@ -31,6 +34,20 @@ class DayOf:
         at = datetime.fromtimestamp(at_ms / 1000, UTC)
         return DayOf(at.year, at.month, at.day)
 
+    def span_ms(self) -> tuple[int, int] | None:
+        """Return from when (inclusive) to when (exclusive) it lasts, UTC; None when it names no month of a year.
+
+        A day lasts four: what happened on it may be told a little later.
+        """
+        if self.year is None or self.month is None:
+            return None
+        try:
+            start = datetime(self.year, self.month, self.day or 1, tzinfo=UTC)
+        except ValueError:
+            return None
+        days = TOLD_WITHIN_DAYS + 1 if self.day else MONTH_DAYS
+        return int(start.timestamp() * 1000), int((start + timedelta(days=days)).timestamp() * 1000)
+
     def match(self, other: DayOf) -> float:
         """Return 0..1: how well a message of the day `other` fits; what is told today may have happened days ago."""
         if self.year is not None and self.year != other.year:
@@ -41,7 +58,7 @@ class DayOf:
             return 0.0
         if self.day is None or other.day is None:
             return 0.5
-        return 1.0 if self.day == other.day else 0.6 if 0 < other.day - self.day <= 3 else 0.15  # noqa: PLR2004
+        return 1.0 if self.day == other.day else 0.6 if 0 < other.day - self.day <= TOLD_WITHIN_DAYS else 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +75,7 @@ class Question:
     wants_time: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One side of a stored turn, or a memory."""
 
     key: Key
@@ -80,8 +96,7 @@ class Message:
         return "assistant" if self.key[1] else "user"
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """How often a term of the question stands in one passage of a message."""
 
     key: Key
@@ -120,14 +135,13 @@ class Weights:
 WEIGHTS = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A message with its score and the parts that add up to it."""
 
     message: Message
     score: float
-    breakdown: Mapping[str, float] = field(default_factory=dict)
-    passage: int = 0
+    breakdown: Mapping[str, float]
+    passage: int
     """The best passage of the message: where an excerpt belongs."""
 
 
@@ -136,7 +150,8 @@ class Matches:
     """Hits weighed: per message how much of each term it has, its own score and its best passage."""
 
     idf: Sequence[float]
-    shares: Mapping[Key, Sequence[float]]
+    total: float
+    shares: Mapping[Key, Mapping[int, float]]
     own: Mapping[Key, float]
     passage: Mapping[Key, int]
 
@@ -163,15 +178,15 @@ def shortlist(idf: Sequence[float], hits: Iterable[Hit], limit: int) -> list[int
 def weigh(idf: Sequence[float], hits: Iterable[Hit], lengths: Mapping[Key, int], weights: Weights) -> Matches:
     """Return how much of the question each message of `lengths` (message → indexed terms) has."""
     total = sum(idf) or 1.0
-    shares: dict[Key, list[float]] = {}
+    shares: dict[Key, dict[int, float]] = {}
     sums: dict[Key, dict[int, list[float]]] = {}
     for hit in hits:
         length = lengths.get(hit.key)
         if length is None:
             continue
         value = _saturated(hit.times, _passage_terms(length, hit.passage), weights)
-        share = shares.setdefault(hit.key, [0.0] * len(idf))
-        share[hit.term] = max(share[hit.term], value)
+        share = shares.setdefault(hit.key, {})
+        share[hit.term] = max(share.get(hit.term, 0.0), value)
         passage = sums.setdefault(hit.key, {}).setdefault(hit.passage, [0.0, 0.0])
         passage[0] += idf[hit.term] * value
         passage[1] += idf[hit.term]
@@ -179,7 +194,7 @@ def weigh(idf: Sequence[float], hits: Iterable[Hit], lengths: Mapping[Key, int],
     for key, passages in sums.items():
         own[key], best = max((s * (1 + weights.coverage * c / total), -p) for p, (s, c) in passages.items())
         best_passage[key] = -best
-    return Matches(idf, shares, own, best_passage)
+    return Matches(idf, total, shares, own, best_passage)
 
 
 def _passage_terms(length: int, passage: int) -> int:
@@ -206,19 +221,22 @@ def rank(
     that they mean the same in a short and in a long conversation.
     """
     ordered = sorted(messages, key=lambda m: (m.ordinal, m.key))
-    unit = (sum(matches.idf) / len(matches.idf) if matches.idf else 0.0) or 1.0
+    unit = matches.total / max(1, len(matches.idf))
     sessions = _session_scores(ordered, matches.own, weights)
     scored = []
-    for i, message in enumerate(ordered):
-        parts = _relevance(ordered, i, matches, weights)
-        if not parts and not question.days:
-            continue
-        parts["session"] = weights.session * sessions.get(message.session_id, 0.0)
-        parts = {name: value / unit for name, value in parts.items()}
-        parts |= _signs(question, message, weights, open_refs, now_ms)
-        parts = {name: round(value, 4) for name, value in parts.items() if value}
-        score = round(sum(parts.values()), 4)
-        scored.append(Scored(message, score, parts, matches.passage.get(message.key, 0)))
+    for message, near in zip(ordered, _surroundings(ordered, matches, weights), strict=True):
+        own = matches.own.get(message.key, 0.0)
+        parts = {"words": own / unit, "session": weights.session * sessions.get(message.session_id, 0.0) / unit}
+        if near:
+            parts["neighbours"] = near.worth(matches, own, weights) / unit
+            parts["answer"] = near.answer / unit
+        _add_signs(parts, question, message, weights)
+        if message.ref in open_refs:
+            parts["open_loop"] = weights.open_loop
+        if now_ms:
+            age_days = max(0, now_ms - message.at_ms) / DAY_MS
+            parts["recency"] = weights.recency * 0.5 ** (age_days / weights.recency_half_life_days)
+        scored.append(Scored(message, sum(parts.values()), parts, matches.passage.get(message.key, 0)))
     scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
     return scored
 
@@ -226,76 +244,84 @@ def rank(
 def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weights: Weights) -> dict[str, float]:
     by_session: dict[str, list[float]] = {}
     for message in messages:
-        by_session.setdefault(message.session_id, []).append(own.get(message.key, 0.0))
+        if message.key in own:
+            by_session.setdefault(message.session_id, []).append(own[message.key])
     best = weights.session_best
     return {session: sum(sorted(values)[-best:]) / best for session, values in by_session.items()}
 
 
-def _relevance(ordered: Sequence[Message], i: int, matches: Matches, weights: Weights) -> dict[str, float]:
-    """Return what the words of a message and of its neighbours are worth; {} when none of the question is there.
+class _Near:
+    """What the neighbours of a message lend it: shares of their scores, and terms that complete its own.
 
-    A neighbour counts in two ways: its score is added by a share, and terms that only it has complete the
-    message's own. Both shrink for long messages, which stand for themselves.
+    Both shrink for long messages, which stand for themselves.
     """
-    message = ordered[i]
-    own = matches.own.get(message.key, 0.0)
-    room = min(1.0, weights.long_words / max(message.words, 1))
-    added, answer = 0.0, 0.0
-    nearby: list[tuple[Sequence[float], float]] = []
-    for distance, share in _surroundings(weights):
-        j = i + distance
-        if not 0 <= j < len(ordered) or not _adjacent(message, ordered[j], distance):
-            continue
-        theirs = matches.own.get(ordered[j].key)
+
+    __slots__ = ("added", "answer", "shares")
+
+    def __init__(self, own: Mapping[int, float]) -> None:
+        self.added = 0.0
+        self.answer = 0.0
+        self.shares = dict(own)
+
+    def lend(self, score: float, shares: Mapping[int, float], part: float) -> None:
+        """Take a part of a neighbour's score and terms."""
+        self.added += part * score
+        mine = self.shares
+        for term, share in shares.items():
+            if mine.get(term, 0.0) < part * share:
+                mine[term] = part * share
+
+    def worth(self, matches: Matches, own: float, weights: Weights) -> float:
+        """Return what they add to the message's own score."""
+        value = covered = 0.0
+        for term, share in self.shares.items():
+            value += matches.idf[term] * share
+            covered += matches.idf[term] * min(1.0, share)
+        union = value * (1 + weights.coverage * covered / matches.total)
+        return (1 - weights.union) * self.added + weights.union * (union - own)
+
+
+def _surroundings(ordered: Sequence[Message], matches: Matches, weights: Weights) -> list[_Near | None]:
+    """Return for each message what its neighbours lend it, None where no neighbour has anything of the question."""
+    reach = (
+        (1, weights.before_1),
+        (-1, weights.next_1),
+        (2, weights.before_2),
+        (-2, weights.next_2),
+        (3, weights.around_3),
+        (-3, weights.around_3),
+    )
+    room = [min(1.0, weights.long_words / max(message.words, 1)) for message in ordered]
+    found: list[_Near | None] = [None] * len(ordered)
+    for i, lender in enumerate(ordered):
+        theirs = matches.own.get(lender.key)
         if theirs is None:
             continue
-        added += share * room * theirs
-        nearby.append((matches.shares[ordered[j].key], share * room))
-        if distance == -1 and ordered[j].asks:
-            answer = weights.answers * room * theirs
-    if not own and not nearby:
-        return {}
-    union = _union(matches, message.key, nearby, weights) if nearby else own
-    around = (1 - weights.union) * added + weights.union * (union - own)
-    return {"words": own, "neighbours": around, "answer": answer}
-
-
-def _surroundings(weights: Weights) -> tuple[tuple[int, float], ...]:
-    return (
-        (-1, weights.before_1),
-        (1, weights.next_1),
-        (-2, weights.before_2),
-        (2, weights.next_2),
-        (-3, weights.around_3),
-        (3, weights.around_3),
-    )
+        terms = matches.shares[lender.key]
+        for distance, share in reach:
+            j = i + distance
+            if not 0 <= j < len(ordered) or not _adjacent(lender, ordered[j], abs(distance)):
+                continue
+            near = found[j]
+            if near is None:
+                near = found[j] = _Near(matches.shares.get(ordered[j].key, {}))
+            near.lend(theirs, terms, share * room[j])
+            if distance == 1 and lender.asks:
+                near.answer = weights.answers * theirs * room[j]
+    return found
 
 
 def _adjacent(message: Message, other: Message, distance: int) -> bool:
     """Two messages are neighbours when they are in one session and at most as many turns apart as messages."""
     return (
-        message.session_id == other.session_id
+        abs(other.ordinal - message.ordinal) <= distance
+        and message.session_id == other.session_id
         and message.source == other.source
-        and abs(other.ordinal - message.ordinal) <= abs(distance)
     )
 
 
-def _union(matches: Matches, key: Key, nearby: Sequence[tuple[Sequence[float], float]], weights: Weights) -> float:
-    shares = list(matches.shares.get(key) or [0.0] * len(matches.idf))
-    for theirs, share in nearby:
-        for term, value in enumerate(theirs):
-            shares[term] = max(shares[term], value * share)
-    total = sum(matches.idf) or 1.0
-    value = sum(idf * share for idf, share in zip(matches.idf, shares, strict=True))
-    covered = sum(idf * min(1.0, share) for idf, share in zip(matches.idf, shares, strict=True)) / total
-    return value * (1 + weights.coverage * covered)
-
-
-def _signs(
-    question: Question, message: Message, weights: Weights, open_refs: Collection[str], now_ms: int
-) -> dict[str, float]:
-    """Return what speaks for a message beside its words."""
-    parts: dict[str, float] = {}
+def _add_signs(parts: dict[str, float], question: Question, message: Message, weights: Weights) -> None:
+    """Add what speaks for a message beside its words."""
     if _is_asked(question, message):
         parts["person"] = weights.role
     if question.days:
@@ -305,12 +331,6 @@ def _signs(
         parts["time_words"] = weights.when * message.time_words
     if message.asks:
         parts["asks"] = -weights.question
-    if message.ref in open_refs:
-        parts["open_loop"] = weights.open_loop
-    age_days = max(0, now_ms - message.at_ms) / DAY_MS if now_ms else 0.0
-    if now_ms:
-        parts["recency"] = weights.recency * 0.5 ** (age_days / weights.recency_half_life_days)
-    return parts
 
 
 def _is_asked(question: Question, message: Message) -> bool:

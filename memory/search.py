@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.languages import Languages
 from memory.ports import Database, Row, Statement, TokenCounter
@@ -25,9 +24,13 @@ from memory.retriever import (
 from memory.search_words import asks, hashed, index_terms, read_question, split_words, time_words
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
-SHORTLIST = 160
+SHORTLIST = 100
 """So many documents are looked at with their neighbours."""
 AROUND = 3
+"""Turns on each side of a found one that are looked at; more when little was found."""
+AROUND_MOST = 20
+DATED = 60
+"""So many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 OTHER_SIDE_WORDS = 30
@@ -98,8 +101,7 @@ def _traits(text: str, words: Sequence[str], terms: str, code: str) -> list[int]
     return [len(words), terms.count(" ") + 1 if terms else 0, int(asks(text)), time_words(words, code)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     message: Message
     terms: int
 
@@ -163,6 +165,7 @@ class Searcher:
         hits, turns = await self._hits(conversation_id, question)
         idf = term_weights(len(question.terms), hits, turns)
         docs = shortlist(idf, hits, SHORTLIST)
+        docs += await self._dated(conversation_id, question)
         if not docs:
             return []
         found = await self._documents(conversation_id, docs, session_ids)
@@ -184,6 +187,15 @@ class Searcher:
         hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
         return hits, size["turns"] if size else 0
 
+    async def _dated(self, conversation_id: str, question: Question) -> list[int]:
+        docs: list[int] = []
+        for span in sorted({span for day in question.days if (span := day.span_ms())}):
+            row = await self._db.read_one(
+                "search_between", conversation_id=conversation_id, from_ms=span[0], to_ms=span[1] - 1, most=DATED
+            )
+            docs += json.loads(row["docs"]) if row else []
+        return docs
+
     async def _documents(
         self, conversation_id: str, docs: Sequence[int], session_ids: Collection[str] | None
     ) -> list[_Found]:
@@ -191,7 +203,7 @@ class Searcher:
             "search_documents",
             conversation_id=conversation_id,
             docs=json.dumps(docs),
-            around=AROUND,
+            around=min(AROUND_MOST, max(AROUND, SHORTLIST // len(docs))),
             sessions=None if session_ids is None else json.dumps(sorted(session_ids)),
         )
         return [one for values in json.loads(row["docs"] if row else "[]") for one in _sides(values)]
@@ -209,15 +221,15 @@ class Searcher:
     def _item(self, scored: Scored, row: Row) -> RetrievedItem:
         message = scored.message
         text = _shown(scored, row)
-        return RetrievedItem(
+        return RetrievedItem.model_construct(  # from our own rows: checking them again would double the time
             source="memory" if message.source == "memory" else "turn",
             ref=message.ref,
             text=text,
             seq=message.seq or None,
             session_id=message.session_id,
             at_ms=message.at_ms,
-            score=scored.score,
-            breakdown=dict(scored.breakdown),
+            score=round(scored.score, 4),
+            breakdown={name: round(value, 4) for name, value in scored.breakdown.items() if value},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )
 
@@ -238,17 +250,19 @@ def _shown(scored: Scored, row: Row) -> str:
     """Return the text of a found turn: the matching side (around its best passage), the other side as its context."""
     if scored.message.source == "memory":
         return str(row["user_text"])
-    side = scored.message.key[1]
-    sides = [str(row["user_text"]), str(row["assistant_text"])]
-    shown = [
-        _excerpt(text, scored.passage, EXCERPT_WORDS) if i == side else _excerpt(text, 0, OTHER_SIDE_WORDS)
-        for i, text in enumerate(sides)
-    ]
-    return "\n".join(f"{who}: {text}" for who, text in zip(("User", "Assistant"), shown, strict=True) if text)
+    shown = []
+    for side, (who, column) in enumerate((("User", "user_text"), ("Assistant", "assistant_text"))):
+        if row[column]:
+            found = side == scored.message.key[1]
+            text = _excerpt(row[column], scored.passage if found else 0, EXCERPT_WORDS if found else OTHER_SIDE_WORDS)
+            shown.append(f"{who}: {text}")
+    return "\n".join(shown)
 
 
 def _excerpt(text: str, passage: int, most: int) -> str:
     """Return the text, or of a long one about `most` words around the passage, with marks where it was cut."""
+    if len(text) <= most * 4:
+        return text.strip()
     words = text.split()
     if len(words) <= most * 1.25:
         return text.strip()

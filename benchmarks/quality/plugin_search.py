@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -41,7 +42,7 @@ def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
     runner = asyncio.Runner()
     path = Path(folder.name) / "continuity.db"
     migrate(path)
-    db = runner.run(SqliteDatabase.open(path, QUERIES))
+    db = _open(runner, path)
     languages = Languages.load()
     stored, names = as_turns(turns)
     statements = [statement for turn in stored for statement in _stored(turn, languages)]
@@ -62,6 +63,15 @@ def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
 
     weakref.finalize(query, close)
     return query
+
+
+def _open(runner: asyncio.Runner, path: Path) -> SqliteDatabase:
+    """Open in a daemon thread: the connection's own thread inherits that, so a script that ends does not wait for it."""
+    opened: list[SqliteDatabase] = []
+    thread = threading.Thread(target=lambda: opened.append(runner.run(SqliteDatabase.open(path, QUERIES))), daemon=True)
+    thread.start()
+    thread.join()
+    return opened[0]
 
 
 def _stored(turn: ConversationTurn, languages: Languages) -> tuple[Statement, Statement]:
