@@ -1,5 +1,6 @@
 """The labelled mini-conversations hold their level."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,7 @@ ROOT = Path(__file__).parents[2]
 def results():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT))
-        from benchmarks.quality import labelled
-
-        yield labelled.run()
+        yield import_module("benchmarks.quality.labelled").run()
 
 
 @pytest.mark.parametrize("measure", ["open_loops", "references"])

@@ -58,14 +58,14 @@ def test_the_number_of_loops_is_bounded():
         loops = add(loops, [draft(f"Read chapter{n} of volume{n}")], Moment(f"t{n}", n, n), ENGLISH)
     ended = tuple(closed(loop.model_copy(update={"loop_id": f"x{i}"}), "done", i, None) for i, loop in enumerate(loops))
 
-    kept = bounded((*loops, *ended, *ended))
+    kept = bounded((*loops, *ended))
 
     assert [loop.loop_id for loop in loops] == [f"t{n}.1" for n in range(40 - MAX_OPEN, 40)]
     assert len({loop.loop_id for loop in kept if loop.status == "done"}) == MAX_CLOSED
 
 
 def test_a_due_day_is_kept_with_the_loop():
-    """ "By Friday" is a due date, counted from the time of the turn."""
+    """A day said with a promise is its due date, counted from the time of the turn."""
     (loop,) = talk("I'll send the offer tomorrow.", "Fine.").open_loops
 
     assert loop.due_at_ms is not None
@@ -96,7 +96,7 @@ def test_a_report_about_something_else_closes_nothing():
 
 
 def test_a_promise_with_cancel_in_it_is_not_called_off():
-    """ "I must cancel the order" opens a matter; it does not drop one."""
+    """A promise to cancel something opens a matter; it does not drop one."""
     state = talk("I need to pay the order.", "Okay.", "I must cancel the subscription.", "Okay.")
 
     assert len(live_loops(state)) == 2
