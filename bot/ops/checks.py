@@ -24,26 +24,26 @@ STUCK_MS = 10 * 60_000
 FUTURE_MS = 5 * 60_000
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "vboxsf", "afs", "ceph"})
 PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "openai-chat": ("OPENAI_API_KEY",),
-    "openai-responses": ("OPENAI_API_KEY",),
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "openai-chat": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+    "openai-responses": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-    "google-gla": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "groq": ("GROQ_API_KEY",),
     "mistral": ("MISTRAL_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),
     "openrouter": ("OPENROUTER_API_KEY",),
     "ollama": ("OLLAMA_BASE_URL",),
 }
-"""Provider → the variables of which one must be set; others are not judged."""
+"""Provider → the variables of which one must be set (a compatible server needs no key); others are not judged."""
 PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("anthropic", "anthropic"),
-    "google": ("google.genai", "google"),
-    "google-gla": ("google.genai", "google"),
+    "anthropic": ("anthropic", "continuity-bot[anthropic]"),
+    "google": ("google.genai", "continuity-bot[google]"),
+    "groq": ("groq", "pydantic-ai-slim[groq]"),
+    "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
 }
-"""Provider → the module it needs beyond the default installation, and the extra that brings it."""
-WITHOUT_MODEL = ("offline",)
+"""Provider → the module it needs beyond the default installation, and what to install for it."""
+WITHOUT_KEY = ("offline", "local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,12 @@ def token(*, present: bool, well_formed: bool) -> Check:
 
 def model_key(model: str, environment: Collection[str]) -> Check:
     """Judge whether the chosen provider's key is there. Its value is never looked at."""
-    if model in WITHOUT_MODEL:
+    if model in WITHOUT_KEY:
         return Check("model.key", "ok", f"'{model}' needs no key")
-    provider = model.partition(":")[0]
+    provider, _, name = model.partition(":")
+    if not name:
+        do = "write provider:name, e.g. openai:gpt-5-mini"
+        return Check("model.key", "fail", f"CONTINUITY_MODEL '{model}' names no provider", do)
     names = PROVIDER_KEYS.get(provider)
     if names is None:
         return Check("model.key", "ok", f"which key '{provider}' needs is not known here; a first message tells")
@@ -108,7 +111,7 @@ def model_package(model: str, installed: Collection[str]) -> Check:
     """Judge whether the provider's library is installed."""
     needed = PROVIDER_PACKAGES.get(model.partition(":")[0])
     if needed and needed[0] not in installed:
-        do = f"pip install 'continuity-bot[{needed[1]}]'"
+        do = f".venv/bin/pip install '{needed[1]}'"
         return Check("model.package", "fail", f"{model} needs the package {needed[0]}", do)
     return Check(
         "model.package", "ok", "the model's library is installed" if needed else "no further library is needed"

@@ -1,0 +1,137 @@
+"""A data folder as a bot leaves it, filled through the Recorder, and the commands run on it as an operator does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from bot.cli import app
+from bot.ops.desk import QUERIES
+from memory.db.sqlite import SqliteDatabase
+from memory.languages import Languages
+from memory.ports import Statement
+from memory.search import index_turn
+from memory.store import Store, heal_turn
+from memory.testing import START_MS, make_exchange, open_memory
+
+TOKEN = "123456789:" + "A" * 35
+CHAT, GROUP = "tg:5:987654321:0", "tg:5:-100777:12"
+
+
+class House:
+    """One data folder, its settings, and `run("status")`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.database = folder / "continuity.db"
+        self.checkpoints = folder / "checkpoints"
+        self.sessions: list[str] = []
+        self.env = {name: None for name in os.environ if name.startswith(("CONTINUITY_", "TELEGRAM_"))} | {
+            "CONTINUITY_DATABASE_URL": f"sqlite:///{self.database}",
+            "CONTINUITY_CHECKPOINT_DIR": str(self.checkpoints),
+            "CONTINUITY_ALLOWED_USERS": "7",
+            "TELEGRAM_BOT_TOKEN": TOKEN,
+            "COLUMNS": "100",
+            "TERM": "dumb",
+        }
+
+    def run(self, *words: str, env: dict[str, str] | None = None):
+        """Run a command; the result has exit_code, stdout and stderr."""
+        return CliRunner().invoke(app, list(words), env=self.env | (env or {}), catch_exceptions=False)
+
+    def json(self, *words: str):
+        """Run a command with --json and return what it printed."""
+        return json.loads(self.run(*words, "--json").stdout)
+
+    def fill(self, *lengths: int) -> None:
+        """Make a session of so many turns each, the last one current; the second is a forum topic's."""
+        asyncio.run(self._fill(lengths))
+
+    async def _fill(self, lengths) -> None:
+        languages = Languages.load()
+        async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+            for number, length in enumerate(lengths):
+                conversation = GROUP if number == 1 else CHAT
+                opened = await memory.recorder.open_session(conversation, 7, "gap" if number else "first")
+                self.sessions.append(opened.session_id)
+                for seq in range(1, length + 1):
+                    exchange = make_exchange(
+                        turn_id=f"t_{number}_{seq}",
+                        session_id=opened.session_id,
+                        conversation_id=conversation,
+                        user_text=f"What is the height of tower number {seq}?",
+                        assistant_text=f"Tower {seq} is {seq} metres high.",
+                        created_at_ms=START_MS + (number * 1000 + seq) * 60_000,
+                    )
+                    turn = await memory.recorder.record(exchange, None)
+                    await memory.db.write(index_turn(turn, languages))
+
+    def write(self, *statements: Statement) -> None:
+        """Change rows by named queries."""
+
+        async def work():
+            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+                await memory.db.write(*statements)
+
+        asyncio.run(work())
+
+    def turns(self, session_id: str) -> list[str]:
+        """Return the turn ids of a session's log."""
+        return self.log(self.database, session_id)
+
+    @staticmethod
+    def log(database: Path, session_id: str) -> list[str]:
+        """Return the turn ids of a session in any database file, without touching its folder."""
+
+        async def work():
+            db = await SqliteDatabase.open(database, QUERIES, read_only=True)
+            try:
+                return [turn.turn_id for turn in await Store(db).last_turns(session_id, 10_000)]
+            finally:
+                await db.close()
+
+        return asyncio.run(work())
+
+    def checkpoint(self, number: int) -> Path:
+        """Return the checkpoint file of a session."""
+        return self.checkpoints / f"{self.sessions[number]}.json"
+
+    def files(self) -> dict[str, bytes]:
+        """Return every file but SQLite's own side files, so that changes are seen."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+        }
+
+    def say(self, session_id: str, text: str) -> None:
+        """Say one more thing in a session."""
+
+        async def work():
+            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+                state = await memory.recorder.session(session_id)
+                exchange = make_exchange(
+                    turn_id=f"t_said_{state.last_seq + 1}",
+                    session_id=session_id,
+                    conversation_id=state.conversation_id,
+                    user_text=text,
+                    created_at_ms=state.last_turn_at_ms + 60_000,
+                )
+                await memory.recorder.record(exchange, None)
+
+        asyncio.run(work())
+
+    def alter(self, session_id: str, seq: int) -> None:
+        """Change a turn's text and leave its digest as it was, as a flipped bit would."""
+
+        async def work():
+            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+                (logged,) = await memory.store.logged_between(session_id, seq, seq)
+                turn = logged.turn.model_copy(update={"user_text": "What is the height of nothing?"})
+                await memory.db.write(heal_turn(turn, logged.digest))
+
+        asyncio.run(work())

@@ -1,0 +1,134 @@
+"""Backup and restore: what is copied, what is refused, and that no crash on the way loses the present data."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from ops_house import House
+
+from bot.ops.backup import DATABASE, MANIFEST
+
+POINTS = (
+    "restore_staged",
+    "restore_checkpoints_aside",
+    "restore_database_aside",
+    "restore_database_in_place",
+)
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    return House(folder)
+
+
+@pytest.fixture
+def backed_up(house, tmp_path):
+    """Make a house with two turns in a backup and a third one since."""
+    house.fill(2)
+    assert house.run("backup", str(tmp_path / "copy")).exit_code == 0
+    house.say(house.sessions[0], "said after the backup")
+    return house
+
+
+def test_a_backup_holds_database_checkpoints_and_their_proof(house, tmp_path):
+    """One private folder: the database without side files, every checkpoint, and the digest of the copy."""
+    house.fill(2, 1)
+
+    assert house.run("backup", str(tmp_path / "copy")).exit_code == 0
+    manifest = json.loads((tmp_path / "copy" / MANIFEST).read_text())
+    assert (manifest["sessions"], manifest["turns"], manifest["checkpoints"]) == (2, 3, 2)
+    assert sorted(path.name for path in (tmp_path / "copy").iterdir()) == [MANIFEST, "checkpoints", DATABASE]
+    assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "copy" / DATABASE).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_never_overwrites(house, tmp_path):
+    """A folder that holds anything is refused and stays as it is."""
+    house.fill(1)
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "mine").write_text("keep")
+
+    result = house.run("backup", str(tmp_path / "copy"))
+    assert result.exit_code == 1
+    assert "is not empty" in result.stderr
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["mine"]
+
+
+def test_a_restore_brings_back_what_was_and_keeps_what_is(backed_up, tmp_path):
+    """The log is the backup's; the data of before, with the newer turn, lies aside and can be opened."""
+    session_id = backed_up.sessions[0]
+
+    result = backed_up.run("restore", str(tmp_path / "copy"))
+    assert result.exit_code == 0, result.stderr
+    assert backed_up.turns(session_id) == ["t_0_1", "t_0_2"]
+    assert backed_up.run("checkpoint", "verify").exit_code == 0
+    (aside,) = [path for path in backed_up.folder.glob("continuity.db.before-restore-*") if path.suffix[-4:-3] != "-"]
+    assert backed_up.log(aside, session_id) == ["t_0_1", "t_0_2", "t_said_3"]
+    assert list(backed_up.checkpoints.glob("before-restore-*/*.json"))
+
+
+def test_a_restore_makes_a_data_folder_that_is_gone(house, tmp_path):
+    """On a new machine, or after a loss of the disk, there is nothing to move aside."""
+    house.fill(2)
+    house.run("backup", str(tmp_path / "copy"))
+    elsewhere = House(tmp_path / "new" / "data")
+
+    assert elsewhere.run("restore", str(tmp_path / "copy")).exit_code == 0
+    assert elsewhere.turns(house.sessions[0]) == ["t_0_1", "t_0_2"]
+    assert elsewhere.run("checkpoint", "verify").exit_code == 0
+
+
+def test_a_restore_replaces_a_database_that_is_damaged(backed_up, tmp_path):
+    """What cannot be opened is what backups are for; it is kept aside as it is."""
+    backed_up.database.write_bytes(b"rubbish " * 1000)
+
+    assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
+    assert backed_up.turns(backed_up.sessions[0]) == ["t_0_1", "t_0_2"]
+
+
+@pytest.mark.parametrize("harm", ["altered", "no manifest", "strange manifest", "newer schema"])
+def test_a_backup_that_cannot_be_trusted_is_refused(backed_up, tmp_path, harm):
+    """An altered copy, a folder that is no backup, a schema of the future: nothing is touched."""
+    manifest, database = tmp_path / "copy" / MANIFEST, tmp_path / "copy" / DATABASE
+    if harm == "altered":
+        data = bytearray(database.read_bytes())
+        data[-10] ^= 1
+        database.write_bytes(data)
+    elif harm == "no manifest":
+        manifest.unlink()
+    elif harm == "strange manifest":
+        manifest.write_text('{"format": "something else"}')
+    else:
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"schema": 9999}))
+    before = backed_up.files()
+
+    result = backed_up.run("restore", str(tmp_path / "copy"))
+    assert result.exit_code == 1
+    assert result.stderr.strip()
+    assert {name: data for name, data in backed_up.files().items() if not name.endswith(".lock")} == {
+        name: data for name, data in before.items() if not name.endswith(".lock")
+    }
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", POINTS)
+def test_a_restore_that_dies_leaves_the_old_data_or_the_new(backed_up, tmp_path, point):
+    """Killed at each step: the log is whole, the old one or the new one; and the same command then completes it."""
+    session_id = backed_up.sessions[0]
+    old, new = ["t_0_1", "t_0_2", "t_said_3"], ["t_0_1", "t_0_2"]
+    command = [sys.executable, "-m", "bot", "restore", str(tmp_path / "copy")]
+    outer = {name: value for name, value in os.environ.items() if not name.startswith(("CONTINUITY_", "TELEGRAM_"))}
+    ours = {name: value for name, value in backed_up.env.items() if value is not None}
+
+    died = subprocess.run(command, env=outer | ours | {"CONTINUITY_FAULT": point}, check=False)
+    assert died.returncode == -9
+    assert backed_up.turns(session_id) == (new if point == POINTS[-1] else old)
+    assert backed_up.run("hydrate", "--all", "--dry-run").exit_code == 0
+    assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
+    assert backed_up.turns(session_id) == new
+    assert backed_up.run("checkpoint", "verify").exit_code == 0
