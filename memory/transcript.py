@@ -172,15 +172,15 @@ def abridge(turn: ConversationTurn, max_tokens: int, counter: TokenCounter) -> C
     if short.tool_calls:
         short = short.model_copy(update={"tool_calls": (), "tool_tokens": 0})
     room = max(2, max_tokens - MESSAGE_TOKENS * 2)
-    user_tokens = min(counter.count(short.user_text), room // 3)
+    user_tokens = min(counter.count(short.user_text or NO_TEXT), room // 3)
     answer = clip_to_tokens(short.assistant_text, room - user_tokens, counter, "answer")
-    answer_tokens = counter.count(answer)
+    answer_tokens = counter.count(answer or NO_REPLY)
     user = clip_to_tokens(short.user_text, room - answer_tokens, counter)
     return short.model_copy(
         update={
             "user_text": user,
             "assistant_text": answer,
-            "user_tokens": counter.count(user),
+            "user_tokens": counter.count(user or NO_TEXT),
             "assistant_tokens": answer_tokens,
         }
     )
