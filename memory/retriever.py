@@ -86,6 +86,7 @@ class Message(NamedTuple):
     ordinal: int
     user_id: int | None
     words: int
+    terms: int
     asks: bool
     time_words: int
     at_ms: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import orjson
 
 from memory.languages import Languages
 from memory.ports import Database, Row, Statement, TokenCounter
@@ -12,6 +14,7 @@ from memory.retriever import (
     PASSAGE_TERMS,
     WEIGHTS,
     Hit,
+    Matches,
     Message,
     Question,
     Scored,
@@ -24,7 +27,7 @@ from memory.retriever import (
 from memory.search_words import asks, hashed, index_terms, read_question, split_words, time_words
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
-SHORTLIST = 100
+SHORTLIST = 70
 """So many documents are looked at with their neighbours."""
 AROUND = 3
 """Turns on each side of a found one that are looked at; more when little was found."""
@@ -98,12 +101,7 @@ def merge_index(pages: int = MERGE_PAGES) -> Statement:
 def _traits(text: str, words: Sequence[str], terms: str, code: str) -> list[int] | None:
     if not words:
         return None
-    return [len(words), terms.count(" ") + 1 if terms else 0, int(asks(text)), time_words(words, code)]
-
-
-class _Found(NamedTuple):
-    message: Message
-    terms: int
+    return [len(words), terms.count(" ") + 1 if terms else 0, asks(text), time_words(words, code)]
 
 
 class Searcher:
@@ -143,7 +141,10 @@ class Searcher:
         """
         speaks = self._languages.get(language) if language else self._languages.detect(query)
         question = read_question(query, speaks, codes=self._languages.codes, now_ms=now_ms, names=names)
-        ranked = await self._ranked(conversation_id, question, session_ids, open_turn_ids, now_ms)
+        sessions = None if session_ids is None else json.dumps(sorted(session_ids))
+        most = SHORTLIST + len(exclude_turn_ids)
+        messages, matches = await self._candidates(conversation_id, question, sessions, most)
+        ranked = rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms)
         chosen: dict[tuple[str, str], Scored] = {}
         for scored in ranked:
             message = scored.message
@@ -154,26 +155,17 @@ class Searcher:
         texts = await self._texts(list(chosen))
         return [self._item(scored, texts[ref]) for ref, scored in chosen.items() if ref in texts]
 
-    async def _ranked(
-        self,
-        conversation_id: str,
-        question: Question,
-        session_ids: Collection[str] | None,
-        open_turn_ids: Collection[str],
-        now_ms: int,
-    ) -> list[Scored]:
-        hits, turns = await self._hits(conversation_id, question)
+    async def _candidates(
+        self, conversation_id: str, question: Question, sessions: str | None, most: int
+    ) -> tuple[list[Message], Matches]:
+        hits, turns = await self._hits(conversation_id, question, sessions)
         idf = term_weights(len(question.terms), hits, turns)
-        docs = shortlist(idf, hits, SHORTLIST)
+        docs = shortlist(idf, hits, most)
         docs += await self._dated(conversation_id, question)
-        if not docs:
-            return []
-        found = await self._documents(conversation_id, docs, session_ids)
-        matches = weigh(idf, hits, {one.message.key: one.terms for one in found}, self._weights)
-        messages = [one.message for one in found]
-        return rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms)
+        messages = await self._documents(conversation_id, docs, sessions) if docs else []
+        return messages, weigh(idf, hits, {message.key: message.terms for message in messages}, self._weights)
 
-    async def _hits(self, conversation_id: str, question: Question) -> tuple[list[Hit], int]:
+    async def _hits(self, conversation_id: str, question: Question, sessions: str | None) -> tuple[list[Hit], int]:
         tokens = {
             hashed(conversation_id, spelling): term
             for term, spellings in enumerate(question.terms)
@@ -181,11 +173,18 @@ class Searcher:
         }
         if not tokens:
             return [], 0
-        size = await self._db.read_one("search_size", conversation_id=conversation_id)
-        row = await self._db.read_one("search_terms", terms=json.dumps(list(tokens)), passage_terms=PASSAGE_TERMS)
-        rows = json.loads(row["hits"]) if row else []
+        row = await self._db.read_one(
+            "search_terms",
+            conversation_id=conversation_id,
+            terms=json.dumps(list(tokens)),
+            passage_terms=PASSAGE_TERMS,
+            sessions=sessions,
+        )
+        if row is None:
+            return [], 0
+        rows = orjson.loads(row["hits"])
         hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
-        return hits, size["turns"] if size else 0
+        return hits, row["turns"]
 
     async def _dated(self, conversation_id: str, question: Question) -> list[int]:
         docs: list[int] = []
@@ -193,20 +192,18 @@ class Searcher:
             row = await self._db.read_one(
                 "search_between", conversation_id=conversation_id, from_ms=span[0], to_ms=span[1] - 1, most=DATED
             )
-            docs += json.loads(row["docs"]) if row else []
+            docs += orjson.loads(row["docs"]) if row else []
         return docs
 
-    async def _documents(
-        self, conversation_id: str, docs: Sequence[int], session_ids: Collection[str] | None
-    ) -> list[_Found]:
+    async def _documents(self, conversation_id: str, docs: Sequence[int], sessions: str | None) -> list[Message]:
         row = await self._db.read_one(
             "search_documents",
             conversation_id=conversation_id,
             docs=json.dumps(docs),
             around=min(AROUND_MOST, max(AROUND, SHORTLIST // len(docs))),
-            sessions=None if session_ids is None else json.dumps(sorted(session_ids)),
+            sessions=sessions,
         )
-        return [one for values in json.loads(row["docs"] if row else "[]") for one in _sides(values)]
+        return [one for values in orjson.loads(row["docs"] if row else "[]") for one in _sides(values)]
 
     async def _texts(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
         if not refs:
@@ -234,15 +231,16 @@ class Searcher:
         )
 
 
-def _sides(values: Sequence[Any]) -> list[_Found]:
+def _sides(values: Sequence[Any]) -> list[Message]:
     doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
     found = []
     for side, trait in enumerate(traits):
         if trait:
             words, terms, asking, times = trait
             key = (doc_id, side)
-            message = Message(key, source, ref, session_id, seq, ordinal, user_id, words, bool(asking), times, at_ms)
-            found.append(_Found(message, terms))
+            found.append(
+                Message(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
+            )
     return found
 
 

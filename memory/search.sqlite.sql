@@ -21,16 +21,19 @@ DELETE FROM search_docs WHERE ref = :ref AND source = :source;
 -- After a deletion: merges away what FTS5 only marked as deleted (it holds hashes, never words); bounded work.
 INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
 
--- name: search_size
--- How many turns the conversation has, from the index alone.
-SELECT COALESCE(MAX(ordinal), 0) AS turns FROM search_docs WHERE conversation_id = :conversation_id;
-
 -- name: search_terms
--- Where each hashed term of a question stands: document, side, passage, how often. One row of JSON, since rows are slow.
-SELECT json_group_array(json_array(term, doc, side, passage, times)) AS hits FROM (
+-- Where each hashed term of a question stands: document, side, passage, how often; and how many turns there are.
+-- One row of JSON, since single rows cost more to hand over than to find.
+SELECT json_group_array(json_array(term, doc, side, passage, times)) AS hits,
+       (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id = :conversation_id) AS turns
+FROM (
     SELECT q.value AS term, v.doc AS doc, v.col = 'assistant_terms' AS side, v.offset / :passage_terms AS passage,
            COUNT(*) AS times
     FROM json_each(:terms) q CROSS JOIN search_hits v ON v.term = q.value
+    WHERE CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
+        SELECT doc_id FROM search_docs
+        WHERE conversation_id = :conversation_id AND session_id IN (SELECT value FROM json_each(:sessions))
+    )
     GROUP BY q.value, v.doc, v.col, v.offset / :passage_terms
 );
 
