@@ -22,7 +22,9 @@ SHORT_REPLY_SENTENCES = 4
 ANSWER_WORDS = 4
 """Content words beside its questions from which a reply counts as an answer."""
 COVERED = 0.5
-"""Share of a loop's stems that a reply must name to settle it."""
+"""Share of a loop's stems that a reply must name to settle it when it is asked about or says "I found"."""
+MOSTLY_COVERED = 0.6
+"""The same for a brief reply that just states it."""
 ALIVE = ("open", "snoozed")
 
 
@@ -156,6 +158,17 @@ def drafts_of(
     return tuple(drafts)
 
 
+def intentions(user: tuple[Sentence, ...], language: Language) -> tuple[Draft, ...]:
+    """Return what the user only wants or plans to do; it becomes a loop if it has a day or time."""
+    return tuple(
+        Draft("task", "user", s)
+        for s in user
+        if language.has("intention", s.lower)
+        and s.content
+        and not (s.asks or is_promise(s, language) or calls_off(s, language) or language.has("hypothetical", s.lower))
+    )
+
+
 def asks_back(assistant: tuple[Sentence, ...], language: Language) -> bool:
     """Return whether the reply is a question in place of an answer, and not an answer that ends with a question."""
     if not asked_at_the_end(assistant, language):
@@ -198,12 +211,23 @@ def close_by_user(
             continue
         about = _about(sentence, cue, language)
         target = find(loops, about, language)
-        if target is None and not about and cue != "past":
+        if target is None and _means_the_latest(sentence, cue, about, language):
             target = latest(loops, "user" if cue == "done" else None) or latest(loops)
         if target is not None:
             status: LoopStatus = "dropped" if cue == "drop" else "done"
             loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
     return loops
+
+
+def _means_the_latest(sentence: Sentence, cue: str, about: frozenset[str], language: Language) -> bool:
+    """Return whether the report names nothing ("done!") or calls off "that", and so means what was spoken of last."""
+    if cue == "past":
+        return False
+    if cue == "done":
+        return not about
+    found = language.cues[cue].search(sentence.lower)
+    last = found.group().split()[-1] if found else ""
+    return not about or last in language.references or last not in language.stop_words
 
 
 def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "past"] | None:
@@ -239,18 +263,20 @@ def close_by_assistant(
     asked = frozenset[str]().union(*(s.stems for s in user if s.asks or "request" in s.signs))
     delivers = any(language.has("delivery", s.lower) or language.has("action_report", s.lower) for s in assistant[:3])
     own = tuple(loop for loop in loops if loop.owner == "assistant")
-    target = _covered(own, asked, language) or (_covered(own, said, language) if delivers else None)
+    target = _covered(own, asked, language, COVERED)
+    if target is None and (delivers or len(assistant) <= SHORT_REPLY_SENTENCES):
+        target = _covered(own, said, language, COVERED if delivers else MOSTLY_COVERED)
     if target is None or target.turn_id == moment.turn_id:
         return loops
     status: LoopStatus = "answered" if target.kind == "question" else "done"
     return _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
 
 
-def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language) -> OpenLoop | None:
-    """Return the live loop of whose words at least half are said."""
+def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language, share: float) -> OpenLoop | None:
+    """Return the live loop of whose stems at least the share is said."""
     target = find(loops, said, language)
     own = stems(target, language) if target else frozenset()
-    return target if own and len(own & said) >= COVERED * len(own) else None
+    return target if own and len(own & said) >= share * len(own) else None
 
 
 def _replace(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:

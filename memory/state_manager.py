@@ -136,6 +136,8 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     failed = turn.response_type in {"refusal", "error"}
     drafts = loop_rules.drafts_of(user, reading.assistant, language, has_job=bool(turn.job_refs), failed=failed)
     due = [_dated(draft, reading, moment, zone) for draft in drafts]
+    wanted = [_dated(draft, reading, moment, zone) for draft in loop_rules.intentions(user, language)]
+    due += [draft for draft in wanted if draft.due_at_ms is not None]
     return loop_rules.add(loops, due, moment, language)
 
 
