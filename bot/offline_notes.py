@@ -1,0 +1,210 @@
+"""Notes: facts, preferences and decisions in what a person said, which of them still stand, and what is open. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from bot.offline_words import Words, about, words_of
+from memory.languages import Language, Languages
+from memory.loops import ALIVE
+from memory.promotion import WORTHY, candidates
+from memory.reported import remark
+from memory.search_words import split_words, stem, words_for
+from memory.sentences import Sentence, lowered
+from memory.signs import is_promise, is_request, read_sentences
+from memory.types import ConversationTurn, Memory, MemoryKind, OpenLoop
+from memory.when import find_due
+
+MAX_NOTE_CHARS: Final = 240
+MIN_CONTENT: Final = 1
+_SAME: Final = 0.85
+_ONE_DAY_MS: Final = 24 * 3_600_000
+_EDGE: Final = " \t\n.,;:!…"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that a person stated, in their own words."""
+
+    kind: MemoryKind
+    subject: str
+    """Two notes with one subject compete; empty: it competes with none."""
+    text: str
+    turn_id: str
+    session_id: str
+    user_id: int | None
+    at_ms: int
+    code: str
+    """The language it was said in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A note that stands, and the older one that it took the place of."""
+
+    note: Note
+    before: Note | None = None
+
+
+def notes_of(turn: ConversationTurn, languages: Languages) -> tuple[Note, ...]:
+    """Return what the user states in a turn; nothing from forwarded text, questions, requests or suppositions."""
+    if turn.third_party or not turn.user_text.strip():
+        return ()
+    read = _read(turn.user_text, turn.language, languages)
+    return tuple(
+        Note(kind, subject, text, turn.turn_id, turn.session_id, turn.user_id, turn.created_at_ms, code)
+        for kind, subject, text, code in read
+    )
+
+
+@lru_cache(maxsize=8_192)
+def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[MemoryKind, str, str, str], ...]:
+    language = languages.get(code) if code else languages.detect(text)
+    words = words_of(language.code)
+    turn = ConversationTurn(
+        turn_id="", session_id="", conversation_id="", seq=1, user_text=text, assistant_text="",
+        language=language.code, created_at_ms=0,
+    )  # fmt: skip
+    found = [c for c in candidates(turn, languages) if c.score >= WORTHY]
+    notes = [(c.kind, c.subject, _trim(c.text), language.code) for c in found]
+    for sentence in read_sentences(text, language):
+        told = told_of(sentence, words)
+        if any(lowered(c.text).rstrip(_EDGE) in lowered(told) for c in found):
+            continue
+        kind = _kind(sentence, told, language)
+        if kind:
+            notes.append((kind, subject_of(told, words), _trim(told), language.code))
+    return tuple(notes)
+
+
+def told_of(sentence: Sentence, words: Words) -> str:
+    """Return the sentence without "remember that …" or "by the way" in front of it."""
+    asked = words.asked("remember", sentence.lower)
+    text = sentence.text
+    if asked and len(sentence.lower) == len(text):
+        text = text[asked.start("about") :]
+    filler = words.reads("fillers", lowered(text))
+    return text[filler.end() :] if filler and filler.start() == 0 else text
+
+
+def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | None:
+    lower = lowered(told)
+    asked_to_keep = told != sentence.text
+    if sentence.asks or is_promise(sentence, language) or language.has("hypothetical", lower):
+        return None
+    kind = remark(told, language)
+    if kind == "decision":
+        return kind
+    if (is_request(sentence, language) and not asked_to_keep) or len(sentence.content) < MIN_CONTENT:
+        return None
+    if kind in {"fact", "preference"}:
+        return "preference" if kind == "preference" else "fact"
+    return "fact" if asked_to_keep and words_of(language.code).asked("remember", sentence.lower) else None
+
+
+def subject_of(text: str, words: Words) -> str:
+    """Return what the sentence is about ("my flight" of "my flight leaves at 9"), normalised; empty if unclear."""
+    lower = lowered(text)
+    for frame in words.subjects:
+        found = frame.search(lower)
+        if found:
+            return " ".join(sorted(stems(about(found), words.code)))
+    return ""
+
+
+def _trim(text: str) -> str:
+    line = " ".join(text.replace("\u2019", "'").split()).strip(_EDGE)
+    return line if len(line) <= MAX_NOTE_CHARS else line[: MAX_NOTE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+
+
+def stems(text: str, code: str) -> frozenset[str]:
+    """Return the stems of the words of a text that mean something in a language."""
+    stop = words_for(code).stop | Languages.load().get(code).stop_words
+    return frozenset(stem(code, word) for word in split_words(text) if word not in stop)
+
+
+def note_of_memory(memory: Memory, code: str) -> Note:
+    """Return a memory as a note."""
+    return Note(
+        memory.kind, memory.subject, _trim(memory.text), memory.turn_id, memory.session_id, memory.user_id,
+        memory.at_ms, code,
+    )  # fmt: skip
+
+
+def same(left: Note, right: Note) -> bool:
+    """Return whether two notes say the same."""
+    one, other = set(split_words(left.text)), set(split_words(right.text))
+    return bool(one and other) and len(one & other) / len(one | other) >= _SAME
+
+
+def standing(notes: Iterable[Note]) -> tuple[Held, ...]:
+    """Return what stands, oldest first: of one subject the newest and what it replaced, of equal words the first."""
+    held: list[Held] = []
+    for note in sorted(notes, key=lambda note: note.at_ms):
+        rivals = [one for one in held if _compete(one.note, note)]
+        twin = next((one for one in held if same(one.note, note)), None)
+        if twin is not None and (twin in rivals or not rivals):
+            continue
+        held = [one for one in held if one not in rivals]
+        held.append(Held(note, rivals[-1].note if rivals else None))
+    return tuple(held)
+
+
+def _compete(older: Note, newer: Note) -> bool:
+    return bool(newer.subject) and older.subject == newer.subject and older.user_id == newer.user_id
+
+
+def about_it(notes: Iterable[Held], topic: str, code: str, limit: int = 8) -> tuple[Held, ...]:
+    """Return the notes that speak of the topic, those that name most of it first, then the newest."""
+    wanted = stems(topic, code)
+    scored = [(len(wanted & stems(f"{held.note.text} {held.note.subject}", held.note.code)), held) for held in notes]
+    best = max((score for score, _ in scored), default=0)
+    if not best:
+        return ()
+    kept = [(score, held) for score, held in scored if score * 2 >= best and score > 0]
+    return tuple(held for _, held in sorted(kept, key=lambda item: (-item[0], -item[1].note.at_ms))[:limit])
+
+
+# --- what is open ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """An open loop as it is shown: what is to be done, and until when."""
+
+    loop: OpenLoop
+    text: str
+    """In the words of the person, said back to them: "renew your passport"."""
+    due_at_ms: int | None
+    exact: bool
+    """False when a day was said but no time."""
+
+
+def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Matter:
+    """Return what a loop is about, without "I need to" in front of it and without the time, which stands apart."""
+    text = loop.text
+    said = find_due(text, loop.opened_at_ms, zone, language)
+    if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
+        said = None
+    for start, end in sorted(said.spans if said else (), reverse=True):
+        text = text[:start] + text[end:]
+    text = " ".join(text.split())
+    text = without_lead(text, words)
+    bare = words.mirror(_trim(text)) or _trim(loop.text)
+    if said and (said.exact or loop.due_at_ms is None):
+        return Matter(loop, bare, said.due_at_ms, exact=said.exact)
+    return Matter(loop, bare, loop.due_at_ms, exact=said is None)
+
+
+def without_lead(text: str, words: Words) -> str:
+    """Return what is to be done without "I need to" or "remind me to" in front of it."""
+    lead = words.reads("duty_lead", lowered(text))
+    return text[lead.end() :] if lead and lead.start() == 0 and len(lowered(text)) == len(text) else text
+
+
+def alive(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:
+    """Return the loops that are open or asleep, in the order of opening."""
+    return tuple(loop for loop in loops if loop.status in ALIVE)
