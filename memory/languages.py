@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -29,15 +29,45 @@ def cue_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     return re.compile(r"(?<!\w)(?:" + "|".join(parts) + r")(?!\w)") if parts else _NEVER
 
 
+class _Patterns(Mapping[str, re.Pattern[str]]):
+    """Named patterns, each compiled when it is first asked for: start-up does not pay for languages nobody speaks."""
+
+    def __init__(self, phrases: Mapping[str, Iterable[str]]) -> None:
+        self._phrases = phrases
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._compiled:
+            self._compiled[name] = cue_pattern(self._phrases[name])
+        return self._compiled[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._phrases)
+
+    def __len__(self) -> int:
+        return len(self._phrases)
+
+
 @dataclass(frozen=True, slots=True)
 class FactRule:
     """How people of this language state a fact: a pattern with named groups, what it is about, and how sure it is."""
 
-    pattern: re.Pattern[str]
+    source: str
+    """The pattern as text."""
     subject: str
     """Template over the groups, e.g. `user.{thing}.name`; two facts with one subject compete."""
     kind: str
     score: float
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return the pattern, compiled when it is first needed."""
+        return _fact_pattern(self.source)
+
+
+@lru_cache(maxsize=512)
+def _fact_pattern(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +136,7 @@ def _facts(data: Mapping[str, Any]) -> tuple[FactRule, ...]:
     value = rf"(?P<value>[^.,;!?\n]+?)(?=\s*(?:$|[.,;!?\n]{ends}))"
     return tuple(
         FactRule(
-            re.compile(r"(?<!\w)(?:" + row["pattern"].replace("{value}", value) + ")", re.IGNORECASE),
+            r"(?<!\w)(?:" + row["pattern"].replace("{value}", value) + ")",
             row["subject"],
             row["kind"],
             row["score"],
@@ -125,12 +155,12 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         stop_words=frozenset(data["stop_words"].split()),
         vote_words=frozenset(data["vote_words"].split()),
         letters=frozenset(data.get("letters", "")),
-        cues={name: cue_pattern(phrases) for name, phrases in data["cues"].items()},
+        cues=_Patterns(data["cues"]),
         references=references,
         reference_pattern=cue_pattern(references),
         ordinals=ordinals,
         ordinal_pattern=ordinal_pattern,
-        actions={name: cue_pattern(phrases) for name, phrases in data.get("actions", {}).items()},
+        actions=_Patterns(data.get("actions", {})),
         facts=_facts(data.get("facts", {})),
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),
