@@ -7,13 +7,14 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 import orjson
 
 from memory import state_manager
 from memory.checkpoint import CheckpointFiles
-from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import Conflict, ContinuityError, StorageUnavailable, UnknownSession
 from memory.faults import point
 from memory.fold import KEPT_TURNS
 from memory.hydrator import HydrationReport, Hydrator, snapshot_of
@@ -36,6 +37,7 @@ MAX_LIVE_SESSIONS = 256
 
 Promote = Callable[[SessionState, Sequence[ConversationTurn]], Awaitable[None]]
 
+_T = TypeVar("_T")
 log = logging.getLogger(__name__)
 
 
@@ -109,6 +111,14 @@ def _storable_call(call: ToolCall) -> ToolCall:
         arguments=storable(call.arguments),
         result=storable(call.result),
     )
+
+
+async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Do the work; after a conflict, which has thrown the stale session out of memory, do it once more."""
+    try:
+        return await work()
+    except Conflict:
+        return await work()
 
 
 class Recorder:
@@ -223,9 +233,15 @@ class Recorder:
            the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
         4. while the checkpoint is written, behind the reply: the old file or the new one.
 
-        Raises `Conflict` when another writer was first or the update was answered already (the session is loaded
-        anew before its next use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
+        When another writer moved the session on, it is loaded anew and the turn is stored upon what they wrote.
+        Raises `Conflict` when the turn or its update was stored already (the session is loaded anew before its next
+        use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
         """
+        return await _once_more(lambda: self._record(exchange, packet, also))
+
+    async def _record(
+        self, exchange: Exchange, packet: ConversationContextPacket | None, also: Sequence[Statement]
+    ) -> ConversationTurn:
         async with self._lock(exchange.conversation_id):
             live = await self._load(exchange.session_id)
             turn = self._turn(live.state, exchange)
@@ -260,6 +276,11 @@ class Recorder:
         `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
         only `also`. Raises as `record` does.
         """
+        return await _once_more(lambda: self._edit(session_id, change, also))
+
+    async def _edit(
+        self, session_id: str, change: Callable[[SessionState], SessionState], also: Sequence[Statement]
+    ) -> SessionState:
         conversation_id = (await self._load(session_id)).state.conversation_id
         async with self._lock(conversation_id):
             live = await self._load(session_id)

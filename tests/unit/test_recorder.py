@@ -138,17 +138,26 @@ async def test_an_update_is_answered_once(memory, session_id):
 
 
 async def test_another_writer_is_noticed_and_followed(memory, session_id):
-    """When somebody else moved the session on, the turn is refused, and the next one builds upon what they wrote."""
+    """When somebody else moved the session on, the turn is stored upon what they wrote, not lost and not over it."""
     await memory.recorder.record(exchange(session_id, 1), None)
     other = recorder_over(memory)
     await other.record(exchange(session_id, 2), None)
     await other.settle()
 
-    with pytest.raises(Conflict):
-        await memory.recorder.record(exchange(session_id, 3), None)
-    turn = await memory.recorder.record(exchange(session_id, 3), None)
-    assert turn.seq == 3
+    assert (await memory.recorder.session(session_id)).last_seq == 1
+    assert (await memory.recorder.record(exchange(session_id, 3), None)).seq == 3
     assert [each.turn_id for each in await memory.store.turns_after(session_id, 0)] == ["t_1", "t_2", "t_3"]
+
+
+async def test_an_edit_after_another_writer_keeps_both(memory, session_id):
+    """A change decided upon a stale state is decided again upon the new one."""
+    await memory.recorder.record(exchange(session_id, 1), None)
+    other = recorder_over(memory)
+    await other.record(exchange(session_id, 2), None)
+    await other.settle()
+    state = await memory.recorder.edit(session_id, lambda s: s.model_copy(update={"rolling_summary": "short"}))
+
+    assert (state.last_seq, state.rolling_summary) == (2, "short")
 
 
 async def test_a_disk_that_refuses_leaves_the_live_session_as_it_was(memory, session_id):
