@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import hashlib
 import itertools
+import logging
 import os
+from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -19,6 +22,7 @@ from memory.errors import (
     CheckpointError,
     CheckpointForeign,
     CheckpointMissing,
+    ContinuityError,
     StorageUnavailable,
 )
 from memory.faults import point
@@ -29,6 +33,8 @@ FORMAT = "continuity-checkpoint"
 SUFFIX = ".json"
 TEMPORARY = ".tmp"
 NAME_MAX_BYTES = 200
+
+log = logging.getLogger(__name__)
 
 
 def digest_of(payload: bytes) -> str:
@@ -102,7 +108,7 @@ def session_of(name: str) -> str:
 
 
 class CheckpointFiles:
-    """The checkpoints of one data folder. All methods block; `in_thread` runs one beside the event loop."""
+    """The checkpoints of one data folder. All methods block: run them in a thread, or through `CheckpointWriter`."""
 
     def __init__(self, folder: Path | str, clock: Clock) -> None:
         self.folder = Path(folder)
@@ -233,6 +239,48 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-async def in_thread(work: Any, *args: Any) -> Any:
-    """Run a blocking method of `CheckpointFiles` beside the event loop."""
-    return await asyncio.to_thread(work, *args)
+class CheckpointWriter:
+    """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
+
+    def __init__(self, files: CheckpointFiles) -> None:
+        self._files = files
+        self._due: OrderedDict[str, Callable[[], ConversationCheckpointSnapshot]] = OrderedDict()
+        self._task: asyncio.Task[None] | None = None
+        self.error: str | None = None
+        """Why the last checkpoint could not be written; None when it could."""
+
+    def later(self, session_id: str, snapshot: Callable[[], ConversationCheckpointSnapshot]) -> None:
+        """Have the session's checkpoint written soon; it is made from the state at that moment."""
+        self._due[session_id] = snapshot
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._write_due())
+
+    async def now(self, snapshot: ConversationCheckpointSnapshot) -> bool:
+        """Write a checkpoint and return whether it is on the disk; a failure is logged and kept in `error`."""
+        try:
+            await asyncio.to_thread(self._files.save, snapshot)
+        except ContinuityError as exc:
+            self.error = str(exc)
+            log.error("%s", exc)  # noqa: TRY400 - the message says it all, the trace only where
+            return False
+        except Exception as exc:
+            self.error = f"the checkpoint of session {snapshot.session_id} could not be made: {exc!r}"
+            log.exception("the checkpoint of session %s could not be made", snapshot.session_id)
+            return False
+        self.error = None
+        return True
+
+    async def drop(self, session_id: str) -> None:
+        """Take back what waits for a session, and wait for what is being written."""
+        self._due.pop(session_id, None)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until every checkpoint that is due has been tried."""
+        while self._task and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def _write_due(self) -> None:
+        while self._due:
+            _, snapshot = self._due.popitem(last=False)
+            await self.now(snapshot())

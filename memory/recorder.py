@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import orjson
 
 from memory import state_manager
-from memory.checkpoint import CheckpointFiles
+from memory.checkpoint import CheckpointFiles, CheckpointWriter
 from memory.errors import Conflict, ContinuityError, StorageUnavailable, UnknownSession
 from memory.faults import point
 from memory.fold import KEPT_TURNS
@@ -31,7 +31,14 @@ from memory.store import (
     turn_digest,
     update_session,
 )
-from memory.types import ConversationContextPacket, ConversationTurn, SessionState, SessionStatus, ToolCall
+from memory.types import (
+    ConversationCheckpointSnapshot,
+    ConversationContextPacket,
+    ConversationTurn,
+    SessionState,
+    SessionStatus,
+    ToolCall,
+)
 
 MAX_LIVE_SESSIONS = 256
 
@@ -139,7 +146,6 @@ class Recorder:
     ) -> None:
         self._store = store
         self._hydrator = hydrator
-        self._checkpoints = checkpoints
         self._languages = languages
         self._counter = counter
         self._clock = clock
@@ -149,10 +155,7 @@ class Recorder:
         self._live: OrderedDict[str, _Live] = OrderedDict()
         self._changed: dict[str, None] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._due: OrderedDict[str, _Live] = OrderedDict()
-        self._writer: asyncio.Task[None] | None = None
-        self.checkpoint_error: str | None = None
-        """Why the last checkpoint could not be written, for `/health`; None when it could."""
+        self._behind = CheckpointWriter(checkpoints)
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -373,46 +376,34 @@ class Recorder:
 
         Call it before rows are deleted or replaced by hand, then `CheckpointFiles.remove`, then delete the rows (P13).
         """
-        self._due.pop(session_id, None)
-        await self.settle()
+        await self._behind.drop(session_id)
         self._live.pop(session_id, None)
         self._changed.pop(session_id, None)
 
     # --- checkpoints behind the reply -------------------------------------------------------------------------------
 
     def _checkpoint_later(self, live: _Live) -> None:
-        """Have the session's checkpoint written soon; a later state of the same session takes its place in the row."""
-        self._due[live.state.session_id] = live
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.get_running_loop().create_task(self._write_behind())
+        self._behind.later(live.state.session_id, lambda: self._snapshot(live))
 
-    async def _write_behind(self) -> None:
-        while self._due:
-            _, live = self._due.popitem(last=False)
-            await self._save(live)
-
-    async def _save(self, live: _Live, *, clean: bool = False) -> bool:
-        snapshot = snapshot_of(
+    def _snapshot(self, live: _Live, *, clean: bool = False) -> ConversationCheckpointSnapshot:
+        delta = self._hydrator.fold.delta(live.state, live.turns) if clean else ""
+        return snapshot_of(
             live.state,
             live.tail,
             live.previous_digest,
             saved_at_ms=self._clock.now_ms(),
             clean=clean,
-            summary_delta=self._hydrator.fold.delta(live.state, live.turns) if clean else "",
+            summary_delta=delta,
         )
-        try:
-            await asyncio.to_thread(self._checkpoints.save, snapshot)
-        except ContinuityError as exc:
-            self.checkpoint_error = str(exc)
-            log.error("%s", exc)  # noqa: TRY400 - the message says it all, the trace only where
-            return False
-        self.checkpoint_error = None
-        return True
 
     async def settle(self) -> None:
         """Wait until every checkpoint that is due has been tried."""
-        while self._writer and not self._writer.done():
-            await asyncio.wait([self._writer])
+        await self._behind.settle()
+
+    @property
+    def checkpoint_error(self) -> str | None:
+        """Why the last checkpoint could not be written, for `/health`; None when it could."""
+        return self._behind.error
 
     # --- shutdown ---------------------------------------------------------------------------------------------------
 
@@ -424,10 +415,9 @@ class Recorder:
         turns = await self.recent_turns(session_id)
         await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
         live = await self._load(session_id)
-        self._due.pop(session_id, None)
-        await self.settle()
+        await self._behind.drop(session_id)
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
-        saved = await self._save(live, clean=True)
+        saved = await self._behind.now(self._snapshot(live, clean=True))
         if self._promote:
             try:
                 await self._promote(live.state, turns)

@@ -50,7 +50,7 @@ class Story:
     async def stop(self, *, checkpoint=True):
         """End without a shutdown; a kill may come before the checkpoint is written."""
         if not checkpoint:
-            self.memory.recorder._due.clear()
+            self.memory.recorder._behind._due.clear()
         await self.memory.close()
 
     async def say(self, user_text, assistant_text):
