@@ -216,7 +216,7 @@ def show(
     message: Annotated[str, typer.Option(help="With --packet: what the person would write.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show one session: state, turns, what the model was given, how it would hydrate. It shows what people wrote."""
+    """Show one session: state, turns as people wrote them, what the model was given, how it would hydrate."""
     settings = load_settings()
     from bot.ops import screen_session  # noqa: PLC0415
     from bot.ops.sessions import Shown, show_session, shown_as_json  # noqa: PLC0415

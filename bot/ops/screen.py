@@ -115,7 +115,7 @@ def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit
             "*" if each.current else "",
             said(chat_of(row.conversation_id)),
             str(row.turn_count),
-            ago(now_ms - row.last_turn_at_ms),
+            ago(now_ms - row.last_turn_at_ms) if row.turn_count else "-",
             STATUS_WORDS.get(row.status, row.status),
             said(row.title or UNTITLED),
         )
