@@ -41,7 +41,7 @@ WORDS = st.sampled_from(
         "the",
         "second",
         "one",
-        "�",
+        "\ud800",
         "İ",
         "ß",
         "32.13.",

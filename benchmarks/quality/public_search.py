@@ -1,0 +1,105 @@
+"""Recall of evidence turns on LoCoMo (files in its format): among the first k, and inside a token budget."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality import plugins
+from memory.tokens import TiktokenCounter
+
+FIRST = (5, 10, 20)
+BUDGETS = (2_000, 3_000)
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
+
+
+def _turns(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the utterances of all sessions, oldest first, as the retriever plug-in takes them."""
+    turns: list[dict[str, Any]] = []
+    for session in count(1):
+        key = f"session_{session}"
+        if key not in conversation and f"{key}_date_time" not in conversation:
+            return turns
+        turns += [
+            {
+                "id": said["dia_id"],
+                "speaker": said["speaker"],
+                "text": said.get("text", ""),
+                "caption": said.get("blip_caption") or "",
+                "session": session,
+                "datetime": conversation.get(f"{key}_date_time", ""),
+                "index": len(turns) + offset,
+            }
+            for offset, said in enumerate(conversation.get(key, []))
+        ]
+    raise AssertionError
+
+
+def _evidence(question: Mapping[str, Any], known: set[str]) -> set[str]:
+    found = (_EVIDENCE.findall(str(mark)) for mark in question.get("evidence") or [])
+    return {f"D{int(a)}:{int(b)}" for marks in found for a, b in marks} & known
+
+
+def _inside(
+    ranked: Sequence[str], budget: int, costs: Mapping[str, int], turns: Mapping[str, Mapping[str, Any]]
+) -> set[str]:
+    """Return what fits into the budget in the order given; each session pays its date line once."""
+    used, taken, sessions = 0, set[str](), set[int]()
+    for ref in dict.fromkeys(ranked):
+        session = turns[ref]["session"]
+        cost = costs[ref] + (0 if session in sessions else costs[f"session {session}"])
+        if used + cost <= budget:
+            used += cost
+            taken.add(ref)
+            sessions.add(session)
+    return taken
+
+
+def _costs(turns: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    counter = TiktokenCounter()
+    costs = {f"session {turn['session']}": counter.count(f"[{turn['datetime']}]") + 1 for turn in turns}
+    for turn in turns:
+        image = f" [image: {turn['caption']}]" if turn["caption"] else ""
+        costs[turn["id"]] = counter.count(f"{turn['speaker']}: {turn['text']}{image}") + 1
+    return costs
+
+
+def recall(file: Path) -> dict[str, float | int]:
+    """Return the mean share of evidence found, and how long indexing and asking take."""
+    sums: dict[str, float] = {f"at_{k}": 0.0 for k in FIRST} | {f"inside_{budget}_tokens": 0.0 for budget in BUDGETS}
+    waits: list[float] = []
+    indexing_s, indexed = 0.0, 0
+    for sample in json.loads(file.read_text(encoding="utf-8")):
+        turns = _turns(sample["conversation"])
+        by_id, costs = {turn["id"]: turn for turn in turns}, _costs(turns)
+        start = time.perf_counter()
+        query = plugins.retriever(turns)
+        indexing_s, indexed = indexing_s + time.perf_counter() - start, indexed + len(turns)
+        for question in sample["qa"]:
+            gold = _evidence(question, set(by_id))
+            if not gold:
+                continue
+            start = time.perf_counter()
+            ranked = [ref for ref in query(question["question"], k=200) if ref in by_id]
+            waits.append(time.perf_counter() - start)
+            for k in FIRST:
+                sums[f"at_{k}"] += len(gold & set(ranked[:k])) / len(gold)
+            for budget in BUDGETS:
+                sums[f"inside_{budget}_tokens"] += len(gold & _inside(ranked, budget, costs, by_id)) / len(gold)
+    waits.sort()
+    return {
+        "questions": len(waits),
+        **{name: round(total / max(1, len(waits)), 4) for name, total in sums.items()},
+        "query_p95_ms": round(waits[int(len(waits) * 0.95)] * 1000, 3),
+        "indexing_ms_per_turn": round(indexing_s * 1000 / max(1, indexed), 3),
+    }
+
+
+def run(data: Path) -> dict[str, Any]:
+    """Return the figures of every LoCoMo file in the folder."""
+    return {f"recall:{file.stem}": recall(file) for file in sorted(data.glob("locomo_*.json"))}
