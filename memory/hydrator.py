@@ -41,6 +41,7 @@ __all__ = ["CheckpointFate", "Hydrated", "HydrationReport", "Hydrator", "Survey"
 RAW_TURNS = 3
 """Turns that are always shown raw (002 section 5)."""
 PAGE_TURNS = 500
+ATTEMPTS = 3
 
 log = logging.getLogger(__name__)
 
@@ -171,8 +172,11 @@ class Hydrator:
 
     async def _gather(self, session_id: str) -> Evidence:
         checkpoint, fate, warnings = await asyncio.to_thread(self._load_checkpoint, session_id)
-        row = await self._store.session(session_id)
-        tail = await self._store.last_logged(session_id, KEPT_TURNS + 1)
+        for _ in range(ATTEMPTS):  # a turn may be stored between the two reads; a log that stays ahead is damage
+            row = await self._store.session(session_id)
+            tail = await self._store.last_logged(session_id, KEPT_TURNS + 1)
+            if not row or not tail or tail[-1].turn.seq <= row.last_seq:
+                break
         return Evidence(session_id, row, tuple(tail), checkpoint, fate, warnings)
 
     def _load_checkpoint(

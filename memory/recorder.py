@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -129,7 +130,7 @@ async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
 
 
 class Recorder:
-    """Writes turns and keeps the sessions they belong to. One conversation at a time, many side by side."""
+    """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
 
     def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
         self,
@@ -166,20 +167,20 @@ class Recorder:
 
         `origin` is first, gap or fresh. Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
-        async with self._lock(conversation_id):
-            now_ms = self._clock.now_ms()
+        now_ms = self._clock.now_ms()
+        state = state_manager.new_state(self._ids.new("s"), conversation_id)
+        async with self._turn_taking(conversation_id):
             before = await self._store.current_session_id(conversation_id)
-            state = state_manager.new_state(self._ids.new("s"), conversation_id)
-            state = state.model_copy(update={"isolated": origin == "fresh"})
-            await self._store.db.write(
-                *([set_session_status(before, "paused")] if before else []),
-                insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
-                point_conversation(conversation_id, state.session_id, now_ms),
-                *also,
-            )
-            self._status_written(before, "paused")
-            self._keep(state.session_id, _Live(state, (), "", 1, None))
-            return state
+            async with self._turn_taking(before):
+                await self._store.db.write(
+                    *([set_session_status(before, "paused")] if before else []),
+                    insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
+                    point_conversation(conversation_id, state.session_id, now_ms),
+                    *also,
+                )
+                self._status_written(before, "paused")
+        self._keep(state.session_id, _Live(state, (), "", 1, None))
+        return state
 
     async def current(self, conversation_id: str) -> SessionState | None:
         """Return the session that the next message goes to, hydrated if need be; None before the first.
@@ -187,40 +188,41 @@ class Recorder:
         Raises `StorageUnavailable`.
         """
         session_id = await self._store.current_session_id(conversation_id)
-        return (await self._load(session_id)).state if session_id else None
+        return (await self._read(session_id)).state if session_id else None
 
     async def session(self, session_id: str) -> SessionState:
         """Return a session's state, hydrated if need be. Raises `UnknownSession`, `StorageUnavailable`."""
-        return (await self._load(session_id)).state
+        return (await self._read(session_id)).state
 
     async def report(self, session_id: str) -> HydrationReport | None:
         """Return how the session came into memory; None when it was opened by this process."""
-        return (await self._load(session_id)).report
+        return (await self._read(session_id)).report
 
     async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
         """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
-        return (await self._load(session_id)).turns
+        return (await self._read(session_id)).turns
 
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
         """Make an earlier session of the conversation its current one again; the one that was is paused.
 
         Raises `UnknownSession` for a session of another conversation, `StorageUnavailable`, `Conflict`.
         """
-        async with self._lock(conversation_id):
-            live = await self._load(session_id)
-            if live.state.conversation_id != conversation_id:
-                raise UnknownSession(f"session '{session_id}' is not one of conversation '{conversation_id}'")
+        if (await self.session(session_id)).conversation_id != conversation_id:
+            raise UnknownSession(f"session '{session_id}' is not one of conversation '{conversation_id}'")
+        async with self._turn_taking(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             paused = before if before != session_id else None
-            await self._store.db.write(
-                *([set_session_status(paused, "paused")] if paused else []),
-                set_session_status(session_id, "resuming"),
-                point_conversation(conversation_id, session_id, self._clock.now_ms()),
-                *also,
-            )
-            self._status_written(paused, "paused")
-            self._status_written(session_id, "resuming")
-            return live.state
+            async with self._turn_taking(paused), self._turn_taking(session_id):
+                live = await self._load(session_id)
+                await self._store.db.write(
+                    *([set_session_status(paused, "paused")] if paused else []),
+                    set_session_status(session_id, "resuming"),
+                    point_conversation(conversation_id, session_id, self._clock.now_ms()),
+                    *also,
+                )
+                self._status_written(paused, "paused")
+                self._status_written(session_id, "resuming")
+                return live.state
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -245,7 +247,7 @@ class Recorder:
     async def _record(
         self, exchange: Exchange, packet: ConversationContextPacket | None, also: Sequence[Statement]
     ) -> ConversationTurn:
-        async with self._lock(exchange.conversation_id):
+        async with self._turn_taking(exchange.session_id):
             live = await self._load(exchange.session_id)
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
@@ -284,8 +286,7 @@ class Recorder:
     async def _edit(
         self, session_id: str, change: Callable[[SessionState], SessionState], also: Sequence[Statement]
     ) -> SessionState:
-        conversation_id = (await self._load(session_id)).state.conversation_id
-        async with self._lock(conversation_id):
+        async with self._turn_taking(session_id):
             live = await self._load(session_id)
             state = change(live.state)
             if state == live.state:
@@ -340,11 +341,26 @@ class Recorder:
 
     # --- live sessions ----------------------------------------------------------------------------------------------
 
-    def _lock(self, conversation_id: str) -> asyncio.Lock:
-        lock = self._locks.get(conversation_id)
+    @asynccontextmanager
+    async def _turn_taking(self, key: str | None) -> AsyncIterator[None]:
+        """Let one at a time change a session (or a conversation's pointer, which is taken first); None = nothing."""
+        if key is None:
+            yield
+            return
+        lock = self._locks.get(key)
         if lock is None:
-            lock = self._locks[conversation_id] = asyncio.Lock()
-        return lock
+            lock = self._locks[key] = asyncio.Lock()
+        async with lock:
+            yield
+
+    async def _read(self, session_id: str) -> _Live:
+        """Return the live session; one that has to be loaded waits for whoever is writing it just now."""
+        live = self._live.get(session_id)
+        if live:
+            self._live.move_to_end(session_id)
+            return live
+        async with self._turn_taking(session_id):
+            return await self._load(session_id)
 
     async def _load(self, session_id: str) -> _Live:
         live = self._live.get(session_id)
@@ -414,7 +430,7 @@ class Recorder:
         """
         turns = await self.recent_turns(session_id)
         await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
-        live = await self._load(session_id)
+        live = await self._read(session_id)
         await self._behind.drop(session_id)
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
         saved = await self._behind.now(self._snapshot(live, clean=True))

@@ -330,6 +330,28 @@ async def test_only_so_many_sessions_stay_in_memory(tmp_path):
         assert sorted(await memory.recorder.shutdown(10)) == ids
 
 
+async def test_reading_beside_writing_never_disturbs(tmp_path):
+    """Sessions that leave memory and come back while turns are stored in them stay whole and are never healed."""
+    async with open_memory(tmp_path, max_live=2) as memory:
+        opened = await asyncio.gather(*(memory.recorder.open_session(f"tg:1:{n}:0", 7, "first") for n in range(6)))
+
+        async def talk(state):
+            for n in range(12):
+                said = exchange(
+                    state.session_id, n, turn_id=f"{state.session_id}.{n}", conversation_id=state.conversation_id
+                )
+                await memory.recorder.record(said, None)
+
+        async def look():
+            for state in opened * 10:
+                await memory.recorder.session(state.session_id)
+
+        await asyncio.gather(*map(talk, opened), look(), look())
+        for state in opened:
+            found = await memory.hydrator.hydrate(state.session_id)
+            assert (found.state.last_seq, found.report.warnings) == (12, ())
+
+
 async def test_texts_that_no_database_takes_are_made_storable(memory, session_id):
     """NUL and half emoji go, whole emoji and other scripts stay; also in tool calls."""
     call = ToolCall(call_id="c", name="n", result="a\x00\udfff")
