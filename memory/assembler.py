@@ -19,6 +19,7 @@ from memory.compaction import verbatim
 from memory.context_builder import ContextInputs, build
 from memory.languages import Languages
 from memory.ports import TokenCounter
+from memory.reported import is_small_talk
 from memory.store import SessionRow, Store
 from memory.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
 from memory.types import (
@@ -31,13 +32,16 @@ from memory.types import (
     Tier,
 )
 
-MAX_RETRIEVED: Final = 16
+MAX_RETRIEVED: Final = 12
+MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6
 MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
 """So many sessions of the conversation are looked at for today, threads and the last conversation."""
 CACHED_SESSIONS: Final = 256
 
-_SHORT_REPLY_WORDS: Final = 4
+_RELEVANT: Final = 0.5
+_FOLLOW_UP_WORDS: Final = 5
+_FOLLOWED_CHARS: Final = 300
 _UNFOLDED_TURNS: Final = FOLD_TURNS + RAW_TURNS
 _HEADING_TOKENS: Final = 30
 
@@ -168,22 +172,20 @@ class Assembler:
     async def _search(
         self, state: SessionState, message: str, history: Sequence[ConversationTurn], now_ms: int, *, alone: bool
     ) -> list[RetrievedItem]:
-        """Return what bears on the message; a short reply is searched together with what it replies to."""
-        if self._searcher is None or not self._budget.retrieved_tokens:
+        """Return what bears on the message; nothing for small talk, whose question is in the history anyway."""
+        language = self._languages.detect(message)
+        if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
             return []
-        query = message
-        if history and len(message.split()) < _SHORT_REPLY_WORDS:
-            query = f"{message} {history[-1].assistant_text[-300:]}"
         found = await self._searcher.search(
             state.conversation_id,
-            query,
+            _query(message, history),
             session_ids=[state.session_id] if alone else None,
             exclude_turn_ids=[turn.turn_id for turn in history],
-            limit=MAX_RETRIEVED,
+            limit=MAX_RETRIEVED if "?" in message else MAX_RETRIEVED_FOR_A_STATEMENT,
             now_ms=now_ms,
             open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
         )
-        return [item for item in found if not alone or item.session_id == state.session_id]
+        return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
 
     async def _today(self, rows: Sequence[SessionRow], midnight_ms: int, time_zone: str) -> list[str]:
         """Return what was said today in other sessions, the latest first: when, about what, then its key moments."""
@@ -230,6 +232,18 @@ class Assembler:
             log.warning("the running jobs are left out of the packet: %s", error)
             return []
         return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
+
+
+def _query(message: str, history: Sequence[ConversationTurn]) -> str:
+    """Return what to search for; a short question ("and how much?") goes together with what the person said before."""
+    follows = history and "?" in message and len(message.split()) <= _FOLLOW_UP_WORDS
+    return f"{message} {history[-1].user_text[:_FOLLOWED_CHARS]}" if follows else message
+
+
+def _relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    """Return what is not far behind the best: on LoCoMo half the items hold 99 % of the evidence."""
+    best = max((item.score for item in found), default=0.0)
+    return [item for item in found if item.score >= best * _RELEVANT]
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

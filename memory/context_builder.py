@@ -221,9 +221,9 @@ def _retrieved(part: _Part, items: Sequence[RetrievedItem], history: _Part, coun
     """Take the best items that fit; what the history already shows is not said twice."""
     shown = {turn.turn_id for turn in history.values}
     for item in items:
-        if item.ref in shown:
+        if shown & {item.ref, item.text}:
             continue
-        shown.add(item.ref)
+        shown |= {item.ref, item.text}
         cost = 1 + counter.count(packet_text.retrieved_line(item))
         if cost > part.budget // 2:
             text = clip_to_tokens(item.text, part.budget // 2 - _LINE_TOKENS, counter)

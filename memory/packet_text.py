@@ -2,9 +2,9 @@
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the stable block (last
 conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then
-the last exchange and the new message, so that a short reply follows the question that it answers (003 US-1). Each block
-is a message of its own, acknowledged by one word of the assistant (004): what the person says is never mixed with data,
-and roles alternate.
+the new message. A short reply is left beside the question that it answers (003 US-1): there the block stands before the
+last exchange. Each block is a message of its own, acknowledged by one word of the assistant (004): what the person says
+is never mixed with data, and roles alternate.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from memory.types import ConversationContextPacket, JobProgress, OpenLoop, Pendi
 
 STABLE_TITLE: Final = "What came before the messages below, from the assistant's memory."
 NOTED: Final = "Noted."
+SHORT_REPLY_WORDS: Final = 6
 TURN_TITLE: Final = "What the assistant remembers that may bear on the next message."
 
 _DAY_MS: Final = 24 * 3600 * 1000
@@ -47,11 +48,12 @@ def reference_text(packet: ConversationContextPacket) -> str:
 
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ...]:
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
+    before = len(packet.history) - (len(message.split()) <= SHORT_REPLY_WORDS)
     return (
         *_noted(stable_text(packet)),
-        *to_messages(packet.history[:-1]),
+        *to_messages(packet.history[: max(0, before)]),
         *_noted(turn_text(packet)),
-        *to_messages(packet.history[-1:]),
+        *to_messages(packet.history[max(0, before) :]),
         Message("user", message or NO_TEXT),
     )
 

@@ -242,16 +242,36 @@ def found(ref, session_id, text):
     return RetrievedItem(source="turn", ref=ref, session_id=session_id, text=text, at_ms=NOW_MS, score=1)
 
 
-async def test_a_short_reply_is_searched_with_its_question(store, desk):
-    """The word "yes" alone finds nothing; what the history shows is excluded."""
+async def test_a_short_question_is_searched_with_what_it_follows(store, desk):
+    """The words "and where?" alone find nothing; what the history shows is excluded."""
     searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"))
     state = await desk.session("s_1", ["tell me of the boat"], ended_at_ms=NOW_MS)
-    packet = await assembler(store, searcher).packet(state, "yes", now_ms=NOW_MS)
+    packet = await assembler(store, searcher).packet(state, "and where?", now_ms=NOW_MS)
     _, query, how = searcher.asked[0]
 
-    assert query == "yes I see, thank you for telling me."
+    assert query == "and where? tell me of the boat"
     assert how["exclude_turn_ids"] == ["s_1_1"]
     assert "the boat is red" in reference_text(packet)
+
+
+@pytest.mark.parametrize("message", ["ok thanks", "yes", "haha, nice"])
+async def test_small_talk_searches_nothing(store, desk, message):
+    """What it answers is in the history; anything else would only cost tokens."""
+    searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"))
+    state = await desk.session("s_1", ["tell me of the boat"], ended_at_ms=NOW_MS)
+
+    assert (await assembler(store, searcher).packet(state, message, now_ms=NOW_MS)).retrieved == ()
+    assert searcher.asked == []
+
+
+async def test_what_is_far_behind_the_best_is_left_out(store, desk):
+    """A tail of weak hits is no context."""
+    weak = found("m_2", "s_0", "something else").model_copy(update={"score": 0.4})
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"), weak)
+    packet = await assembler(store, searcher).packet(state, "what colour is the boat?", now_ms=NOW_MS)
+
+    assert [item.ref for item in packet.retrieved] == ["m_1"]
 
 
 async def test_nothing_of_other_sessions_reaches_a_fresh_one(store, desk):
@@ -270,9 +290,9 @@ async def test_nothing_of_other_sessions_reaches_a_fresh_one(store, desk):
     await desk.session("s_9", ["Our SECRET is 43."], ended_at_ms=NOW_MS - 40 * HOUR_MS)
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS, isolated=True)
     searcher = FixedSearcher(found("m_1", "s_0", "SECRET memory"), found("t_1", "s_1", "of my own"))
-    packet = await assembler(store, searcher).packet(state, "and?", now_ms=NOW_MS, bootstrap="SECRET arc")
+    packet = await assembler(store, searcher).packet(state, "and what else?", now_ms=NOW_MS, bootstrap="SECRET arc")
     control = await assembler(store, searcher).packet(
-        state, "and?", now_ms=NOW_MS, bootstrap="SECRET arc", isolated=False
+        state, "and what else?", now_ms=NOW_MS, bootstrap="SECRET arc", isolated=False
     )
 
     assert "SECRET" not in reference_text(packet)

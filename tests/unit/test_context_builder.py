@@ -60,7 +60,7 @@ def full(**overrides):
     values = {
         "state": make_state(last_seq=200, rolling_summary="\n".join(f"- {words(30)}" for _ in range(60))),
         "history": turns(200, 20, 20),
-        "retrieved": [item(f"m_{n}", words(50)) for n in range(40)],
+        "retrieved": [item(f"m_{n}", f"{words(50)} {n}") for n in range(40)],
         "today": [words(40) for _ in range(40)],
         "threads": [loop(n, text=words(100)) for n in range(9)],
         "last_conversation": "\n".join(words(30) for _ in range(30)),
@@ -215,7 +215,7 @@ def test_a_tier_with_no_budget_is_switched_off():
 
 
 def test_the_stable_part_does_not_move_between_turns():
-    """The next prompt begins with the same bytes: last conversation, today, summary, marker, history but its end."""
+    """The next prompt begins with the same bytes: last conversation, today, summary, marker, history."""
     mark = CompactionMark(compaction_id="c_1", history_from_seq=3, summary="- Decided: tea", summary_tokens=3)
     history = turns(12)
     before = build(
@@ -239,12 +239,13 @@ def test_the_stable_part_does_not_move_between_turns():
         COUNTER,
     )
 
-    stable = 2 + (len(before.history) - 1) * 2
-    assert prompt(after, "next")[:stable] == prompt(before, "now")[:stable]
+    stable = 2 + len(before.history) * 2
+    message = "a message that needs no question before it to be understood"
+    assert prompt(after, message)[:stable] == prompt(before, message)[:stable]
 
 
 def test_a_short_reply_follows_its_question():
-    """What changes with every turn stands before the last exchange (003 US-1)."""
+    """What changes with every turn stands before the last exchange then, else behind it (003 US-1)."""
     packet = build(inputs(history=turns(3), retrieved=[item("m_1")]), Budget(), COUNTER)
     texts = [message.text for message in prompt(packet, "yes")]
 

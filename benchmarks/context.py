@@ -1,0 +1,298 @@
+"""What a packet costs and what it keeps: build times, prefix share, tokens with and without compaction, facts kept.
+
+    python benchmarks/context.py [--sizes 1000 100000] [--full] [--rounds 300] [--folder DIR]
+
+Prints JSON. `--full` adds a database of a million turns (it takes some minutes to fill). Databases are filled through
+the statements that the recorder uses; times are those of `Assembler.packet` over them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+import tomllib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import memory
+from memory import state_manager
+from memory.assembler import Assembler
+from memory.budget import Budget
+from memory.compactor import Compactor
+from memory.context_builder import prompt
+from memory.db.sqlite import SqliteDatabase
+from memory.languages import Languages
+from memory.migrate import migrate
+from memory.ports import Statement
+from memory.search import Searcher, index_turn
+from memory.store import Store, insert_session, insert_turn
+from memory.summarizer import fold
+from memory.testing import ManualClock, SequentialIds
+from memory.tokens import TiktokenCounter
+from memory.transcript import Message, turn_tokens
+from memory.types import ConversationContextPacket, ConversationTurn, SessionState
+
+TALK = tomllib.loads((Path(__file__).parent / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8"))
+START_MS = 1_772_600_000_000
+MINUTE_MS = 60_000
+SESSION_TURNS = 1_000
+CONVERSATIONS = 10
+BATCH = 400
+LANGUAGES = Languages.load()
+COUNTER = TiktokenCounter()
+INSTRUCTIONS = "You are a helpful assistant. Answer in the user's language, briefly and truthfully. " * 12
+"""As long as a persona with its rules; the same at every turn."""
+
+
+def make(session_id: str, conversation_id: str, seq: int, said: tuple[str, str], at_ms: int) -> ConversationTurn:
+    user, assistant = said
+    return ConversationTurn(
+        turn_id=f"t_{session_id}_{seq}", session_id=session_id, conversation_id=conversation_id, seq=seq, user_id=7,
+        user_text=user, assistant_text=assistant, language="en", created_at_ms=at_ms,
+        user_tokens=COUNTER.count(user), assistant_tokens=COUNTER.count(assistant),
+    )  # fmt: skip
+
+
+def chatter(number: int) -> tuple[str, str]:
+    """Return one of 580 exchanges; the answers have about 100 tokens, as those of assistants do."""
+    rows, thing = TALK["chatter"], TALK["things"][number * 11 % len(TALK["things"])]
+    first, second, third = (rows[(number * 7 + step) % len(rows)] for step in (0, 5, 9))
+    answer = f"{first['assistant']} As for {thing}: {second['assistant']} {third['assistant']}"
+    return f"{first['user']} I ask because of {thing}.", answer
+
+
+@asynccontextmanager
+async def database(folder: Path) -> AsyncIterator[Store]:
+    path = folder / "context.db"
+    migrate(path)
+    db = await SqliteDatabase.open(path, sorted(Path(memory.__file__).parent.glob("*.sql")))
+    try:
+        yield Store(db)
+    finally:
+        await db.close()
+
+
+# --- times ----------------------------------------------------------------------------------------------------------
+
+
+async def fill(store: Store, turns: int) -> list[SessionState]:
+    """Store sessions of 1,000 turns over ten conversations; return the states of the first conversation's sessions."""
+    states = []
+    for number in range(max(1, turns // SESSION_TURNS)):
+        session_id, conversation_id = f"s_{number}", f"tg:1:{number % CONVERSATIONS}:0"
+        length = min(SESSION_TURNS, turns)
+        start_ms = START_MS + number * 30 * MINUTE_MS * 24
+        state = SessionState(
+            session_id=session_id, conversation_id=conversation_id, last_seq=length, turn_count=length,
+            last_turn_at_ms=start_ms + length * MINUTE_MS, rolling_summary="- Stated: The user's cat is called Tom.",
+        )  # fmt: skip
+        rows = (statements(number, seq, session_id, conversation_id, start_ms) for seq in range(1, length + 1))
+        await store.db.write(insert_session(state, user_id=7, origin="first", created_at_ms=start_ms, title="boats"))
+        while batch := list(islice(rows, BATCH)):
+            await store.db.write(*(statement for pair in batch for statement in pair))
+        if number % CONVERSATIONS == 0:
+            states.append(state)
+    return states
+
+
+def statements(number: int, seq: int, session_id: str, conversation_id: str, start_ms: int) -> list[Statement]:
+    user, assistant = chatter(number + seq)
+    turn = make(session_id, conversation_id, seq, (f"{user} ({number}-{seq})", assistant), start_ms + seq * MINUTE_MS)
+    return [insert_turn(turn, "d"), index_turn(turn, LANGUAGES)]
+
+
+async def times(size: int, rounds: int, folder: Path) -> dict[str, Any]:
+    """Return build times in milliseconds over a database of `size` turns."""
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        async with database(Path(place)) as store:
+            began = time.perf_counter()
+            states = await fill(store, size)
+            filled_s = time.perf_counter() - began
+            state = states[-1]
+            now_ms = state.last_turn_at_ms + MINUTE_MS
+            measured = {
+                "packet": await packets(Assembler(store, None, Budget(), LANGUAGES, COUNTER), state, rounds, now_ms),
+                "packet_with_search": await packets(
+                    Assembler(store, Searcher(store.db, LANGUAGES, counter=COUNTER), Budget(), LANGUAGES, COUNTER),
+                    state, rounds, now_ms,
+                ),
+                "history_cold": await histories(store, state, rounds),
+                "counting": counting(await Assembler(store, None, Budget(), LANGUAGES, COUNTER).history(state), rounds),
+            }  # fmt: skip
+    return {"turns": size, "session_turns": state.last_seq, "filled_s": round(filled_s, 1), **measured}
+
+
+async def packets(room: Assembler, state: SessionState, rounds: int, now_ms: int) -> dict[str, float]:
+    """Each packet is that of a session that has grown by one turn since the last one: one row is read."""
+    spent = []
+    first = state.last_seq - min(rounds, state.last_seq - 60)
+    for number in range(rounds):
+        seq = first + number % (state.last_seq - first)
+        question, _ = chatter(number * 3)
+        grown = state.model_copy(update={"last_seq": seq})
+        began = time.perf_counter()
+        await room.packet(grown, question, now_ms=now_ms)
+        spent.append(time.perf_counter() - began)
+    return percentiles(spent[5:])
+
+
+async def histories(store: Store, state: SessionState, rounds: int) -> dict[str, float]:
+    spent = []
+    for _ in range(rounds):
+        room = Assembler(store, None, Budget(), LANGUAGES, COUNTER)
+        began = time.perf_counter()
+        await room.history(state)
+        spent.append(time.perf_counter() - began)
+    return percentiles(spent)
+
+
+def counting(turns: Sequence[ConversationTurn], rounds: int) -> dict[str, float]:
+    spent = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        sum(turn_tokens(turn, COUNTER) for turn in turns)
+        spent.append(time.perf_counter() - began)
+    return percentiles(spent)
+
+
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    ranked = sorted(seconds)
+    at = {"p50_ms": ranked[len(ranked) // 2], "p99_ms": ranked[min(len(ranked) - 1, len(ranked) * 99 // 100)]}
+    return {name: round(value * 1000, 3) for name, value in at.items()}
+
+
+# --- one long conversation ------------------------------------------------------------------------------------------
+
+
+def talk(turns: int, facts: str | None) -> list[tuple[str, str]]:
+    """Return a conversation; with `facts` every sixth turn states one of the thirty."""
+    planted = iter(TALK[facts]) if facts else iter(())
+    said = []
+    for number in range(1, turns + 1):
+        fact = next(planted, None) if number % 6 == 3 else None
+        said.append((fact["said"], "Good to know, I'll keep that in mind.") if fact else chatter(number))
+    return said
+
+
+async def converse(
+    said: Sequence[tuple[str, str]], folder: Path, *, compacting: bool, searching: bool
+) -> list[tuple[ConversationContextPacket, tuple[Message, ...]]]:
+    """Hold the conversation as the bot does and return the packet and the prompt of every turn."""
+    prompts = []
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        async with database(Path(place)) as store:
+            state = state_manager.new_state("s_1", "tg:1:1:0")
+            searcher = Searcher(store.db, LANGUAGES, counter=COUNTER) if searching else None
+            room = Assembler(store, searcher, Budget(), LANGUAGES, COUNTER)
+            keeper = Compactor(
+                store, budget=Budget(), languages=LANGUAGES, counter=COUNTER, clock=ManualClock(), ids=SequentialIds()
+            )
+            turns: list[ConversationTurn] = []
+            for seq, (user, assistant) in enumerate(said, 1):
+                at_ms = START_MS + seq * MINUTE_MS
+                if compacting:
+                    state = await keeper.compact_if_due(state, await room.history(state), editor(store, state))
+                packet = await room.packet(state, user, now_ms=at_ms)
+                prompts.append((packet, prompt(packet, user)))
+                turns.append(make("s_1", "tg:1:1:0", seq, (user, assistant), at_ms))
+                await store.db.write(insert_turn(turns[-1], "d"), index_turn(turns[-1], LANGUAGES))
+                state = state_manager.apply_turn(state, turns[-1], LANGUAGES)
+                state = fold(state, turns[-13:], LANGUAGES, COUNTER)
+    return prompts
+
+
+def editor(store: Store, state: SessionState) -> Any:
+    async def edit(_session_id: str, change: Any, *also: Statement) -> SessionState:
+        await store.db.write(*also)
+        changed: SessionState = change(state)
+        return changed
+
+    return edit
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    return INSTRUCTIONS + "".join(f"\n<{each.role}>\n{each.text}" for each in messages)
+
+
+def prefix_share(prompts: Sequence[str]) -> float:
+    """Return which share of all prompt tokens is a byte-identical beginning of the prompt before."""
+    shared = total = 0
+    for before, after in pairwise(prompts):
+        same = next(
+            (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+        )
+        shared += COUNTER.count(after[:same])
+        total += COUNTER.count(after)
+    return round(shared / total, 4)
+
+
+async def long_talk(folder: Path, turns: int) -> dict[str, Any]:
+    """Return prefix share and tokens of a conversation, with and without compaction, with and without search."""
+    said = talk(turns, "plain")
+    found: dict[str, Any] = {"turns": turns}
+    runs = {"compaction": (True, True), "compaction_without_search": (True, False), "truncation_only": (False, True)}
+    for name, (compacting, searching) in runs.items():
+        prompts = [
+            text_of(messages)
+            for _, messages in await converse(said, folder, compacting=compacting, searching=searching)
+        ]
+        costs = [COUNTER.count(each) for each in prompts]
+        found[name] = {
+            "prefix_share": prefix_share(prompts),
+            "tokens_per_turn": round(statistics.fmean(costs)),
+            "largest_prompt_tokens": max(costs),
+        }
+    whole, growing = COUNTER.count(INSTRUCTIONS), []
+    for user, assistant in said:
+        whole += COUNTER.count(user) + COUNTER.count(assistant) + 8
+        growing.append(whole)
+    found["whole_transcript"] = {
+        "tokens_per_turn": round(statistics.fmean(growing)),
+        "largest_prompt_tokens": growing[-1],
+    }
+    return found
+
+
+async def facts_kept(folder: Path) -> dict[str, Any]:
+    """Return how many of thirty facts are in the prompt after 200 turns, asked nothing about them."""
+    kept: dict[str, Any] = {}
+    for name in ("plain", "loose"):
+        *_, (_, messages) = await converse(talk(200, name), folder, compacting=True, searching=False)
+        text = text_of(messages).lower()
+        lost = [row["said"] for row in TALK[name] if not all(word.lower() in text for word in row["known"])]
+        kept[name] = {"planted": len(TALK[name]), "kept": len(TALK[name]) - len(lost), "lost": lost}
+    return kept
+
+
+async def run(sizes: Sequence[int], rounds: int, folder: Path, turns: int) -> dict[str, Any]:
+    COUNTER.warm()
+    return {
+        "bench": "context",
+        "packet_times": [await times(size, rounds, folder) for size in sizes],
+        "conversation": await long_talk(folder, turns),
+        "facts": await facts_kept(folder),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 100_000])
+    parser.add_argument("--full", action="store_true", help="also a million turns")
+    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--turns", type=int, default=300, help="of the long conversation")
+    parser.add_argument("--folder", type=Path, help="where to put the databases")
+    chosen = parser.parse_args()
+    sizes = [*chosen.sizes, *([1_000_000] if chosen.full else [])]
+    found = asyncio.run(run(sizes, chosen.rounds, chosen.folder or Path(tempfile.gettempdir()), chosen.turns))
+    print(json.dumps(found, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
