@@ -8,7 +8,7 @@ from typing import Literal
 
 from memory.languages import Language
 from memory.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
-from memory.signs import asked_at_the_end, calls_off, is_promise, is_request, reports_done, tells_the_past
+from memory.signs import action_of, asked_at_the_end, calls_off, is_promise, is_request, reports_done, tells_the_past
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
@@ -148,7 +148,8 @@ def drafts_of(
     """Return what the turn leaves unfinished: the user's promises, what the reply put off, the assistant's promises."""
     drafts = [Draft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
     promised = [] if has_job else _own_promises(assistant, language)
-    waiting = asks_back(assistant, language) or defers(assistant, language) or failed or not assistant
+    later = any(is_request(s, language) and action_of((s,), language) == "remind" for s in user)
+    waiting = later or asks_back(assistant, language) or defers(assistant, language) or failed or not assistant
     asked = [s for s in user if _asks_for_something(s, language)]
     if (waiting or promised) and asked and not has_job:
         kind: LoopKind = "request" if is_request(asked[-1], language) or not asked[-1].asks else "question"

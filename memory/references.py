@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from memory.languages import Language
 from memory.loops import alive, latest
-from memory.sentences import Sentence, clean, lowered, shorten
+from memory.sentences import Sentence, clean, content_words, lowered, shorten, words_of
 from memory.signs import read_sentences, reply_sign
 from memory.types import PendingClarification, SessionState
 
@@ -15,6 +15,10 @@ MAX_ENTITIES = 12
 MAX_OPTIONS = 8
 MAX_OPTION_CHARS = 80
 MAX_VALUE_CHARS = 300
+MAX_QUESTION_WORDS = 8
+"""A question up to this length may ask about the choices in the sentence before it."""
+MAX_NAME_WORDS = 4
+"""A reply up to this length may name one of the choices by a word of it."""
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•]|[a-h]\))\s+(.+)$", re.MULTILINE)
 _BARE_CHARS = " .,!?\u2026:;\"'()\u00bf\u00a1"
 
@@ -24,8 +28,21 @@ def options_of(question: str, reply: str, language: Language) -> tuple[str, ...]
     listed = [shorten(item.strip("*_ "), MAX_OPTION_CHARS) for item in _NUMBERED.findall(reply[-4_000:])]
     if len(listed) > 1:
         return tuple(listed[:MAX_OPTIONS])
+    found = _alternatives(question, language)
+    if not found and len(question.split()) <= MAX_QUESTION_WORDS:
+        found = _alternatives(_sentence_before(question, reply), language)
+    return found
+
+
+def _sentence_before(question: str, reply: str) -> str:
+    before = reply[: max(0, reply.find(question))].rstrip()[-MAX_VALUE_CHARS:]
+    return re.split(r"[.!?]\s+", before)[-1]
+
+
+def _alternatives(text: str, language: Language) -> tuple[str, ...]:
+    """Return the parts of `A, B or C`, each as long as the last; nothing without an "or"."""
     pattern = language.cues.get("choice_words")
-    words = question.rstrip(" ?\uff1f\u061f!.")
+    words = text.rstrip(" ?\uff1f\u061f!.")
     if pattern is None:
         return ()
     cuts = list(pattern.finditer(words.lower())) if len(words.lower()) == len(words) else []
@@ -65,9 +82,12 @@ def _pick(items: Sequence[str], number: int) -> str | None:
     return items[index] if 0 <= index < len(items) else None
 
 
-def _named_option(options: Sequence[str], text: str) -> str | None:
+def _named_option(options: Sequence[str], text: str, language: Language) -> str | None:
     bare = text.lower().strip(_BARE_CHARS)
     hits = [option for option in options if bare and (bare in option.lower() or option.lower() in bare)]
+    if not hits and len(bare.split()) <= MAX_NAME_WORDS:
+        said = set(content_words(words_of(bare), language))
+        hits = [option for option in options if said & set(words_of(lowered(option)))]
     return hits[0] if len(hits) == 1 else None
 
 
@@ -108,7 +128,7 @@ def _choice(
     resolved: dict[str, str] = {}
     loop_ids = [loop.loop_id for loop in alive(state.open_loops)]
     for sentence in sentences:
-        named = _named_option(pending.options, sentence.text) if pending else None
+        named = _named_option(pending.options, sentence.text, language) if pending else None
         if named:
             resolved[sentence.lower.strip(_BARE_CHARS)] = named
             continue
