@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 import structlog
 
 from bot.offline_answers import (
+    MIN_WORD_CHARS,
     Glance,
     Material,
     Quote,
@@ -20,18 +22,17 @@ from bot.offline_answers import (
     plain_citation,
 )
 from bot.offline_notes import Note, note_of_memory, notes_of, standing, stems, without_lead
-from bot.offline_reading import Request, read_request
+from bot.offline_reading import Request, as_written, read_request
 from bot.offline_words import words_of
 from bot.responder import Answer, Ask, Show
 from memory.assembler import Searcher
 from memory.errors import ContinuityError
 from memory.languages import Languages
 from memory.loops import ALIVE
-from memory.sentences import Sentence, clean, plain_sentence
+from memory.sentences import clean, plain_sentence
 from memory.signs import read_sentences
 from memory.state_manager import apply_turn, read_turn, session_title
 from memory.store import Store
-from memory.topics import key_phrases
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
 
 MAX_SESSIONS: Final = 8
@@ -41,10 +42,10 @@ MAX_TURNS: Final = 120
 MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
 MAX_QUOTES: Final = 6
-MAX_TITLE_PHRASES: Final = 3
+MAX_TITLE_WORDS: Final = 4
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
-_SEARCHED: Final = frozenset({"know", "question"})
+_SEARCHED: Final = frozenset({"know", "question", "task"})
 _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
@@ -145,7 +146,7 @@ class OfflineResponder:
             turns = None
         if turns is None:
             turns = sorted(past.turns, key=lambda turn: -turn.created_at_ms)
-        return quotes_of(turns, topic, code, ask.user_id, self._languages)
+        return quotes_of(turns, topic, code, ask.user_id, self._languages, share=material.request.share)
 
     async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn] | None:
         if self._searcher is None:
@@ -166,11 +167,18 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 
 
 def quotes_of(
-    turns: Iterable[ConversationTurn], topic: str, code: str, user_id: int | None, languages: Languages
+    turns: Iterable[ConversationTurn],
+    topic: str,
+    code: str,
+    user_id: int | None,
+    languages: Languages,
+    *,
+    share: float = 0.0,
 ) -> tuple[Quote, ...]:
     """Return the sentence of each turn that says most about the topic, the turns' order kept, each sentence once.
 
-    Messages that only asked the concierge something are left out, and so is what it answered.
+    `share` of the topic's words must be named at least, one of them always. Messages that only asked the concierge
+    something are left out, and so is what it answered.
     """
     wanted = stems(topic, code)
     quotes: dict[str, Quote] = {}
@@ -181,7 +189,7 @@ def quotes_of(
         elif read_request(turn.user_text, languages).kind not in _STATED:
             continue
         best = max((_best(text, who, turn, wanted, languages) for text, who in sides), key=lambda found: found[0])
-        if best[0]:
+        if best[0] >= max(1, share * len(wanted)):
             quotes.setdefault(best[1].text.lower(), best[1])
     return tuple(list(quotes.values())[:MAX_QUOTES])
 
@@ -226,6 +234,7 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         rest=rest,
         trouble=past.trouble,
         cite=plain_citation,
+        quote=plain_citation,
     )
 
 
@@ -272,13 +281,17 @@ def settled(material: Material, ask: Ask, languages: Languages) -> Reply:
     The session state reads the reply too. Where it would take a quoted promise or question for the assistant's, the
     quotations are set as code, which it does not read.
     """
-    reply = compose(material)
-    after = apply_turn(ask.state, turn_of(ask, reply.text, languages), languages, ask.time_zone)
-    if _leaves(after, reply) == _leaves(material.after, reply):
-        return reply
-    quoted = compose(replace(material, cite=code_citation))
-    after = apply_turn(ask.state, turn_of(ask, quoted.text, languages), languages, ask.time_zone)
-    return quoted if _leaves(after, quoted) == _leaves(material.after, quoted) else reply
+    ways = (
+        material,
+        replace(material, quote=code_citation),
+        replace(material, quote=code_citation, cite=code_citation),
+    )
+    for way in ways:
+        reply = compose(way)
+        after = apply_turn(ask.state, turn_of(ask, reply.text, languages), languages, ask.time_zone)
+        if _leaves(after, reply) == _leaves(material.after, reply):
+            return reply
+    return compose(material)
 
 
 def _leaves(state: SessionState, reply: Reply) -> tuple[object, ...]:
@@ -319,14 +332,16 @@ def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
 
 def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
     """Return what the user's statements are about; what they asked the concierge, and what it said, is no topic."""
-    said: list[Sentence] = []
+    counts: Counter[str] = Counter()
     for turn in turns:
         if turn.action_name in OWN_ACTIONS and read_request(turn.user_text, languages).kind not in _TOPICAL:
             continue
         language = languages.get(turn.language)
-        words = words_of(language.code)
-        sentences = read_sentences(turn.user_text, language)
-        said += [plain_sentence(without_lead(sentence.text, words), language) for sentence in sentences]
-    written = {word.lower(): word for sentence in said for word in reversed(sentence.text.split())}
-    phrases = [name for name, _ in key_phrases(said, limit=MAX_TITLE_PHRASES)]
-    return ", ".join(" ".join(written.get(word, word) for word in name.split()) for name in phrases)
+        for sentence in read_sentences(turn.user_text, language):
+            plain = plain_sentence(without_lead(sentence.text, words_of(language.code)), language)
+            counts.update(word for word in as_written(plain, plain.content) if _is_telling(word))
+    return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= MIN_WORD_CHARS and not word.isdecimal()

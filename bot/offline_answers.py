@@ -9,10 +9,11 @@ from typing import Final
 from bot.offline_notes import Held, Matter, Note, about_it, alive, matter_of, same
 from bot.offline_reading import Request, as_written
 from bot.offline_times import day_of, due_of, is_today
-from bot.offline_words import Words
-from memory.languages import Language
+from bot.offline_words import Words, words_of
+from memory.languages import Language, Languages
 from memory.references import resolve
-from memory.sentences import lowered, shorten, words_of
+from memory.reported import is_small_talk
+from memory.sentences import lowered, shorten
 from memory.signs import read_sentences
 from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
 
@@ -79,15 +80,18 @@ class Material:
     """True when the first page was shown already and the user wants what is left."""
     trouble: bool = False
     cite: Callable[[str], str] = str
-    """How people's words are set, so that they are not read as the assistant's own."""
+    """How people's words, said back to them, are set."""
+    quote: Callable[[str], str] = str
+    """How people's words are set as they were said, so that they are not read as the assistant's own."""
 
     def day(self, at_ms: int) -> str:
         """Return the day as it is said in a sentence: "on 21 Nov"."""
         return day_of(at_ms, self.now_ms, self.zone, self.words)
 
     def matter(self, loop: OpenLoop) -> Matter:
-        """Return an open loop as it is shown."""
-        return matter_of(loop, self.zone, self.language, self.words)
+        """Return an open loop as it is shown, read in the language it was put in."""
+        language = Languages.load().detect(loop.text, default=self.language.code)
+        return matter_of(loop, self.zone, language, words_of(language.code))
 
     @property
     def pending(self) -> PendingClarification | None:
@@ -197,7 +201,7 @@ def _note_line(m: Material, held: Held) -> str:
 
 def _quote_line(m: Material, quote: Quote) -> str:
     key = {"user": "said_line", "other": "other_said_line"}.get(quote.who, "bot_said_line")
-    return m.words.say(key, Day=_capital(m.day(quote.at_ms)), text=m.cite(quote.text))
+    return m.words.say(key, Day=_capital(m.day(quote.at_ms)), text=m.quote(quote.text))
 
 
 # --- what it is told ------------------------------------------------------------------------------------------------
@@ -255,7 +259,7 @@ def _tell(m: Material) -> Reply:
     lines = _noted_lines(m)
     parts = [_noted_text(m, lines)] if lines else []
     if not lines:
-        parts.append(_answered(m) or _touched(m) or _kept(m))
+        parts.append(_answered(m) or _touched(m) or _nod(m) or _kept(m))
     return Reply("\n".join(parts), NOTE)
 
 
@@ -270,6 +274,10 @@ def _touched(m: Material) -> str:
     touched = {loop.loop_id: loop.touched_at_ms for loop in m.before.open_loops}
     again = [loop for loop in alive(m.after.open_loops) if touched.get(loop.loop_id, m.now_ms) < loop.touched_at_ms]
     return m.words.say("opened_again", text=_loop_line(m, again[0])) if again else ""
+
+
+def _nod(m: Material) -> str:
+    return m.words.say("ok") if is_small_talk(m.text, m.language) else ""
 
 
 def _kept(m: Material) -> str:
@@ -298,7 +306,7 @@ def _ended(m: Material) -> Reply:
         rest = m.words.say("left", items=_loops_in_short(m, left)) if left else m.words.say("left_none")
         return Reply(f"{_noted_text(m, _noted_lines(m))} {rest}", "drop" if dropping else "done")
     open_now = alive(m.before.open_loops)
-    if not dropping and (not open_now or len(words_of(lowered(m.text))) > 2 * KEY_WORDS):
+    if not dropping and (not open_now or len(m.text.split()) > 2 * KEY_WORDS):
         return _tell(m)
     if not open_now:
         return Reply(f"{m.words.say('not_on_list')} {m.words.say('left_none')}", "drop")
@@ -310,7 +318,7 @@ def _ended(m: Material) -> Reply:
 
 def _found(m: Material) -> list[str]:
     topic, code = m.request.about, m.language.code
-    held = about_it(m.held, topic, code, limit=3 * PAGE)
+    held = about_it(m.held, topic, code, share=m.request.share, limit=3 * PAGE)
     shown = {note.turn_id for one in held for note in (one.note, one.before) if note}
     lines = [_note_line(m, one) for one in held]
     lines += [_quote_line(m, quote) for quote in m.quotes if quote.turn_id not in shown]
@@ -442,9 +450,11 @@ def _question(m: Material) -> Reply:
 
 
 def _task(m: Material) -> Reply:
-    lines = _noted_lines(m)
-    if lines:
+    if _noted_lines(m):
         return _tell(m)
+    lines = _found(m)[: PAGE // 2]
+    if lines:
+        return Reply(f"{m.words.say('beyond_found')}\n{_bullets(lines)}", RECALL)
     return Reply(m.words.say("beyond_task"), BEYOND)
 
 
@@ -499,7 +509,7 @@ def _choice(m: Material) -> Reply:
 
 
 def _loop_detail(m: Material, loop: OpenLoop) -> str:
-    since = m.words.say("said_line", Day=_capital(m.day(loop.opened_at_ms)), text=m.cite(loop.text))
+    since = m.words.say("said_line", Day=_capital(m.day(loop.opened_at_ms)), text=m.quote(loop.text))
     return f"{_capital(_loop_line(m, loop))}.\n{since}"
 
 

@@ -69,10 +69,10 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
         language=language.code, created_at_ms=0,
     )  # fmt: skip
     found = [c for c in candidates(turn, languages) if c.score >= WORTHY]
-    notes = [(c.kind, c.subject, _trim(c.text), language.code) for c in found]
+    notes = [(c.kind, c.subject, _trim(_bare(c.text, words)), language.code) for c in found]
     for sentence in read_sentences(text, language):
         told = told_of(sentence, words)
-        if any(lowered(c.text).rstrip(_EDGE) in lowered(told) for c in found):
+        if any(lowered(_bare(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
             continue
         kind = _kind(sentence, told, language)
         if kind:
@@ -82,9 +82,12 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
 
 def told_of(sentence: Sentence, words: Words) -> str:
     """Return the sentence without "remember that …" or "by the way" in front of it."""
-    asked = words.asked("remember", sentence.lower)
-    text = sentence.text
-    if asked and len(sentence.lower) == len(text):
+    return _bare(sentence.text, words)
+
+
+def _bare(text: str, words: Words) -> str:
+    asked = words.asked("remember", lowered(text))
+    if asked and len(lowered(text)) == len(text):
         text = text[asked.start("about") :]
     filler = words.reads("fillers", lowered(text))
     return text[filler.end() :] if filler and filler.start() == 0 else text
@@ -157,14 +160,17 @@ def _compete(older: Note, newer: Note) -> bool:
     return bool(newer.subject) and older.subject == newer.subject and older.user_id == newer.user_id
 
 
-def about_it(notes: Iterable[Held], topic: str, code: str, limit: int = 8) -> tuple[Held, ...]:
-    """Return the notes that speak of the topic, those that name most of it first, then the newest."""
+def about_it(notes: Iterable[Held], topic: str, code: str, *, share: float = 0.0, limit: int = 8) -> tuple[Held, ...]:
+    """Return the notes that speak of the topic, those that name most of it first, then the newest.
+
+    `share` of the topic's words must be named at least, one of them always.
+    """
     wanted = stems(topic, code)
     scored = [(len(wanted & stems(f"{held.note.text} {held.note.subject}", held.note.code)), held) for held in notes]
     best = max((score for score, _ in scored), default=0)
     if not best:
         return ()
-    kept = [(score, held) for score, held in scored if score * 2 >= best and score > 0]
+    kept = [(score, held) for score, held in scored if score * 2 >= best and score >= max(1, share * len(wanted))]
     return tuple(held for _, held in sorted(kept, key=lambda item: (-item[0], -item[1].note.at_ms))[:limit])
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from bot.offline_words import Words, about, words_of
 from memory.languages import Language, Languages
 from memory.sentences import Sentence, clean
-from memory.signs import intent_of, is_short, read_sentences, reply_sign, reports_done, starts_with
+from memory.signs import intent_of, is_request, is_short, read_sentences, reply_sign, reports_done, starts_with
 
 Kind = Literal[
     "who", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
@@ -32,6 +32,8 @@ _NOTHING: Final = frozenset({"me", "it", "that", "this", "you", "us", "them", "h
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
 MAX_ABOUT_CHARS: Final = 120
+LONGEST_NOD: Final = 3
+"""Words of a "yes" or "no" that says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Request:
     language: str = "en"
     tells: bool = False
     """True when the message also states something beside what it asks."""
+
+    @property
+    def share(self) -> float:
+        """How much of the topic has to be named by what is shown: a free question brings words that matter less."""
+        return 0.5 if self.kind in {"question", "task"} else 0.0
 
 
 def read_request(text: str, languages: Languages, *, expected: bool = False, fallback: str = "en") -> Request:
@@ -97,7 +104,8 @@ def _short(sentences: tuple[Sentence, ...], words: Words, language: Language, *,
 
 def _reply(sign: str | None, first: Sentence, *, expected: bool) -> Kind | None:
     """Return the short reply; what says more than that, and answers no question of ours, is a statement."""
-    if sign is None or (sign != "why" and not expected and len(first.content) > 1):
+    says_more = len(first.content) > 1 or (first.content and len(first.words) > LONGEST_NOD)
+    if sign is None or (sign != "why" and not expected and says_more):
         return None
     return _REPLIES[sign]
 
@@ -112,7 +120,7 @@ def _longer(sentences: tuple[Sentence, ...], words: Words, language: Language) -
         return "remind"
     if any(words.asked("remember", s.lower) for s in sentences):
         return "tell"
-    if sentences[-1].asks:
+    if sentences[-1].asks and not is_request(sentences[-1], language):
         return "question"
     return "task" if intent == "request" else "tell"
 

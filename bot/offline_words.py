@@ -71,7 +71,7 @@ def words_of(code: str) -> Words:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     reading = data["reading"]
     lists = {name: value for name, value in reading.items() if name not in {"subjects", "mirror", "no_mirror"}}
-    fallback = words_of(_DEFAULT).answers if code != _DEFAULT else {}
+    english = words_of(_DEFAULT) if code != _DEFAULT else None
     return Words(
         code=data["code"],
         asks={name: cue_pattern(phrases) for name, phrases in data["asks"].items()},
@@ -79,9 +79,9 @@ def words_of(code: str) -> Words:
         subjects=tuple(_opening([frame]) for frame in reading.get("subjects", ())),
         mirrored=tuple((re.compile(pattern), put) for pattern, put in reading.get("mirror", ())),
         not_mirrored=frozenset(reading.get("no_mirror", ())),
-        answers={**fallback, **data["answers"]},
-        months=tuple(data["months"]),
-        weekdays=tuple(data["weekdays"]),
+        answers={**(english.answers if english else {}), **data.get("answers", {})},
+        months=tuple(data["months"]) if "months" in data or not english else english.months,
+        weekdays=tuple(data["weekdays"]) if "weekdays" in data or not english else english.weekdays,
     )
 
 

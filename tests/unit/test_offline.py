@@ -1,0 +1,536 @@
+"""The offline concierge: what it says of itself, notes, finds, lists and leaves alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import memory
+from bot.offline import OfflineResponder
+from bot.offline_answers import MAX_CHARS
+from bot.offline_words import words_of
+from bot.responder import Answer, Ask
+from memory.db.sqlite import SqliteDatabase
+from memory.errors import StorageUnavailable
+from memory.languages import Languages
+from memory.migrate import migrate
+from memory.search import Searcher, index_turn
+from memory.state_manager import apply_turn, new_state, read_turn
+from memory.store import Store, insert_session, insert_turn
+from memory.testing import START_MS, ManualClock
+from memory.types import ConversationContextPacket, ConversationTurn, RetrievedItem, SessionState
+
+CONVERSATION = "tg:1:1:0"
+USER = 7
+MINUTE_S = 60
+DAY_S = 24 * 3600
+LANGUAGES = Languages.load()
+
+
+class Talk:
+    """One conversation over fakes: what is said is kept as the recorder would keep it."""
+
+    def __init__(self, *, isolated: bool = False) -> None:
+        self.clock = ManualClock()
+        self.store: Any = FakeStore()
+        self.searcher: Any = None
+        self.shown: list[str] = []
+        self.answer: Answer | None = None
+        self.state = new_state("s_1", CONVERSATION).model_copy(update={"isolated": isolated})
+
+    def ask(self, text: str, *, third_party: bool = False, user_id: int = USER) -> Ask:
+        packet = ConversationContextPacket(
+            conversation_id=CONVERSATION,
+            session_id=self.state.session_id,
+            session_status="active",
+            pending_clarifications=self.state.pending_clarifications,
+            open_loops=self.state.open_loops,
+            history=tuple(self.store.turns.get(self.state.session_id, ())),
+            context_compiled_at_ms=self.clock.now_ms(),
+        )
+        turn_id = f"t_{self.state.session_id}_{self.state.last_seq + 1}"
+        return Ask(
+            turn_id, CONVERSATION, user_id, "Eva", text, self.state, packet, "", "UTC", self.clock.now_ms(),
+            third_party=third_party,
+        )  # fmt: skip
+
+    async def say(self, text: str, **how: Any) -> str:
+        self.clock.advance(s=MINUTE_S)
+        ask = self.ask(text, **how)
+        responder = OfflineResponder(self.store, self.searcher, LANGUAGES)
+        self.answer = await responder.respond(ask, self.shown.append)
+        self.keep(ask, self.answer)
+        return self.answer.text
+
+    def keep(self, ask: Ask, answer: Answer) -> ConversationTurn:
+        signs = read_turn(self.state, ask.text, answer.text, LANGUAGES)
+        turn = ConversationTurn(
+            turn_id=ask.turn_id, session_id=self.state.session_id, conversation_id=CONVERSATION,
+            seq=self.state.last_seq + 1, user_id=ask.user_id, user_text=ask.text, assistant_text=answer.text,
+            intent=signs.intent, action_name=answer.action_name, response_type=signs.response_type,
+            third_party=ask.third_party, language=signs.language, created_at_ms=ask.now_ms,
+        )  # fmt: skip
+        self.state = apply_turn(self.state, turn, LANGUAGES)
+        self.store.states[self.state.session_id] = self.state
+        self.store.turns.setdefault(self.state.session_id, []).append(turn)
+        return turn
+
+    def begin(self, session_id: str, *, isolated: bool = False) -> None:
+        self.state = new_state(session_id, CONVERSATION).model_copy(update={"isolated": isolated})
+
+    @property
+    def open_texts(self) -> list[str]:
+        return [loop.text for loop in self.state.open_loops if loop.status == "open"]
+
+
+class FakeStore:
+    """What the concierge reads of a store, in memory."""
+
+    def __init__(self) -> None:
+        self.turns: dict[str, list[ConversationTurn]] = {}
+        self.states: dict[str, SessionState] = {}
+        self.db = self
+        self.broken = False
+
+    async def last_turns(self, session_id: str, limit: int) -> list[ConversationTurn]:
+        if self.broken:
+            raise StorageUnavailable
+        return self.turns.get(session_id, [])[-limit:]
+
+    async def sessions(self, _conversation_id: str, *, limit: int) -> list[Any]:
+        rows = [
+            type("Row", (), {"session_id": sid, "state_json": state.model_dump_json()})()
+            for sid, state in self.states.items()
+        ]
+        return rows[::-1][:limit]
+
+    async def read(self, _name: str, /, **_params: Any) -> list[Any]:
+        return []
+
+    async def turn(self, turn_id: str) -> ConversationTurn | None:
+        return next((turn for turns in self.turns.values() for turn in turns if turn.turn_id == turn_id), None)
+
+
+@pytest.fixture
+def talk() -> Talk:
+    return Talk()
+
+
+@pytest.mark.parametrize(
+    "question", ["who are you?", "Are you an AI?", "Are you a real person", "do you understand me?"]
+)
+async def test_says_that_no_model_is_connected(talk: Talk, question: str):
+    """Asked what it is, it says that it is a program without a language model."""
+    text = await talk.say(question)
+
+    assert "program" in text
+    assert "no language model is connected" in text
+
+
+async def test_help_names_what_it_can_do(talk: Talk):
+    """Help shows sentences that work."""
+    text = await talk.say("help")
+
+    assert "What is still open" in text
+    assert "no language model" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "noted"),
+    [
+        ("My sister Ana lives in Lisbon.", "Noted as a fact: your sister Ana lives in Lisbon."),
+        ("I prefer trains over planes", "Noted as a preference: you prefer trains over planes."),
+        ("We decided to meet at the lake house", "Noted as a decision: meet at the lake house."),
+        ("I must buy cat food", "On the list: buy cat food."),
+        ("Remember that the wifi password is tulip42", "Noted as a fact: the wifi password is tulip42."),
+    ],
+)
+async def test_names_what_it_took_in(talk: Talk, said: str, noted: str):
+    """A statement is answered with what it was taken for, said back to the user."""
+    assert await talk.say(said) == noted
+
+
+async def test_a_promise_shows_its_day(talk: Talk):
+    """A promise with a date goes on the list with that date apart."""
+    text = await talk.say("I need to call the landlord tomorrow at 9")
+
+    assert text == "On the list: call the landlord, due tomorrow 09:00."
+
+
+async def test_a_newer_value_replaces_the_older(talk: Talk):
+    """A second statement of one subject says which older one it replaces, and only the newer one stands."""
+    await talk.say("My flight leaves at 9 in the morning")
+    text = await talk.say("My flight leaves at 11 in the morning")
+
+    assert "It replaces what you said today" in text
+    assert "at 9" in text
+    found = await talk.say("What do you know about my flight?")
+    assert found.count("•") == 1
+    assert "11" in found
+
+
+async def test_the_same_twice_is_not_noted_twice(talk: Talk):
+    """A fact that stands already is not noted again."""
+    await talk.say("My sister Ana lives in Lisbon.")
+
+    assert "stands already" in await talk.say("My sister Ana lives in Lisbon")
+
+
+async def test_what_it_cannot_file_is_not_echoed(talk: Talk):
+    """A statement that is none of fact, preference, decision or task is not echoed; its words are named."""
+    text = await talk.say("the weather was awful over Oslo")
+
+    assert "no fact, preference, decision or task" in text
+    assert "Oslo" in text
+    assert "the weather was awful" not in text
+
+
+async def test_forwarded_text_is_not_filed(talk: Talk):
+    """Nothing is noted from somebody else's words."""
+    text = await talk.say("My sister Ana lives in Lisbon.", third_party=True)
+
+    assert "somebody else" in text
+    assert "Ana" not in await talk.say("What do you know about me?")
+
+
+async def test_finds_a_note_with_its_day(talk: Talk):
+    """What is known of a person is given with the day it was said."""
+    await talk.say("My sister Ana lives in Lisbon.")
+    talk.clock.advance(s=3 * DAY_S)
+    text = await talk.say("What do you know about Ana?")
+
+    assert "Your sister Ana lives in Lisbon (on 14 Nov)" in text
+
+
+async def test_quotes_what_was_only_said(talk: Talk):
+    """What was said but not noted is quoted with its day, and a question to the concierge is not."""
+    await talk.say("the weather was awful over Oslo")
+    await talk.say("what did I say about Oslo?")
+    talk.clock.advance(s=DAY_S)
+    text = await talk.say("do you remember what I said about Oslo?")
+
+    assert "Yesterday you said: “the weather was awful over Oslo”" in text
+    assert text.count("•") == 1
+
+
+async def test_says_when_nothing_was_said(talk: Talk):
+    """A topic that never came up is answered plainly."""
+    assert await talk.say("what do you know about Peru?") == "Nothing that was said here mentions “Peru”."
+
+
+async def test_lists_what_is_open_and_picks_by_number(talk: Talk):
+    """Open matters are numbered, and "the second one" is the second of them."""
+    await talk.say("I must buy cat food")
+    await talk.say("I need to renew my passport by 12 December")
+    text = await talk.say("What is still open?")
+
+    assert "1. buy cat food" in text
+    assert "2. renew your passport, due" in text
+    assert (await talk.say("the second one")).startswith("Renew your passport")
+
+
+async def test_nothing_open_is_said(talk: Talk):
+    """An empty list is said to be empty."""
+    assert "Nothing is open" in await talk.say("what's open?")
+
+
+async def test_done_names_the_loop_that_closes(talk: Talk):
+    """A report that something is done names the matter that the session state closes."""
+    await talk.say("I need to call the landlord")
+    await talk.say("I must buy cat food")
+    text = await talk.say("I called the landlord")
+
+    assert text.startswith("Done and off the list: call the landlord.")
+    assert "buy cat food" in text
+    assert talk.open_texts == ["I must buy cat food"]
+
+
+async def test_forget_about_drops_the_loop(talk: Talk):
+    """A matter that is called off is dropped and said to be."""
+    await talk.say("I need to renew my passport")
+    text = await talk.say("forget about the passport")
+
+    assert text == "Dropped from the list: renew your passport. Nothing else is open."
+    assert talk.open_texts == []
+
+
+async def test_forget_what_is_not_there_changes_nothing(talk: Talk):
+    """Calling off what is not on the list says so."""
+    assert "Nothing on the list matches" in await talk.say("forget about the garden")
+
+
+async def test_lists_decisions(talk: Talk):
+    """Decisions are listed by what was decided, and by topic."""
+    await talk.say("We decided to meet at the lake house")
+    await talk.say("We decided to use PostgreSQL for the shop")
+
+    assert "Meet at the lake house" in await talk.say("What did we decide?")
+    about = await talk.say("What did we decide about the shop?")
+    assert "PostgreSQL" in about
+    assert "lake" not in about
+
+
+async def test_says_what_was_talked_about_last_time(talk: Talk):
+    """The session before is named by its words and what was noted in it."""
+    await talk.say("My sister Ana lives in Lisbon.")
+    talk.clock.advance(s=2 * DAY_S)
+    talk.begin("s_2")
+    text = await talk.say("What did we talk about last time?")
+
+    assert text.startswith("On 14 Nov: ")
+    assert "Your sister Ana lives in Lisbon" in text
+
+
+async def test_summarizes_the_session(talk: Talk):
+    """A summary holds what was noted and what is open."""
+    await talk.say("My sister Ana lives in Lisbon.")
+    await talk.say("I must buy cat food")
+    text = await talk.say("summarize")
+
+    assert "2 messages" in text
+    assert "Your sister Ana lives in Lisbon" in text
+    assert "buy cat food" in text
+
+
+async def test_other_questions_are_beyond_it(talk: Talk):
+    """A question that nothing bears on is answered by saying that it takes a model."""
+    text = await talk.say("What is the capital of France?")
+
+    assert "takes a language model, and none is connected" in text
+    assert talk.answer
+    assert talk.answer.action_name == "beyond"
+    assert talk.open_texts == []
+
+
+async def test_other_questions_show_what_was_said(talk: Talk):
+    """A question on which something was said is answered with that, without pretending to work anything out."""
+    await talk.say("My flight leaves at 9 in the morning")
+    text = await talk.say("When does my flight leave?")
+
+    assert "I do not work out answers" in text
+    assert "Your flight leaves at 9" in text
+
+
+async def test_asks_about_an_overdue_promise_and_yes_closes_it(talk: Talk):
+    """A greeting asks about a promise whose day has passed; "yes" closes it."""
+    await talk.say("I need to call the landlord tomorrow at 9")
+    talk.clock.advance(s=3 * DAY_S)
+
+    assert (await talk.say("hello")).endswith("Did you call the landlord?")
+    assert (await talk.say("yes")).startswith("Done and off the list: call the landlord")
+    assert talk.open_texts == []
+
+
+async def test_no_leaves_an_overdue_promise_open(talk: Talk):
+    """The answer "no" to the same question leaves the promise open."""
+    await talk.say("I need to call the landlord tomorrow at 9")
+    talk.clock.advance(s=3 * DAY_S)
+    await talk.say("hello")
+
+    assert (await talk.say("no")).startswith("Then it stays open: call the landlord")
+    assert len(talk.open_texts) == 1
+
+
+async def test_yes_shows_the_rest_of_a_long_list(talk: Talk):
+    """A list too long for one message offers the rest, and "yes" shows it."""
+    places = ["Oslo", "Rome", "Lima", "Cairo", "Delhi", "Tokyo", "Paris", "Quito", "Bern", "Kyiv"]
+    for number, place in enumerate(places, 1):
+        await talk.say(f"My cousin number {number} lives in {place}")
+    first = await talk.say("What do you know about my cousin?")
+
+    assert first.endswith("Shall I show the other 2?")
+    rest = await talk.say("yes")
+    shown = [place for place in places if place in first or place in rest]
+    assert rest.startswith("The rest:")
+    assert shown == places
+
+
+async def test_yes_and_no_without_a_question_change_nothing(talk: Talk):
+    """A bare "yes" or "no" that answers nothing is said to."""
+    assert "waiting for a yes" in await talk.say("yes")
+    assert "waiting for a no" in await talk.say("no")
+
+
+async def test_why_is_answered_for_what_came_before(talk: Talk):
+    """A "why?" after an answer says by what rule it came about."""
+    await talk.say("What is the capital of France?")
+
+    assert "CONTINUITY_MODEL" in await talk.say("why?")
+
+
+@pytest.mark.parametrize("text", ["thanks!", "bye", "ok", "haha", "how are you?", "\N{GRINNING FACE}"])
+async def test_small_talk_takes_one_line(talk: Talk, text: str):
+    """Courtesies are answered with one short line."""
+    answer = await talk.say(text)
+
+    assert "\n" not in answer
+    assert len(answer) < 120
+
+
+async def test_states_and_asks_in_one_message(talk: Talk):
+    """A message that tells and asks is noted and answered."""
+    text = await talk.say("Hi! My dog is called Rex. What is still open?")
+
+    assert "your dog is called Rex" in text
+    assert "Nothing is open" in text
+
+
+async def test_a_reminder_goes_on_the_list_honestly(talk: Talk):
+    """A reminder goes on the list with its time, and it says that nothing rings."""
+    text = await talk.say("remind me tomorrow at 9 to call the dentist")
+
+    assert text.startswith("On the list: call the dentist, due tomorrow 09:00.")
+    assert "no alarm clock" in text
+    assert "call the dentist" in await talk.say("what's open?")
+
+
+async def test_quoting_a_promise_does_not_open_it_again(talk: Talk):
+    """A promise that was kept and is quoted afterwards stays closed."""
+    await talk.say("I'll send Ben the slides tomorrow")
+    await talk.say("I sent Ben the slides")
+    text = await talk.say("what did I say about the slides?")
+
+    assert "send Ben the slides" in text
+    assert talk.open_texts == []
+
+
+async def test_a_fresh_session_uses_nothing_of_others(talk: Talk):
+    """After /fresh nothing of earlier sessions is shown, whatever is asked."""
+    await talk.say("My sister Ana lives in Lisbon.")
+    await talk.say("I must buy cat food")
+    await talk.say("We decided to meet at the lake house")
+    talk.begin("s_2", isolated=True)
+    for question in (
+        "what do you know about Ana?", "what do you know about me?", "what is still open?", "what did we decide?",
+        "what did we talk about last time?", "summarize", "hello", "where does Ana live?",
+    ):  # fmt: skip
+        text = await talk.say(question)
+        assert not any(word in text for word in ("Lisbon", "sister", "cat food", "lake")), question
+
+
+async def test_a_fresh_session_asks_the_search_for_itself_alone():
+    """After /fresh the search is restricted to the session, and what it returns of others is left out."""
+    talk = Talk(isolated=True)
+    talk.begin("s_1")
+    await talk.say("the weather was awful over Oslo")
+    talk.begin("s_2", isolated=True)
+    asked: list[Any] = []
+
+    class Leaky:
+        async def search(self, _conversation_id: str, _query: str, **how: Any) -> list[RetrievedItem]:
+            asked.append(how["session_ids"])
+            return [RetrievedItem(source="turn", ref="t_s_1_1", text="", at_ms=0, score=1.0)]
+
+    talk.searcher = Leaky()
+    text = await talk.say("what did I say about Oslo?")
+
+    assert asked == [["s_2"]]
+    assert "awful" not in text
+
+
+async def test_somebody_else_is_not_quoted_as_you(talk: Talk):
+    """In a group the words of another person are not given as the asker's."""
+    await talk.say("the weather was awful over Oslo", user_id=8)
+
+    assert "somebody else here said" in await talk.say("what did I say about Oslo?")
+
+
+async def test_a_broken_database_is_said(talk: Talk):
+    """Without the database it answers from the last messages and says so."""
+    await talk.say("My sister Ana lives in Lisbon.")
+    talk.store.broken = True
+    text = await talk.say("What do you know about Ana?")
+
+    assert "Lisbon" in text
+    assert "out of reach" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [("Was ist noch offen?", "Nothing is open"), ("¿Quién eres?", "no language model"),
+     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only begun"), ("O que você sabe sobre mim?", "Nothing yet")],
+)  # fmt: skip
+async def test_is_asked_in_other_languages(talk: Talk, question: str, kind: str):
+    """What it is asked in another language is recognised."""
+    assert kind in await talk.say(question)
+
+
+@pytest.mark.parametrize("code", LANGUAGES.codes)
+async def test_every_sentence_of_its_own_leaves_nothing_open(code: str):
+    """None of its sentences is read as a promise or a question of the assistant, but for those that ask."""
+    words = words_of(code)
+    fill = defaultdict(lambda: "Rex", count="3", messages="3 messages")
+    asking = {"more", "did_you", "no_alarm"}
+    state = new_state("s_1", CONVERSATION)
+    for key in words.answers.keys() - asking:
+        text = words.answers[key].format_map(fill)
+        turn = ConversationTurn(
+            turn_id="t_1", session_id="s_1", conversation_id=CONVERSATION, seq=1, user_text="What is the capital?",
+            assistant_text=text, language="en", created_at_ms=START_MS,
+        )  # fmt: skip
+        after = apply_turn(state, turn, LANGUAGES)
+        assert not after.open_loops, key
+        assert not after.pending_clarifications, key
+
+
+async def test_shows_what_it_answers(talk: Talk):
+    """The whole answer is shown, and no model is claimed."""
+    text = await talk.say("hello")
+
+    assert talk.shown == [text]
+    assert talk.answer
+    assert talk.answer.model is None
+
+
+async def test_warm_never_raises():
+    """Warming loads the language data."""
+    await OfflineResponder(FakeStore(), None, LANGUAGES).warm()  # type: ignore[arg-type]
+
+
+_PIECES = st.sampled_from(
+    ["I need to ", "call Ana", "what do you know about ", "“", "”", "?", "yes", "the second one", "forget about ", "\n",
+     "My ", "sister", " is ", "tomorrow at 9", "we decided to ", "{", "}", "{0}", "remember ",
+     "Was ist offen", "¿qué sabes de ",
+     "x" * 4000, "\x00", "\ud800", "* `_[", "😀", "done", "1. a\n2. b", "remind me ", "мы решили ", "İ", "why"]
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.one_of(st.text(max_size=60), st.lists(_PIECES, max_size=8).map("".join)), min_size=1, max_size=4))
+async def test_whatever_is_said_gets_an_answer_of_bounded_length(messages: list[str]):
+    """Any sequence of messages is answered, never with nothing, never with more than fits into one message."""
+    talk = Talk()
+    for message in messages:
+        text = await talk.say(message.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        assert text.strip()
+        assert len(text) <= MAX_CHARS
+
+
+async def test_finds_across_sessions_in_a_real_database(tmp_path: Path):
+    """With the real store and search, what was said in an earlier session is found, quoted with its day."""
+    path = tmp_path / "continuity.db"
+    migrate(path)
+    db = await SqliteDatabase.open(path, sorted(Path(memory.__file__).parent.glob("*.sql")))
+    talk = Talk()
+    store = Store(db)
+    for text in ("My sister Ana lives in Lisbon.", "the weather was awful over Oslo"):
+        ask = talk.ask(text)
+        answer = await OfflineResponder(FakeStore(), None, LANGUAGES).respond(ask, talk.shown.append)  # type: ignore[arg-type]
+        turn = talk.keep(ask, answer)
+        await db.write(insert_turn(turn, digest=""), index_turn(turn, LANGUAGES))
+    await db.write(insert_session(talk.state, user_id=USER, origin="first", created_at_ms=START_MS))
+    talk.begin("s_2")
+    talk.clock.advance(s=3 * DAY_S)
+    concierge = OfflineResponder(store, Searcher(db, LANGUAGES), LANGUAGES)
+
+    about_ana = await concierge.respond(talk.ask("What do you know about Ana?"), talk.shown.append)
+    about_oslo = await concierge.respond(talk.ask("What did I say about Oslo?"), talk.shown.append)
+
+    assert "Your sister Ana lives in Lisbon (on 14 Nov)" in about_ana.text
+    assert "On 14 Nov you said: “the weather was awful over Oslo”" in about_oslo.text
+    await db.close()
