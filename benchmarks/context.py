@@ -198,7 +198,7 @@ async def converse(
             for seq, (user, assistant) in enumerate(said, 1):
                 at_ms = START_MS + seq * MINUTE_MS
                 if compacting:
-                    state = await keeper.compact_if_due(state, await room.history(state), editor(store, state))
+                    state = await keeper.compact_if_due(state, room.history, editor(store, state))
                 packet = await room.packet(state, user, now_ms=at_ms)
                 prompts.append((packet, prompt(packet, user)))
                 turns.append(make("s_1", "tg:1:1:0", seq, (user, assistant), at_ms))

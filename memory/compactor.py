@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 SummaryWriter = Callable[[Sequence[ConversationTurn], str], Awaitable[str]]
 """`(turns, previous summary) -> summary`: a cheap model, if there is one."""
 
+History = Callable[[SessionState], Awaitable[Sequence[ConversationTurn]]]
+"""The turns of a session as the prompt would show them."""
+
 
 class Edit(Protocol):
     """Change a session between its turns: store the changed state and the statements in one transaction."""
@@ -63,14 +66,15 @@ class Compactor:
         self._write_summary = write_summary
         self._limit_s = limit_s
 
-    async def compact_if_due(self, state: SessionState, turns: Sequence[ConversationTurn], edit: Edit) -> SessionState:
+    async def compact_if_due(self, state: SessionState, history: History, edit: Edit) -> SessionState:
         """Return the state to build the packet with: compacted and stored when the history is over budget.
 
-        `turns` is the history as the prompt would show it. Runs at most once per call, so it never loops: a summary
-        that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails the state is
-        the old one, and the packet cuts the oldest turns.
+        `history` is `Assembler.history`, `edit` is `Recorder.edit`. Runs at most once per call, so it never loops:
+        a summary that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails
+        the state is the old one, and the packet cuts the oldest turns.
         """
         try:
+            turns = await history(state)
             due = plan(state, turns, self._budget, self._counter, self._languages)
             if due is None or await self._is_held(state.session_id, turns):
                 return state

@@ -17,7 +17,15 @@ from memory.languages import Languages
 from memory.migrate import migrate
 from memory.ports import Statement
 from memory.store import Store, insert_session, insert_turn, update_session
-from memory.testing import ManualClock, SequentialIds, WordCounter, make_state, make_turn
+from memory.testing import (
+    ManualClock,
+    SequentialIds,
+    WordCounter,
+    make_exchange,
+    make_state,
+    make_turn,
+    open_memory,
+)
 from memory.types import OpenLoop, RetrievedItem, SessionState
 
 LANGUAGES = Languages.load()
@@ -336,6 +344,13 @@ async def test_no_text_of_anybody_is_logged(store, desk, caplog):
 # --- the compactor --------------------------------------------------------------------------------------------------
 
 
+def same(turns):
+    async def history(_state):
+        return turns
+
+    return history
+
+
 async def long_session(desk, store, facts=("My sister Ida lives in Lyon.",)):
     state = await desk.session("s_1", [*facts, *[TALK] * 30], ended_at_ms=NOW_MS)
     return state, await assembler(store).history(state)
@@ -344,7 +359,7 @@ async def long_session(desk, store, facts=("My sister Ida lives in Lyon.",)):
 async def test_a_compaction_is_a_stored_record(store, desk):
     """What went in, what came out, tokens before and after, why; the state carries its mark (004)."""
     state, turns = await long_session(desk, store)
-    after = await compactor(store).compact_if_due(state, turns, desk.edit)
+    after = await compactor(store).compact_if_due(state, same(turns), desk.edit)
     (record,) = await store.compactions("s_1")
 
     assert after.compaction == record.mark
@@ -360,7 +375,7 @@ async def test_facts_of_compacted_turns_stay_in_the_prompt(store, desk):
     state, turns = await long_session(desk, store, [f"My locker {n} is number {n}{n}{n}." for n in range(1, 9)])
     room, keeper = assembler(store), compactor(store)
     for _ in range(3):
-        state = await keeper.compact_if_due(state, turns, desk.edit)
+        state = await keeper.compact_if_due(state, same(turns), desk.edit)
         more = [
             make_turn(turn_id=f"x{seq}", seq=seq, user_text=TALK, assistant_text=TALK, language="en")
             for seq in range(state.last_seq + 1, state.last_seq + 31)
@@ -381,14 +396,14 @@ async def test_an_undo_brings_the_turns_back_and_holds(store, desk):
     """The previous mark is restored, the record says so, and the next message does not compact again."""
     state, turns = await long_session(desk, store)
     keeper = compactor(store)
-    after = await keeper.compact_if_due(state, turns, desk.edit)
+    after = await keeper.compact_if_due(state, same(turns), desk.edit)
     undone = await keeper.undo("s_1", desk.edit)
     restored = await desk.state("s_1")
 
     assert undone.mark == after.compaction
     assert restored.compaction is None
     assert (await store.compactions("s_1"))[0].undone_at_ms == NOW_MS
-    assert await keeper.compact_if_due(restored, turns, desk.edit) == restored
+    assert await keeper.compact_if_due(restored, same(turns), desk.edit) == restored
     assert await keeper.undo("s_1", desk.edit) is None
 
 
@@ -399,7 +414,7 @@ async def test_a_good_summary_of_the_model_is_used(store, desk):
     async def write(segment, previous):
         return "They talked about the whole matter."
 
-    after = await compactor(store, write).compact_if_due(state, turns, desk.edit)
+    after = await compactor(store, write).compact_if_due(state, same(turns), desk.edit)
 
     assert (await store.compactions("s_1"))[0].method == "model"
     assert after.compaction.summary.endswith("They talked about the whole matter.")
@@ -433,7 +448,7 @@ async def test_a_model_that_fails_in_any_way_is_replaced(store, desk, write):
         for n in range(1, 9)
     ]
     state, turns = await long_session(desk, store, many)
-    after = await compactor(store, write, limit_s=0.01).compact_if_due(state, turns, desk.edit)
+    after = await compactor(store, write, limit_s=0.01).compact_if_due(state, same(turns), desk.edit)
 
     assert (await store.compactions("s_1"))[0].method == "deterministic"
     assert "555" in after.compaction.summary
@@ -446,16 +461,36 @@ async def test_a_compaction_that_cannot_be_stored_leaves_everything_as_it_was(st
     async def refuse(session_id, change, *statements):
         raise StorageUnavailable("disk full")
 
-    assert await compactor(store).compact_if_due(state, turns, refuse) is state
+    assert await compactor(store).compact_if_due(state, same(turns), refuse) is state
     assert await store.compactions("s_1") == []
+
+
+async def test_a_compaction_goes_through_the_recorder_and_survives_a_restart(tmp_path):
+    """The live session, its row and the session after a restart have the same mark, and so the same packet."""
+    said = [TALK, *[f"My locker {n} is number {n}{n}{n}." for n in range(1, 9)], *[TALK] * 21]
+    async with open_memory(tmp_path, counter=COUNTER) as before:
+        await before.recorder.open_session("tg:1:1:0", 7, "first")
+        for number, text in enumerate(said, 1):
+            await before.recorder.record(make_exchange(number, user_text=text), None)
+        room = assembler(before.store)
+        state = await before.recorder.session("s_1")
+        state = await compactor(before.store).compact_if_due(state, room.history, before.recorder.edit)
+        packet = await room.packet(state, "and now?", now_ms=NOW_MS)
+    async with open_memory(tmp_path, counter=COUNTER) as after:
+        restored = await after.recorder.session("s_1")
+        again = await assembler(after.store).packet(restored, "and now?", now_ms=NOW_MS)
+
+    assert restored.compaction == state.compaction
+    assert prompt(again, "and now?") == prompt(packet, "and now?")
+    assert "222" in str(prompt(again, "and now?"))
 
 
 async def test_compacting_twice_changes_nothing_more(store, desk):
     """It never loops."""
     state, turns = await long_session(desk, store)
     keeper = compactor(store)
-    once = await keeper.compact_if_due(state, turns, desk.edit)
-    twice = await keeper.compact_if_due(once, turns, desk.edit)
+    once = await keeper.compact_if_due(state, same(turns), desk.edit)
+    twice = await keeper.compact_if_due(once, same(turns), desk.edit)
 
     assert twice is once
     assert len(await store.compactions("s_1")) == 1
