@@ -31,6 +31,8 @@ class Sentence:
     text: str
     lower: str
     words: tuple[str, ...]
+    joined: tuple[bool, ...]
+    """For each word whether only a space parts it from the one before."""
     content: tuple[str, ...]
     stems: frozenset[str]
     signs: frozenset[str] = field(default_factory=frozenset)
@@ -78,10 +80,9 @@ def content_words(words: tuple[str, ...], language: Language) -> tuple[str, ...]
     """Return the words that carry meaning: no stop words, no single letters."""
     if not language.known:
         return ()
-    bare = (_without_elision(word, language) for word in words)
     return tuple(
         word
-        for word in bare
+        for word in words
         if word not in language.stop_words
         and len(word) >= _MIN_WORD_CHARS
         and word.partition("'")[0] not in language.stop_words
@@ -127,6 +128,11 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 def plain_sentence(text: str, language: Language) -> Sentence:
     """Return the sentence with its words and without signs."""
     lower = lowered(text)
-    words = words_of(lower)
+    found = [match.span() for match in _WORD.finditer(lower)]
+    ends = [0, *(end for _, end in found)]
+    spaced = [lower[end:start].isspace() for end, (start, _) in zip(ends, found, strict=False)]
+    words = tuple(_without_elision(lower[start:end], language) for start, end in found)
+    whole = (len(word) == end - start for word, (start, end) in zip(words, found, strict=True))
+    joined = tuple(gap and full for gap, full in zip(spaced, whole, strict=True))
     content = content_words(words, language)
-    return Sentence(text, lower, words, content, stems_of(content, language))
+    return Sentence(text, lower, words, joined, content, stems_of(content, language))

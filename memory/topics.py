@@ -33,12 +33,12 @@ def _runs(sentence: Sentence) -> Iterable[tuple[str, ...]]:
     """Yield stretches of neighbouring content words, at most three words each."""
     content = {word for word in sentence.content if _is_term(word)}
     run: list[str] = []
-    for word in sentence.words:
-        if word in content:
-            run.append(word)
-        elif run:
+    for word, joined in zip(sentence.words, sentence.joined, strict=True):
+        if run and (not joined or word not in content):
             yield tuple(run[-MAX_PHRASE_WORDS:])
             run = []
+        if word in content:
+            run.append(word)
     if run:
         yield tuple(run[-MAX_PHRASE_WORDS:])
 
