@@ -37,8 +37,8 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Provider → the variables of which one must be set (a compatible server needs no key); others are not judged."""
 PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("anthropic", "continuity-bot[anthropic]"),
-    "google": ("google.genai", "continuity-bot[google]"),
+    "anthropic": ("anthropic", "pydantic-ai-slim[anthropic]"),
+    "google": ("google.genai", "pydantic-ai-slim[google]"),
     "groq": ("groq", "pydantic-ai-slim[groq]"),
     "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
 }
@@ -68,7 +68,8 @@ def worst(checks: Sequence[Check]) -> Level:
 def settings(faults: Mapping[str, str], present: Collection[str], known: Collection[str]) -> list[Check]:
     """Judge the settings: what is wrong with them, and variables that look like settings but are none."""
     checks = [
-        Check("settings", "fail", f"{name}: {fault}", "correct it, see .env.example") for name, fault in faults.items()
+        Check("settings", "fail", f"{name}: {fault}", "correct it, see .env.example; most other checks wait for that")
+        for name, fault in faults.items()
     ]
     for name in sorted(present):
         if name.startswith(("CONTINUITY_", "TELEGRAM_")) and name not in known:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +21,12 @@ from bot.replies import UNTITLED, ago, plural
 from memory.hydrator import HydrationReport
 
 COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
+MEANINGS = {
+    "ok": "in order",
+    "behind": "in order: the log's last turns make up for it",
+    "missing": "in order: it is rebuilt from the log",
+    "wrong": "see below",
+}
 STATUS_WORDS = {"awaiting_clarification": "asked back", "shutdown_clean": "at rest"}
 
 
@@ -33,7 +39,7 @@ def facts(rows: Sequence[tuple[str, RenderableType]]) -> Table:
     """Return names and values side by side; a name that repeats is shown once."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1)
+    table.add_column(ratio=1, overflow="fold")
     before = None
     for name, value in rows:
         table.add_row("" if name == before else name, said(value) if isinstance(value, str) else value)
@@ -46,7 +52,8 @@ def columns(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for name in names:
         number = name.endswith("#")
-        table.add_column(name.rstrip("#!"), justify="right" if number else "left", no_wrap=name[-1:] in ("#", "!"))
+        justify: JustifyMethod = "right" if number else "left"
+        table.add_column(name.rstrip("#!"), justify=justify, no_wrap=name[-1:] in ("#", "!"), overflow="fold")
     return table
 
 
@@ -128,9 +135,10 @@ def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit
 
 
 def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequence[str]) -> None:
-    """Show what is not simply in order, and count the rest."""
+    """Show what is not simply in order, what was found below it, and the sum."""
     short = short_ids([verdict.session_id for verdict in verdicts])
-    table = columns("session", "", "checkpoint", "at#", "log at#", "what")
+    table = columns("session", "", "checkpoint", "at turn#", "log at#", "")
+    notes: list[tuple[str, RenderableType]] = []
     for verdict in verdicts:
         if verdict.level != "ok" or verdict.findings:
             table.add_row(
@@ -139,10 +147,10 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequ
                 verdict.checkpoint,
                 "-" if verdict.checkpoint_seq is None else str(verdict.checkpoint_seq),
                 str(verdict.log_seq),
-                said("\n".join(verdict.findings) or _meaning(verdict)),
+                MEANINGS[verdict.level],
             )
-    if table.row_count:
-        console.print(table)
+            notes += [(short[verdict.session_id], finding) for finding in verdict.findings]
+    _show_rows(console, table, notes)
     wrong = sum(verdict.level == "wrong" for verdict in verdicts)
     total = plural(len(verdicts), "session")
     if wrong:
@@ -153,31 +161,36 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequ
         console.print(said(f"set aside: {name}", "dim"))
 
 
-def _meaning(verdict: Verdict) -> str:
-    if verdict.level == "behind":
-        return "in order: the log's last turns make up for it"
-    return "in order: it is rebuilt from the log" if verdict.level == "missing" else "`hydrate` repairs it"
-
-
 def show_reports(console: Console, reports: Sequence[HydrationReport], *, done: str) -> None:
-    """Show what hydrations used; `done` says in a word what became of it."""
+    """Show what hydrations used, of many only those that were not simply in order; `done` is what became of them."""
     short = short_ids([report.session_id for report in reports])
-    table = columns("session", "from", "checkpoint", "folded#", "healed#", "notes")
+    table = columns("session", "from", "checkpoint", "folded#", "healed#")
+    notes: list[tuple[str, RenderableType]] = []
     for report in reports:
-        notes = list(report.warnings)
-        notes += [f"moved aside: {Path(report.quarantined).name}"] if report.quarantined else []
-        notes += ["the database had lost it"] if report.session_restored and not report.warnings else []
-        table.add_row(
-            said(short[report.session_id]),
-            report.base,
-            report.checkpoint,
-            str(report.turns_folded),
-            str(report.turns_healed),
-            said("\n".join(notes)),
-        )
-    if reports:
+        if len(reports) == 1 or report.checkpoint != "used" or report.turns_healed or report.warnings:
+            name = short[report.session_id]
+            folded, healed = str(report.turns_folded), str(report.turns_healed)
+            table.add_row(said(name), report.base, report.checkpoint, folded, healed)
+            notes += [(name, note) for note in _notes(report)]
+    _show_rows(console, table, notes)
+    plain = len(reports) - table.row_count
+    console.print(f"{plural(len(reports), 'session')} {done}{f'; {plain} in order' if plain else ''}.", highlight=False)
+
+
+def _notes(report: HydrationReport) -> list[str]:
+    notes = list(report.warnings)
+    notes += [f"moved aside: {Path(report.quarantined).name}"] if report.quarantined else []
+    return notes + (["the database had lost it"] if report.session_restored and not report.warnings else [])
+
+
+def _show_rows(console: Console, table: Table, notes: Sequence[tuple[str, RenderableType]]) -> None:
+    """Show a table and, at full width below it, what there is to say about its rows."""
+    if table.row_count:
         console.print(table)
-    console.print(f"{plural(len(reports), 'session')} {done}.", highlight=False)
+        console.print()
+    if notes:
+        console.print(facts(notes))
+        console.print()
 
 
 # --- doctor ---------------------------------------------------------------------------------------------------------
@@ -188,7 +201,7 @@ def show_checks(console: Console, found: Sequence[Check]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    table.add_column(ratio=1)
+    table.add_column(ratio=1, overflow="fold")
     for check in found:
         text = said(check.says)
         if check.do:

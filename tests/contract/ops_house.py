@@ -35,7 +35,6 @@ class House:
             "CONTINUITY_CHECKPOINT_DIR": str(self.checkpoints),
             "CONTINUITY_ALLOWED_USERS": "7",
             "TELEGRAM_BOT_TOKEN": TOKEN,
-            "COLUMNS": "100",
             "TERM": "dumb",
         }
 

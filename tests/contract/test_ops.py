@@ -343,7 +343,7 @@ def test_doctor_sees_modes_and_a_file_that_is_no_database(house):
     """A checkpoint that others may read is a warning with the command; a foreign file is a failure, not a crash."""
     house.fill(1)
     house.checkpoint(0).chmod(0o644)
-    assert f"chmod 600 {house.checkpoint(0)}" in house.run("doctor", env={"COLUMNS": "300"}).stdout
+    assert f"chmod600{house.checkpoint(0)}" in "".join(house.run("doctor").stdout.split())
 
     house.database.write_bytes(b"no database at all, only some text that is long enough" * 40)
     result = house.run("doctor")

@@ -51,7 +51,7 @@ def test_the_chosen_model_needs_its_own_key(model, environment, level):
 def test_a_provider_without_its_library_fails():
     """The message says what to install."""
     assert checks.model_package("anthropic:x", set()).level == "fail"
-    assert "continuity-bot[anthropic]" in checks.model_package("anthropic:x", set()).do
+    assert "pydantic-ai-slim[anthropic]" in checks.model_package("anthropic:x", set()).do
     assert checks.model_package("anthropic:x", {"anthropic"}).level == "ok"
 
 
