@@ -151,7 +151,8 @@ def turn_tokens(turn: ConversationTurn, counter: TokenCounter) -> int:
     tools = turn.tool_tokens
     if turn.tool_calls and not tools:
         tools = sum(
-            counter.count(f"{call.call_id}{call.name}{call.arguments}{call.result}") for call in turn.tool_calls
+            counter.count(f"{call.call_id} {call.name}{call.arguments} {call.call_id} {call.result}")
+            for call in turn.tool_calls
         )
     return user + assistant + tools + MESSAGE_TOKENS * turn_messages(turn)
 
