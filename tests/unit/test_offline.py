@@ -453,7 +453,8 @@ async def test_a_broken_database_is_said(talk: Talk):
 @pytest.mark.parametrize(
     ("question", "kind"),
     [("Was ist noch offen?", "Nothing is open"), ("¿Quién eres?", "no language model"),
-     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only begun"), ("O que você sabe sobre mim?", "Nothing yet")],
+     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only begun"),
+     ("O que você sabe sobre mim?", "Nothing yet")],
 )  # fmt: skip
 async def test_is_asked_in_other_languages(talk: Talk, question: str, kind: str):
     """What it is asked in another language is recognised."""
