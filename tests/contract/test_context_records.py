@@ -26,7 +26,7 @@ from memory.testing import (
     make_turn,
     open_memory,
 )
-from memory.types import OpenLoop, RetrievedItem, SessionState
+from memory.types import JobProgress, OpenLoop, RetrievedItem, SessionState
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
@@ -238,12 +238,26 @@ async def test_open_loops_of_earlier_sessions_are_surfaced(store, desk):
     assert "buy milk" not in packet.threads
 
 
-async def test_running_jobs_are_there_with_their_progress(store, desk):
-    """002 section 5.4."""
-    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
+class WithJobs(Store):
+    """Two jobs run in the conversation."""
 
-    assert packet.jobs == ()
+    async def active_jobs(self, conversation_id):
+        assert conversation_id == "tg:1:1:0"
+        return [
+            JobProgress(job_id=f"j_{n}", title=f"job number {n}", status="scheduled", progress="half done", due_at_ms=0)
+            for n in (1, 2)
+        ]
+
+
+async def test_running_jobs_are_there_with_their_progress(store, desk):
+    """002 section 5.4; a session that was started fresh sees only its own."""
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS, active_job_refs=("j_2",))
+    room = assembler(WithJobs(store.db))
+    packet = await room.packet(state, "hello", now_ms=NOW_MS)
+    alone = await room.packet(state, "hello", now_ms=NOW_MS, isolated=True)
+
+    assert "job number 1 (scheduled, half done, due 1970-01-01 00:00 UTC)" in reference_text(packet)
+    assert [job.job_id for job in alone.jobs] == ["j_2"]
 
 
 def found(ref, session_id, text):
