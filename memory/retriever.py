@@ -118,7 +118,6 @@ class Weights:
     before_1: float = 0.5
     next_2: float = 0.3
     before_2: float = 0.35
-    around_3: float = 0.15
     union: float = 0.6
     long_words: float = 90.0
     answers: float = 0.5
@@ -289,8 +288,6 @@ def _surroundings(ordered: Sequence[Message], matches: Matches, weights: Weights
         (-1, weights.next_1),
         (2, weights.before_2),
         (-2, weights.next_2),
-        (3, weights.around_3),
-        (-3, weights.around_3),
     )
     room = [min(1.0, weights.long_words / max(message.words, 1)) for message in ordered]
     found: list[_Near | None] = [None] * len(ordered)

@@ -29,9 +29,11 @@ from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 70
 """So many documents are looked at with their neighbours."""
-AROUND = 3
+AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
-AROUND_MOST = 20
+AROUND_MOST = 40
+LOOKED_AT = 150
+"""About half so many turns are looked at in all."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
@@ -200,7 +202,7 @@ class Searcher:
             "search_documents",
             conversation_id=conversation_id,
             docs=json.dumps(docs),
-            around=min(AROUND_MOST, max(AROUND, SHORTLIST // len(docs))),
+            around=min(AROUND_MOST, max(AROUND, LOOKED_AT // len(docs))),
             sessions=sessions,
         )
         return [one for values in orjson.loads(row["docs"] if row else "[]") for one in _sides(values)]
