@@ -204,7 +204,7 @@ def _best(
     ]
     score, _, sentence = max(scored, default=(0, 0, ""))
     needed = 1 if who != "assistant" else max(1, (len(wanted) + 1) // 2)
-    return (score if score >= needed else 0), Quote(sentence, turn.created_at_ms, who, turn.turn_id)
+    return (score if score >= needed else 0), Quote(sentence, turn.created_at_ms, who, turn.turn_id, language.code)
 
 
 def _material(ask: Ask, past: _Past, languages: Languages) -> Material:

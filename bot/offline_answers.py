@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.offline_notes import Held, Matter, Note, about_it, alive, matter_of, same
+from bot.offline_notes import Held, Matter, Note, about_it, alive, bare_of, matter_of, same, stems
 from bot.offline_reading import Request, as_written
 from bot.offline_times import day_of, due_of, is_today
 from bot.offline_words import Words, words_of
@@ -21,6 +21,7 @@ MAX_CHARS: Final = 3_500
 PAGE: Final = 8
 MAX_QUOTE_CHARS: Final = 220
 MAX_LISTED: Final = 3
+DAY_MS: Final = 24 * 3_600_000
 KEY_WORDS: Final = 4
 MIN_WORD_CHARS: Final = 3
 
@@ -38,6 +39,7 @@ class Quote:
     who: str
     """"user", "other" or "assistant"."""
     turn_id: str
+    code: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +283,9 @@ def _nod(m: Material) -> str:
 
 
 def _kept(m: Material) -> str:
-    said = [word for s in read_sentences(m.text, m.language) for word in as_written(s, s.content)]
+    said = [word for s in read_sentences(bare_of(m.text, m.words), m.language) for word in as_written(s, s.content)]
     names = dict.fromkeys(word for word in said if len(word) >= MIN_WORD_CHARS)
-    if not names:
+    if len(names) <= 1:
         return m.words.say("kept_plain")
     return m.words.say("kept", words=", ".join(m.cite(word) for word in list(names)[:KEY_WORDS]))
 
@@ -320,9 +322,20 @@ def _found(m: Material) -> list[str]:
     topic, code = m.request.about, m.language.code
     held = about_it(m.held, topic, code, share=m.request.share, limit=3 * PAGE)
     shown = {note.turn_id for one in held for note in (one.note, one.before) if note}
-    lines = [_note_line(m, one) for one in held]
-    lines += [_quote_line(m, quote) for quote in m.quotes if quote.turn_id not in shown]
-    return lines
+    quotes = [quote for quote in m.quotes if quote.turn_id not in shown]
+    if m.request.share:
+        held, quotes = _best(held, quotes, stems(topic, code))
+    return [_note_line(m, one) for one in held] + [_quote_line(m, quote) for quote in quotes]
+
+
+def _best(
+    held: Sequence[Held], quotes: Sequence[Quote], wanted: frozenset[str]
+) -> tuple[tuple[Held, ...], list[Quote]]:
+    """Return what names most of what is wanted: a free question has words that matter less."""
+    notes = [(len(wanted & stems(one.note.text, one.note.code)), one) for one in held]
+    said = [(len(wanted & stems(quote.text, quote.code)), quote) for quote in quotes]
+    most = max((score for score, _ in (*notes, *said)), default=0)
+    return tuple(one for score, one in notes if score == most), [quote for score, quote in said if score == most]
 
 
 def _paged(m: Material, head: str, lines: Sequence[str], action: str, tail: str = "") -> Reply:
@@ -544,6 +557,11 @@ def _bye(m: Material) -> Reply:
     return Reply(m.words.say("bye_open", items=_loops_in_short(m, own)) if own else m.words.say("bye"), "farewell")
 
 
+def _clock(m: Material) -> Reply:
+    moment = due_of(m.now_ms, m.now_ms + 7 * DAY_MS, m.zone, m.words)
+    return Reply(m.words.say("clock", moment=moment, zone=m.zone), "small_talk")
+
+
 def _line(key: str, action: str) -> Callable[[Material], Reply]:
     return lambda m: Reply(m.words.say(key), action)
 
@@ -551,6 +569,8 @@ def _line(key: str, action: str) -> Callable[[Material], Reply]:
 _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "who": _line("who", "introduce"),
     "help": _line("help", "help"),
+    "connect": _line("connect", "help"),
+    "clock": _clock,
     "how_are_you": _line("how_are_you", "small_talk"),
     "thanks": _line("thanks", "small_talk"),
     "laughs": _line("laughs", "small_talk"),

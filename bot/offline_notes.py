@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from bot.offline_words import Words, about, words_of
+from bot.offline_words import Words, words_of
 from memory.languages import Language, Languages
 from memory.loops import ALIVE
 from memory.promotion import WORTHY, candidates
-from memory.reported import remark
+from memory.reported import remark, specifics
 from memory.search_words import split_words, stem, words_for
 from memory.sentences import Sentence, lowered
 from memory.signs import is_promise, is_request, read_sentences
@@ -69,10 +69,10 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
         language=language.code, created_at_ms=0,
     )  # fmt: skip
     found = [c for c in candidates(turn, languages) if c.score >= WORTHY]
-    notes = [(c.kind, c.subject, _trim(_bare(c.text, words)), language.code) for c in found]
+    notes = [(c.kind, c.subject, _trim(bare_of(c.text, words)), language.code) for c in found]
     for sentence in read_sentences(text, language):
         told = told_of(sentence, words)
-        if any(lowered(_bare(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
+        if any(lowered(bare_of(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
             continue
         kind = _kind(sentence, told, language)
         if kind:
@@ -81,11 +81,12 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
 
 
 def told_of(sentence: Sentence, words: Words) -> str:
-    """Return the sentence without "remember that …" or "by the way" in front of it."""
-    return _bare(sentence.text, words)
+    """Return what the sentence tells."""
+    return bare_of(sentence.text, words)
 
 
-def _bare(text: str, words: Words) -> str:
+def bare_of(text: str, words: Words) -> str:
+    """Return the text without "remember that …" or "by the way" in front of it."""
     asked = words.asked("remember", lowered(text))
     if asked and len(lowered(text)) == len(text):
         text = text[asked.start("about") :]
@@ -95,7 +96,7 @@ def _bare(text: str, words: Words) -> str:
 
 def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | None:
     lower = lowered(told)
-    asked_to_keep = told != sentence.text
+    asked_to_keep = words_of(language.code).asked("remember", sentence.lower) is not None
     if sentence.asks or is_promise(sentence, language) or language.has("hypothetical", lower):
         return None
     kind = remark(told, language)
@@ -105,16 +106,16 @@ def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | Non
         return None
     if kind in {"fact", "preference"}:
         return "preference" if kind == "preference" else "fact"
-    return "fact" if asked_to_keep and words_of(language.code).asked("remember", sentence.lower) else None
+    return "fact" if asked_to_keep or (subject_of(told, words_of(language.code)) and specifics(told)) else None
 
 
 def subject_of(text: str, words: Words) -> str:
-    """Return what the sentence is about ("my flight" of "my flight leaves at 9"), normalised; empty if unclear."""
+    """Return what the sentence says something of ("flight leave" of "my flight leaves at 9"); empty if unclear."""
     lower = lowered(text)
     for frame in words.subjects:
         found = frame.search(lower)
         if found:
-            return " ".join(sorted(stems(about(found), words.code)))
+            return " ".join(sorted(stems(found.group(), words.code)))
     return ""
 
 

@@ -15,12 +15,14 @@ from memory.signs import intent_of, is_request, is_short, read_sentences, reply_
 Kind = Literal[
     "who", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
-    "yes", "no", "why", "choice", "done", "drop", "forget_all", "remind", "task", "question", "tell",
+    "clock", "connect", "yes", "no", "why", "choice",
+    "done", "drop", "forget_all", "remind", "task", "question", "tell",
 ]  # fmt: skip
 Span = Literal["", "today", "before"]
 
 _QUESTIONS: Final[tuple[Kind, ...]] = (
-    "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "know", "how_are_you",
+    "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock", "connect", "know",
+    "how_are_you",
 )  # fmt: skip
 _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("thanks", "thanks"),
