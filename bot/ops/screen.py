@@ -127,7 +127,7 @@ def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit
             said(row.title or UNTITLED),
         )
     console.print(table)
-    more = f"; only the latest {limit} (--limit)" if len(listed) == limit else ""
+    more = f"; at most {limit} are listed (--limit)" if len(listed) == limit else ""
     console.print(f"[dim]* = current in its chat{more}. `show SESSION` tells all about one.[/dim]", highlight=False)
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -20,6 +24,44 @@ from memory.testing import START_MS, make_exchange, open_memory
 
 TOKEN = "123456789:" + "A" * 35
 CHAT, GROUP = "tg:5:987654321:0", "tg:5:-100777:12"
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from filelock import FileLock
+from bot.ops.desk import QUERIES
+from memory.testing import make_exchange, open_memory
+
+async def main(folder, session_id, first):
+    with FileLock(f"{folder / 'continuity.db'}.lock", timeout=0):
+        async with open_memory(folder, queries=QUERIES[1:]) as memory:
+            print("ready", flush=True)
+            for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):
+                exchange = make_exchange(seq, turn_id=f"t_live_{seq}", session_id=session_id,
+                    conversation_id="tg:5:987654321:0")
+                await memory.recorder.record(exchange, None)
+                print(seq, flush=True)
+
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+"""
+
+
+@contextmanager
+def bot_at_work(house, session_id, seq):
+    """Run a process that holds the lock and the writing connection; `say()` makes it commit one more turn."""
+    command = [sys.executable, "-c", WRITER, str(house.folder), session_id, str(seq)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+
+        def say():
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            return int(child.stdout.readline())
+
+        yield child, say
+        child.stdin.close()
+    assert child.returncode in (0, -signal.SIGKILL)
 
 
 class House:

@@ -3,10 +3,9 @@
 import json
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import pytest
-from ops_house import GROUP, House
+from ops_house import GROUP, House, bot_at_work
 
 from bot.app import QUERIES as APP_QUERIES
 from bot.app import database_lock
@@ -26,25 +25,6 @@ LOOKING = (
     ("quarantine", "list"),
     ("backup", "copy"),
 )
-WRITER = """
-import asyncio, sys
-from pathlib import Path
-from filelock import FileLock
-from bot.ops.desk import QUERIES
-from memory.testing import make_exchange, open_memory
-
-async def main(folder, session_id, first):
-    with FileLock(f"{folder / 'continuity.db'}.lock", timeout=0):
-        async with open_memory(folder, queries=QUERIES[1:]) as memory:
-            print("ready", flush=True)
-            for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):
-                exchange = make_exchange(seq, turn_id=f"t_live_{seq}", session_id=session_id,
-                    conversation_id="tg:5:987654321:0")
-                await memory.recorder.record(exchange, None)
-                print(seq, flush=True)
-
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
-"""
 
 
 @pytest.fixture
@@ -53,23 +33,6 @@ def house(tmp_path, monkeypatch):
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     return House(folder)
-
-
-@contextmanager
-def bot_at_work(house, session_id, seq):
-    """Run a process that holds the lock and the writing connection; `say()` makes it commit one more turn."""
-    command = [sys.executable, "-c", WRITER, str(house.folder), session_id, str(seq)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
-
-        def say():
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            return int(child.stdout.readline())
-
-        yield child, say
-        child.stdin.close()
-    assert child.returncode == 0
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -356,7 +319,7 @@ def test_doctor_sees_modes_and_a_file_that_is_no_database(house):
 
 def test_the_commands_and_the_bot_mean_the_same_lock(house):
     """Otherwise a repair could run beside the bot."""
-    settings = Settings(continuity_database_url=f"sqlite:///{house.database}")
+    settings = Settings(telegram_bot_token=None, continuity_database_url=f"sqlite:///{house.database}")
 
     assert str(lock_path(settings)) == str(database_lock(settings).lock_file)
 

@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from ops_house import House
+from ops_house import House, bot_at_work
 
-from bot.ops.backup import DATABASE, MANIFEST
+from bot.ops.backup import DATABASE, MANIFEST, back_up
+from bot.ops.desk import look
+from bot.settings import Settings
 
 POINTS = (
     "restore_staged",
@@ -70,6 +73,40 @@ def test_a_restore_brings_back_what_was_and_keeps_what_is(backed_up, tmp_path):
     (aside,) = [path for path in backed_up.folder.glob("continuity.db.before-restore-*") if path.suffix[-4:-3] != "-"]
     assert backed_up.log(aside, session_id) == ["t_0_1", "t_0_2", "t_said_3"]
     assert list(backed_up.checkpoints.glob("before-restore-*/*.json"))
+
+
+def test_what_a_killed_bot_left_in_its_wal_is_kept_aside_too(backed_up, tmp_path):
+    """The last commits before kill -9 are only in the WAL; the data that is moved aside has them."""
+    session_id = backed_up.sessions[0]
+    with bot_at_work(backed_up, session_id, 4) as (child, say):
+        say()
+        child.kill()
+        child.wait()
+    assert (backed_up.folder / "continuity.db-wal").stat().st_size > 0
+
+    assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
+    (aside,) = [path for path in backed_up.folder.glob("continuity.db.before-restore-*") if path.suffix[-4:-3] != "-"]
+    assert backed_up.log(aside, session_id)[-1] == "t_live_4"
+    assert backed_up.turns(session_id) == ["t_0_1", "t_0_2"]
+
+
+async def test_what_is_forgotten_during_a_backup_is_not_in_it(backed_up, tmp_path):
+    """A checkpoint that was deleted after it had been copied is taken out again: a restore must not revive it (P13)."""
+    settings = Settings(
+        telegram_bot_token=None,
+        continuity_database_url=f"sqlite:///{backed_up.database}",
+        continuity_checkpoint_dir=backed_up.checkpoints,
+    )
+
+    class Forgetting:
+        async def backup_to(self, target):
+            backed_up.checkpoint(0).unlink()
+            await desk.db.backup_to(target)
+
+    async with look(settings) as desk:
+        backup = await back_up(replace(desk, db=Forgetting()), tmp_path / "second")
+    assert backup.checkpoints == 0
+    assert list((tmp_path / "second" / "checkpoints").iterdir()) == []
 
 
 def test_a_restore_makes_a_data_folder_that_is_gone(house, tmp_path):

@@ -1,10 +1,12 @@
 """What `doctor` thinks of facts: each check alone, without a file."""
 
+import os
+
 import pytest
 
 from bot.ops import checks
 from bot.ops.checkpoints import LogFacts, Verdict, judge
-from bot.ops.doctor import mount_kind
+from bot.ops.doctor import deleted_files, mount_kind
 from memory.hydrator import HydrationReport
 
 
@@ -94,6 +96,17 @@ def test_a_deleted_file_under_the_running_bot_is_a_failure():
     """Later commits would vanish."""
     assert checks.sqlite_files(["/data/continuity.db-wal (deleted)"]).level == "fail"
     assert checks.sqlite_files([]).level == "ok"
+
+
+def test_deleted_files_are_seen_in_the_process_that_holds_them(tmp_path):
+    """Only files of this database, only those without a name; a process that is gone shows none."""
+    database = tmp_path / "continuity.db"
+    with (tmp_path / "continuity.db-wal").open("w"), (tmp_path / "other").open("w"):
+        assert deleted_files(os.getpid(), database) == []
+        (tmp_path / "continuity.db-wal").unlink()
+        (tmp_path / "other").unlink()
+        assert deleted_files(os.getpid(), database) == [f"{database}-wal (deleted)"]
+    assert deleted_files(None, database) == []
 
 
 def test_a_journal_mode_other_than_wal_is_a_failure():
