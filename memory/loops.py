@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from memory.languages import Language
@@ -49,7 +50,12 @@ class Moment:
 
 def stems(loop: OpenLoop, language: Language) -> frozenset[str]:
     """Return the stems of what the loop is about."""
-    return plain_sentence(lowered(loop.text), language).stems
+    return _stems_of_text(loop.text, language)
+
+
+@lru_cache(maxsize=2_048)
+def _stems_of_text(text: str, language: Language) -> frozenset[str]:
+    return plain_sentence(lowered(text), language).stems
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> float:

@@ -60,14 +60,20 @@ def _read(user_text: str, assistant_text: str, language: Language) -> Reading:
     return Reading(language, read_sentences(user_text, language), read_sentences(assistant_text, language))
 
 
-def read_turn(state: SessionState, user_text: str, assistant_text: str, languages: Languages) -> TurnSigns:
+def _language_of(user_text: str, assistant_text: str, languages: Languages, default: str) -> Language:
+    """Return the language of a message; a short one is taken together with the reply to it."""
+    short = len(user_text) < MAX_QUESTION_CHARS
+    return languages.detect(f"{user_text} {assistant_text[:MAX_QUESTION_CHARS]}" if short else user_text, default)
+
+
+def read_turn(
+    state: SessionState, user_text: str, assistant_text: str, languages: Languages, default_language: str = "en"
+) -> TurnSigns:
     """Return what a turn is before it is stored: intent, action name, response type and language; never raises.
 
-    The language of a short message is that of the reply to it; `state` is the state before the turn.
+    `state` is the state before the turn; `default_language` counts when the texts do not tell.
     """
-    language = languages.detect(
-        f"{user_text[:600]} {assistant_text[:600]}" if len(user_text) < MAX_QUESTION_CHARS else user_text
-    )
+    language = _language_of(user_text, assistant_text, languages, default_language)
     reading = _read(user_text, assistant_text, language)
     return TurnSigns(
         intent=_intent(state, reading),
@@ -92,16 +98,14 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     """
     if turn.seq <= state.last_seq:
         return state
-    language = (
-        languages.get(turn.language)
-        if turn.language
-        else languages.detect(turn.user_text + " " + turn.assistant_text[:600])
-    )
+    known = languages.get(turn.language) if turn.language else None
+    language = known or _language_of(turn.user_text, turn.assistant_text, languages, "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
-    loops = _loops(state, turn, reading, zone)
-    pending = _pending(state, turn, reading)
-    passed_over = [] if turn.third_party else _passed_over(state, pending, reading)
-    loops = loop_rules.add(loops, passed_over, Moment(turn.turn_id, turn.seq, turn.created_at_ms), language)
+    own = replace(reading, user=()) if turn.third_party else reading
+    loops = _loops(state, turn, own, zone)
+    pending = _pending(state, turn, own)
+    moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
+    loops = loop_rules.add(loops, _passed_over(state, pending, own), moment, language)
     answering = bool(state.pending_clarifications)
     shifted = topic_rules.is_shift(state.active_topics, reading.user, language, answering=answering)
     return state.model_copy(
@@ -128,7 +132,7 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
     language = reading.language
     loops = loop_rules.wake(state.open_loops, turn.created_at_ms)
-    user = () if turn.third_party else reading.user
+    user = reading.user
     loops = _close_affirmed(state, loops, reading, moment) if user else loops
     loops = loop_rules.close_by_user(loops, user, moment, language)
     loops = loop_rules.close_by_assistant(loops, user, reading.assistant, moment, language)
@@ -304,6 +308,17 @@ def open_loop(
     return _edited(state, loop_rules.add(state.open_loops, [draft], moment, words))
 
 
+def end_job(state: SessionState, job_id: str) -> SessionState:
+    """Return the state without a job that is done or cancelled; unchanged when it does not know the job."""
+    if job_id not in state.active_job_refs:
+        return state
+    left = tuple(ref for ref in state.active_job_refs if ref != job_id)
+    entities = {phrase: meant for phrase, meant in state.resolved_entities.items() if meant != job_id}
+    return state.model_copy(
+        update={"active_job_refs": left, "resolved_entities": entities, "edits": state.edits + 1},
+    )
+
+
 def live_loops(state: SessionState) -> tuple[OpenLoop, ...]:
     """Return the loops that are open or snoozed, in the order of opening."""
     return loop_rules.alive(state.open_loops)
@@ -322,6 +337,7 @@ __all__ = [
     "TurnSigns",
     "apply_turn",
     "close_loop",
+    "end_job",
     "live_loops",
     "new_state",
     "open_loop",

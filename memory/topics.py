@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from memory.languages import Language
 from memory.sentences import Sentence, lowered, stems_of, words_of
@@ -65,6 +66,7 @@ def key_phrases(sentences: Sequence[Sentence], language: Language, limit: int = 
     return tuple((phrase, round(score / best, 4)) for phrase, score in ranked[:limit])
 
 
+@lru_cache(maxsize=4_096)
 def _stems(name: str, language: Language) -> frozenset[str]:
     return stems_of(words_of(lowered(name)), language)
 

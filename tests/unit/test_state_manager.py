@@ -6,6 +6,7 @@ from memory.languages import Languages
 from memory.state_manager import (
     apply_turn,
     close_loop,
+    end_job,
     live_loops,
     new_state,
     open_loop,
@@ -132,6 +133,37 @@ def test_a_snoozed_loop_wakes_with_the_first_turn_after_its_time():
 def test_words_of_others_open_no_loops():
     """A forwarded message promises nothing in the user's name."""
     assert after(("I will call the bank tomorrow.", "Noted."), third_party=True).open_loops == ()
+
+
+def test_a_forwarded_message_answers_no_question():
+    """What somebody else wrote does not answer what the assistant asked the user."""
+    state = after(("Book a table for Friday.", "For four or five people?"))
+    state = apply_turn(state, turn(2, "Five.", "A nice message.", third_party=True), LANGUAGES)
+
+    assert state.status == "awaiting_clarification"
+
+
+def test_a_job_that_ended_is_forgotten():
+    """A finished job is no longer active and "that task" does not mean it any more."""
+    state = after(("Remind me to call Ana.", "I will."), job_refs=("job_1",))
+    ended = end_job(state, "job_1")
+
+    assert (state.active_job_refs, ended.active_job_refs) == (("job_1",), ())
+    assert "job_1" not in ended.resolved_entities.values()
+    assert end_job(ended, "job_1") is ended
+
+
+def test_a_question_passed_over_stays_as_an_open_question():
+    """A question of the assistant that nobody answers is first waited for, then kept as an open loop of the user."""
+    state = after(
+        ("I moved to a new flat.", "Congratulations! Which city is it in?"),
+        ("By the way, what is 5 times 7?", "35."),
+        ("And 6 times 7?", "42."),
+        ("And 7 times 7?", "49."),
+    )
+
+    assert [(loop.kind, loop.owner) for loop in live_loops(state)] == [("question", "user")]
+    assert state.status == "active"
 
 
 def test_the_title_names_what_is_talked_about():
