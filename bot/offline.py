@@ -10,17 +10,8 @@ from typing import Final
 
 import structlog
 
-from bot.offline_answers import (
-    MIN_WORD_CHARS,
-    Glance,
-    Material,
-    Quote,
-    Reply,
-    code_citation,
-    compose,
-    is_more,
-    plain_citation,
-)
+from bot.offline_answers import compose, is_more
+from bot.offline_material import MIN_WORD_CHARS, Glance, Material, Quote, Reply, code_citation, plain_citation
 from bot.offline_notes import Note, note_of_memory, notes_of, standing, stems, without_lead
 from bot.offline_reading import Request, as_written, read_request
 from bot.offline_words import words_of

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import memory
 from bot.offline import OfflineResponder
-from bot.offline_answers import MAX_CHARS
+from bot.offline_material import MAX_CHARS
 from bot.offline_words import words_of
 from bot.responder import Answer, Ask
 from memory.db.sqlite import SqliteDatabase
