@@ -156,12 +156,9 @@ class Matches:
     passage: Mapping[Key, int]
 
 
-def term_weights(terms: int, hits: Iterable[Hit], turns: int) -> list[float]:
-    """Return what each term is worth: the rarer among the conversation's `turns`, the more."""
-    docs: list[set[int]] = [set() for _ in range(terms)]
-    for hit in hits:
-        docs[hit.term].add(hit.key[0])
-    return [log(1 + (max(turns, len(found)) - len(found) + 0.5) / (len(found) + 0.5)) for found in docs]
+def term_weights(counts: Sequence[int], turns: int) -> list[float]:
+    """Return what each term is worth by how many of the conversation's `turns` have it: the rarer, the more."""
+    return [log(1 + (max(turns, docs) - docs + 0.5) / (docs + 0.5)) for docs in counts]
 
 
 def shortlist(idf: Sequence[float], hits: Iterable[Hit], limit: int) -> list[int]:

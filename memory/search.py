@@ -34,6 +34,8 @@ AROUND = 2
 AROUND_MOST = 40
 LOOKED_AT = 150
 """About half so many turns are looked at in all."""
+HITS = 900
+"""The rarest terms are looked up until they have so many places."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
@@ -160,33 +162,38 @@ class Searcher:
     async def _candidates(
         self, conversation_id: str, question: Question, sessions: str | None, most: int
     ) -> tuple[list[Message], Matches]:
-        hits, turns = await self._hits(conversation_id, question, sessions)
-        idf = term_weights(len(question.terms), hits, turns)
+        hits, idf = await self._hits(conversation_id, question, sessions)
         docs = shortlist(idf, hits, most)
         docs += await self._dated(conversation_id, question)
         messages = await self._documents(conversation_id, docs, sessions) if docs else []
         return messages, weigh(idf, hits, {message.key: message.terms for message in messages}, self._weights)
 
-    async def _hits(self, conversation_id: str, question: Question, sessions: str | None) -> tuple[list[Hit], int]:
+    async def _hits(
+        self, conversation_id: str, question: Question, sessions: str | None
+    ) -> tuple[list[Hit], list[float]]:
         tokens = {
             hashed(conversation_id, spelling): term
             for term, spellings in enumerate(question.terms)
             for spelling in spellings
         }
         if not tokens:
-            return [], 0
+            return [], []
         row = await self._db.read_one(
             "search_terms",
             conversation_id=conversation_id,
             terms=json.dumps(list(tokens)),
             passage_terms=PASSAGE_TERMS,
             sessions=sessions,
+            most=HITS,
         )
         if row is None:
-            return [], 0
+            return [], []
+        counts = [0] * len(question.terms)
+        for token, docs in orjson.loads(row["counts"]):
+            counts[tokens[token]] += docs
         rows = orjson.loads(row["hits"])
         hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
-        return hits, row["turns"]
+        return hits, term_weights(counts, row["turns"])
 
     async def _dated(self, conversation_id: str, question: Question) -> list[int]:
         docs: list[int] = []

@@ -22,20 +22,26 @@ DELETE FROM search_docs WHERE ref = :ref AND source = :source;
 INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
 
 -- name: search_terms
--- Where each hashed term of a question stands: document, side, passage, how often; and how many turns there are.
--- One row of JSON, since single rows cost more to hand over than to find.
-SELECT json_group_array(json_array(term, doc, side, passage, times)) AS hits,
-       (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id = :conversation_id) AS turns
-FROM (
-    SELECT q.value AS term, v.doc AS doc, v.col = 'assistant_terms' AS side, v.offset / :passage_terms AS passage,
-           COUNT(*) AS times
-    FROM json_each(:terms) q CROSS JOIN search_hits v ON v.term = q.value
-    WHERE CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
-        SELECT doc_id FROM search_docs
-        WHERE conversation_id = :conversation_id AND session_id IN (SELECT value FROM json_each(:sessions))
-    )
-    GROUP BY q.value, v.doc, v.col, v.offset / :passage_terms
-);
+-- How many turns have each hashed term of a question, and where the rarest of them stand (at most about :most places, so
+-- that a word said in every turn of a long conversation costs nothing): document, side, passage, how often.
+-- JSON in one row, since single rows cost more to hand over than to find.
+WITH counts AS MATERIALIZED (
+    SELECT c.term AS term, c.doc AS docs, SUM(c.doc) OVER (ORDER BY c.doc, c.term) AS so_far
+    FROM json_each(:terms) q CROSS JOIN search_counts c ON c.term = q.value
+)
+SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id = :conversation_id) AS turns,
+       (SELECT json_group_array(json_array(term, docs)) FROM counts) AS counts,
+       (SELECT json_group_array(json_array(term, doc, side, passage, times)) FROM (
+            SELECT c.term AS term, v.doc AS doc, v.col = 'assistant_terms' AS side,
+                   v.offset / :passage_terms AS passage, COUNT(*) AS times
+            FROM counts c CROSS JOIN search_hits v ON v.term = c.term
+            WHERE (c.so_far <= :most OR c.so_far = c.docs)
+              AND (CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
+                  SELECT doc_id FROM search_docs
+                  WHERE conversation_id = :conversation_id AND session_id IN (SELECT value FROM json_each(:sessions))
+              ))
+            GROUP BY c.term, v.doc, v.col, v.offset / :passage_terms
+       )) AS hits;
 
 -- name: search_documents
 -- The documents that were found, with the turns around them: neighbours lend each other their words. One row of JSON.

@@ -24,6 +24,7 @@ CREATE VIRTUAL TABLE search_index USING fts5(
     user_terms, assistant_terms, content='search_docs', content_rowid='doc_id', columnsize=0, tokenize='ascii'
 );
 CREATE VIRTUAL TABLE search_hits USING fts5vocab('search_index', 'instance');
+CREATE VIRTUAL TABLE search_counts USING fts5vocab('search_index', 'row');
 
 CREATE TRIGGER search_docs_added AFTER INSERT ON search_docs BEGIN
     INSERT INTO search_index (rowid, user_terms, assistant_terms)
