@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from memory.languages import Language
@@ -26,6 +28,7 @@ COVERED = 0.5
 """Share of a loop's stems that a reply must name to settle it when it is asked about or says "I found"."""
 MOSTLY_COVERED = 0.6
 """The same for a brief reply that just states it."""
+_COMMA = re.compile(r"[,;:]")
 ALIVE = ("open", "snoozed")
 
 
@@ -216,8 +219,8 @@ def close_by_user(
         cue = _report(sentence, language)
         if cue is None:
             continue
-        about = _about(sentence, cue, language)
-        target = find(loops, about, language)
+        about, clause = _about(sentence, cue, language)
+        target = _reported(loops, clause, cue, language) or _reported(loops, about, cue, language)
         if target is None and _means_the_latest(sentence, cue, about, language):
             target = latest(loops, "user" if cue == "done" else None) or latest(loops)
         if target is not None:
@@ -248,12 +251,34 @@ def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "
     return "past" if tells_the_past(sentence, language) else None
 
 
-def _about(sentence: Sentence, cue: str, language: Language) -> frozenset[str]:
-    """Return the stems of what is reported, without the words that report it ("I called", "is sent", "forget")."""
+def _reported(loops: tuple[OpenLoop, ...], about: frozenset[str], cue: str, language: Language) -> OpenLoop | None:
+    target = find(loops, about, language)
+    return target if target and (cue == "drop" or _is_that(target, about, language)) else None
+
+
+def _about(sentence: Sentence, cue: str, language: Language) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of what is reported, without the words that report it ("I called", "is sent", "forget").
+
+    First those of the whole sentence, then those of the clause that holds the report.
+    """
     found = language.cues[cue].search(sentence.lower)
     said = words_of(found.group()) if found else ()
     frame = {said[0], said[-1]} if said else set()
-    return stems_of(tuple(word for word in sentence.content if word not in frame), language)
+    clause = set(words_of(_clause_around(sentence.lower, found.start()))) if found else set()
+    named = tuple(word for word in sentence.content if word not in frame)
+    return stems_of(named, language), stems_of(tuple(word for word in named if word in clause), language)
+
+
+def _clause_around(lower: str, place: int) -> str:
+    """Return the part of the sentence between the commas around a place."""
+    cuts = [-1, *(match.start() for match in _COMMA.finditer(lower)), len(lower)]
+    return next(lower[a + 1 : b] for a, b in pairwise(cuts) if place < b)
+
+
+def _is_that(loop: OpenLoop, about: frozenset[str], language: Language) -> bool:
+    """Return whether a report is about the loop and not about something that shares a word with it."""
+    shared = len(stems(loop, language) & about)
+    return shared > 1 or shared >= COVERED * len(about)
 
 
 def close_by_assistant(

@@ -95,6 +95,13 @@ def test_a_report_about_something_else_closes_nothing():
     assert [loop.text for loop in live_loops(state)] == ["I need to call Ana."]
 
 
+def test_a_story_that_shares_a_word_closes_nothing():
+    """Something that happened with Ana last year is not the call that is still to be made."""
+    state = talk("I need to call Ana.", "Okay.", "I went to Paris with Ana last summer.", "How was it?")
+
+    assert len(live_loops(state)) == 1
+
+
 def test_a_promise_with_cancel_in_it_is_not_called_off():
     """A promise to cancel something opens a matter; it does not drop one."""
     state = talk("I need to pay the order.", "Okay.", "I must cancel the subscription.", "Okay.")
