@@ -11,13 +11,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import statistics
 import tempfile
 import time
 import tomllib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,23 @@ def chatter(number: int) -> tuple[str, str]:
     return f"{first['user']} I ask because of {thing}.", answer
 
 
+class Babble:
+    """Texts of invented words, as unevenly frequent as those of a language (Zipf), for the databases to search."""
+
+    def __init__(self) -> None:
+        self._chance = random.Random(7)
+        syllables = [first + last for first in "bdfgklmnprstvz" for last in ("a", "e", "i", "o", "u", "an", "er", "ol")]
+        self._words = ["".join(self._chance.choices(syllables, k=3)) for _ in range(30_000)]
+        self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self._words))))
+
+    def text(self, words: int) -> str:
+        """Return so many words."""
+        return " ".join(self._chance.choices(self._words, cum_weights=self._weights, k=words))
+
+
+BABBLE = Babble()
+
+
 @asynccontextmanager
 async def database(folder: Path) -> AsyncIterator[Store]:
     path = folder / "context.db"
@@ -93,7 +111,7 @@ async def fill(store: Store, turns: int) -> list[SessionState]:
             session_id=session_id, conversation_id=conversation_id, last_seq=length, turn_count=length,
             last_turn_at_ms=start_ms + length * MINUTE_MS, rolling_summary="- Stated: The user's cat is called Tom.",
         )  # fmt: skip
-        rows = (statements(number, seq, session_id, conversation_id, start_ms) for seq in range(1, length + 1))
+        rows = (statements(seq, session_id, conversation_id, start_ms) for seq in range(1, length + 1))
         await store.db.write(insert_session(state, user_id=7, origin="first", created_at_ms=start_ms, title="boats"))
         while batch := list(islice(rows, BATCH)):
             await store.db.write(*(statement for pair in batch for statement in pair))
@@ -102,9 +120,8 @@ async def fill(store: Store, turns: int) -> list[SessionState]:
     return states
 
 
-def statements(number: int, seq: int, session_id: str, conversation_id: str, start_ms: int) -> list[Statement]:
-    user, assistant = chatter(number + seq)
-    turn = make(session_id, conversation_id, seq, (f"{user} ({number}-{seq})", assistant), start_ms + seq * MINUTE_MS)
+def statements(seq: int, session_id: str, conversation_id: str, start_ms: int) -> list[Statement]:
+    turn = make(session_id, conversation_id, seq, (BABBLE.text(15), BABBLE.text(60)), start_ms + seq * MINUTE_MS)
     return [insert_turn(turn, "d"), index_turn(turn, LANGUAGES)]
 
 
@@ -135,11 +152,12 @@ async def packets(room: Assembler, state: SessionState, rounds: int, now_ms: int
     first = state.last_seq - min(rounds, state.last_seq - 60)
     for number in range(rounds):
         seq = first + number % (state.last_seq - first)
-        question, _ = chatter(number * 3)
+        question = f"{BABBLE.text(8)}?"
         grown = state.model_copy(update={"last_seq": seq})
         began = time.perf_counter()
-        await room.packet(grown, question, now_ms=now_ms)
+        packet = await room.packet(grown, question, now_ms=now_ms)
         spent.append(time.perf_counter() - began)
+        assert not any(receipt.error for receipt in packet.receipts), packet.receipts
     return percentiles(spent[5:])
 
 
@@ -200,6 +218,7 @@ async def converse(
                 if compacting:
                     state = await keeper.compact_if_due(state, room.history, editor(store, state))
                 packet = await room.packet(state, user, now_ms=at_ms)
+                assert not any(receipt.error for receipt in packet.receipts), packet.receipts
                 prompts.append((packet, prompt(packet, user)))
                 turns.append(make("s_1", "tg:1:1:0", seq, (user, assistant), at_ms))
                 await store.db.write(insert_turn(turns[-1], "d"), index_turn(turns[-1], LANGUAGES))
