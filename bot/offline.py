@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import structlog
@@ -33,12 +34,14 @@ MAX_TURNS: Final = 120
 MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
 MAX_QUOTES: Final = 6
+MAX_GLANCES: Final = 3
 MAX_TITLE_WORDS: Final = 4
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
 _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
+_GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
 OWN_ACTIONS: Final = frozenset(
     {
@@ -218,8 +221,8 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         after=apply_turn(ask.state, turn, languages, ask.time_zone),
         held=standing(notes),
         new=new,
-        current=_glance(ask.state, past.own, languages),
-        earlier=tuple(_glance(state, turns, languages) for state, turns in reversed(past.others) if turns),
+        current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
+        earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         other_loops=_other_loops(ask, past),
         history=past.own or ask.packet.history,
         rest=rest,
@@ -301,6 +304,12 @@ def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], langua
     return [*notes, *(note for turn in turns for note in notes_of(turn, languages))]
 
 
+def _earlier(past: _Past, languages: Languages) -> tuple[Glance, ...]:
+    """Return the other sessions, the latest first, as many as are shown."""
+    latest = [(state, turns) for state, turns in reversed(past.others) if turns][:MAX_GLANCES]
+    return tuple(_glance(state, turns, languages) for state, turns in latest)
+
+
 def _glance(state: SessionState, turns: Sequence[ConversationTurn], languages: Languages) -> Glance:
     return Glance(
         title=title_of(turns, languages) or session_title(state),
@@ -325,13 +334,19 @@ def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
     """Return what the user's statements are about; what they asked the concierge, and what it said, is no topic."""
     counts: Counter[str] = Counter()
     for turn in turns:
-        if turn.action_name in OWN_ACTIONS and read_request(turn.user_text, languages).kind not in _TOPICAL:
-            continue
-        language = languages.get(turn.language)
-        for sentence in read_sentences(turn.user_text, language):
-            plain = plain_sentence(without_lead(sentence.text, words_of(language.code)), language)
-            counts.update(word for word in as_written(plain, plain.content) if _is_telling(word))
+        counts.update(_telling(turn.user_text, turn.language, turn.action_name in OWN_ACTIONS, languages))
     return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
+
+
+@lru_cache(maxsize=4_096)
+def _telling(text: str, code: str | None, to_concierge: bool, languages: Languages) -> tuple[str, ...]:  # noqa: FBT001 - a key of the cache
+    """Return the words of a message that a title may be made of; none of what only asks the concierge something."""
+    if to_concierge and read_request(text, languages).kind not in _TOPICAL:
+        return ()
+    language = languages.get(code)
+    words = words_of(language.code)
+    plain = [plain_sentence(without_lead(s.text, words), language) for s in read_sentences(text, language)]
+    return tuple(word for sentence in plain for word in as_written(sentence, sentence.content) if _is_telling(word))
 
 
 def _is_telling(word: str) -> bool:

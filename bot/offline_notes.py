@@ -20,7 +20,6 @@ from memory.when import find_due
 
 MAX_NOTE_CHARS: Final = 240
 MIN_CONTENT: Final = 1
-_SAME: Final = 0.85
 _ONE_DAY_MS: Final = 24 * 3_600_000
 _EDGE: Final = " \t\n.,;:!…"
 
@@ -124,10 +123,11 @@ def _trim(text: str) -> str:
     return line if len(line) <= MAX_NOTE_CHARS else line[: MAX_NOTE_CHARS - 1].rsplit(" ", 1)[0] + "…"
 
 
+@lru_cache(maxsize=16_384)
 def stems(text: str, code: str) -> frozenset[str]:
     """Return the stems of the words of a text that mean something in a language."""
-    stop = words_for(code).stop | Languages.load().get(code).stop_words
-    return frozenset(stem(code, word) for word in split_words(text) if word not in stop)
+    stop, common = words_for(code).stop, Languages.load().get(code).stop_words
+    return frozenset(stem(code, word) for word in split_words(text) if word not in stop and word not in common)
 
 
 def note_of_memory(memory: Memory, code: str) -> Note:
@@ -138,27 +138,31 @@ def note_of_memory(memory: Memory, code: str) -> Note:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=16_384)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(split_words(text))
+
+
 def same(left: Note, right: Note) -> bool:
-    """Return whether two notes say the same."""
-    one, other = set(split_words(left.text)), set(split_words(right.text))
-    return bool(one and other) and len(one & other) / len(one | other) >= _SAME
+    """Return whether two notes say the same in the same words, whatever their order and marks."""
+    return left.user_id == right.user_id and _words(left.text) == _words(right.text)
 
 
 def standing(notes: Iterable[Note]) -> tuple[Held, ...]:
     """Return what stands, oldest first: of one subject the newest and what it replaced, of equal words the first."""
-    held: list[Held] = []
-    for note in sorted(notes, key=lambda note: note.at_ms):
-        rivals = [one for one in held if _compete(one.note, note)]
-        twin = next((one for one in held if same(one.note, note)), None)
-        if twin is not None and (twin in rivals or not rivals):
+    held: dict[int, Held] = {}
+    by_subject: dict[tuple[int | None, str], int] = {}
+    by_words: dict[tuple[int | None, frozenset[str]], int] = {}
+    for number, note in enumerate(sorted(notes, key=lambda note: note.at_ms)):
+        subject, text = (note.user_id, note.subject), (note.user_id, _words(note.text))
+        rival = by_subject.get(subject) if note.subject else None
+        twin = by_words.get(text)
+        if twin in held and rival in {None, twin}:
             continue
-        held = [one for one in held if one not in rivals]
-        held.append(Held(note, rivals[-1].note if rivals else None))
-    return tuple(held)
-
-
-def _compete(older: Note, newer: Note) -> bool:
-    return bool(newer.subject) and older.subject == newer.subject and older.user_id == newer.user_id
+        older = held.pop(rival, None) if rival is not None else None
+        held[number] = Held(note, older.note if older else None)
+        by_subject[subject] = by_words[text] = number
+    return tuple(held.values())
 
 
 def about_it(notes: Iterable[Held], topic: str, code: str, *, share: float = 0.0, limit: int = 8) -> tuple[Held, ...]:
