@@ -41,6 +41,8 @@ DATED = 60
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 OTHER_SIDE_WORDS = 30
+LITTLE_MORE = 1.25
+"""A text that is longer by less than this is not cut."""
 
 
 def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
@@ -255,24 +257,26 @@ def _sides(values: Sequence[Any]) -> list[Message]:
 
 def _shown(scored: Scored, row: Row) -> str:
     """Return the text of a found turn: the matching side (around its best passage), the other side as its context."""
-    if scored.message.source == "memory":
+    message = scored.message
+    if message.source == "memory":
         return str(row["user_text"])
+    begins = scored.passage * PASSAGE_TERMS / max(1, message.terms)
     shown = []
     for side, (who, column) in enumerate((("User", "user_text"), ("Assistant", "assistant_text"))):
         if row[column]:
-            found = side == scored.message.key[1]
-            text = _excerpt(row[column], scored.passage if found else 0, EXCERPT_WORDS if found else OTHER_SIDE_WORDS)
+            found = side == message.key[1]
+            text = _excerpt(row[column], EXCERPT_WORDS if found else OTHER_SIDE_WORDS, begins if found else 0.0)
             shown.append(f"{who}: {text}")
     return "\n".join(shown)
 
 
-def _excerpt(text: str, passage: int, most: int) -> str:
-    """Return the text, or of a long one about `most` words around the passage, with marks where it was cut."""
+def _excerpt(text: str, most: int, begins: float) -> str:
+    """Return the text, or of a long one about `most` words from the share `begins` (0..1) on, marked where it was cut."""
     if len(text) <= most * 4:
         return text.strip()
     words = text.split()
-    if len(words) <= most * 1.25:
+    if len(words) <= most * LITTLE_MORE:
         return text.strip()
-    start = max(0, min(passage * PASSAGE_TERMS * 2 - most // 4, len(words) - most))
+    start = max(0, min(int(begins * len(words)) - most // 4, len(words) - most))
     head, tail = "… " if start else "", " …" if start + most < len(words) else ""
     return head + " ".join(words[start : start + most]) + tail

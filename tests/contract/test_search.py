@@ -1,0 +1,220 @@
+"""The search over a real store: what is found, what is not, what is left after forgetting."""
+
+from pathlib import Path
+
+import pytest
+
+import memory
+from memory.db.sqlite import SqliteDatabase
+from memory.languages import Languages
+from memory.migrate import migrate
+from memory.ports import Statement
+from memory.search import Searcher, index_memory, index_turn, merge_index, unindex_memory
+from memory.store import insert_turn
+from memory.testing import WordCounter, make_turn
+from memory.types import Memory
+
+PACKAGE = Path(memory.__file__).parent
+HERE = "tg:1:1:0"
+FORGET = """-- name: test_forget_turn
+-- What the cascade of forgetting does to a turn.
+DELETE FROM conversation_turns WHERE turn_id = :turn_id;
+
+-- name: test_forget_memory
+-- What the cascade of forgetting does to a memory.
+DELETE FROM memories WHERE memory_id = :memory_id;
+
+-- name: test_insert_memory
+-- As the promotion stores it.
+INSERT INTO memories
+    (memory_id, conversation_id, session_id, turn_id, kind, subject, text, score, status, created_at_ms)
+VALUES (:memory_id, :conversation_id, :session_id, 't_1', 'fact', 'user.dog', :text, 0.9, 'active', 1);
+"""
+
+
+@pytest.fixture
+async def db(tmp_path):
+    path = tmp_path / "continuity.db"
+    migrate(path)
+    extra = tmp_path / "forget.sql"
+    extra.write_text(FORGET, encoding="utf-8")
+    database = await SqliteDatabase.open(path, [PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql", extra])
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+def languages():
+    return Languages.load()
+
+
+@pytest.fixture
+def searcher(db, languages):
+    return Searcher(db, languages, counter=WordCounter())
+
+
+@pytest.fixture
+def say(db, languages):
+    async def store(*turns):
+        await db.write(*(s for turn in turns for s in (insert_turn(turn, ""), index_turn(turn, languages))))
+
+    return store
+
+
+def talk(*texts, **more):
+    return [make_turn(seq=n, user_text=text, assistant_text="Noted.", **more) for n, text in enumerate(texts, start=1)]
+
+
+def refs(items):
+    return [item.ref for item in items]
+
+
+async def test_finds_what_was_said(say, searcher):
+    """A question in other forms of the words finds the turn, with its place, its reasons and its cost."""
+    await say(*talk("Nothing new today", "We bought a sailing boat in Lisbon", "It rains"))
+
+    (first, *_) = await searcher.search(HERE, "Where did we buy the boat?", limit=2)
+
+    assert (first.ref, first.source, first.seq, first.session_id) == ("t_2", "turn", 2, "s_1")
+    assert first.text == "User: We bought a sailing boat in Lisbon\nAssistant: Noted."
+    assert first.tokens == len(first.text.split())
+    assert first.score == pytest.approx(sum(first.breakdown.values()), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "asked"),
+    [
+        ("ru", "Мы купили красную собаку в Москве", "Где мы видели собак?"),
+        ("es", "Compramos dos bicicletas rojas en Madrid", "¿dónde está la bicicleta?"),
+        ("pt", "Comprei muitos livros usados em Lisboa", "onde está o livro?"),
+        ("de", "Wir haben gestern zwei alte Häuser besichtigt", "welches Haus war das?"),
+        ("fr", "Nous avons visité deux maisons anciennes", "quelle maison était-ce ?"),
+        ("ja", "来週は東京へ旅行します", "東京"),
+    ],
+)
+async def test_finds_in_other_languages(say, searcher, language, said, asked):
+    """Forms of a word are found in each language, whichever the question seems to be in."""
+    await say(*talk("…", said, "!", language=language))
+
+    assert refs(await searcher.search(HERE, asked, limit=1)) == ["t_2"]
+
+
+async def test_keeps_conversations_apart(say, searcher):
+    """Nothing of another conversation is ever found."""
+    await say(*talk("the password is swordfish"))
+
+    assert await searcher.search("tg:1:2:0", "swordfish password") == []
+
+
+async def test_keeps_a_fresh_session_apart(say, searcher):
+    """With `session_ids` only those sessions are searched, and their turns are not crowded out by others."""
+    old = [make_turn(seq=n, user_text="harbour harbour plan") for n in range(1, 120)]
+    fresh = make_turn(seq=1, turn_id="t_f", session_id="s_2", user_text="a remark on the harbour, long and winding")
+    await say(*old, fresh)
+
+    assert refs(await searcher.search(HERE, "harbour plan", session_ids={"s_2"})) == ["t_f"]
+    assert await searcher.search(HERE, "harbour plan", session_ids=()) == []
+
+
+async def test_leaves_out_what_history_shows(say, searcher):
+    """A turn that is excluded is not found, even when it fits best."""
+    await say(*talk("the harbour is deep", "harbour", "the harbour closes at nine"))
+
+    assert "t_2" not in refs(await searcher.search(HERE, "harbour", exclude_turn_ids={"t_2"}))
+
+
+async def test_date_finds_what_no_word_fits(say, searcher):
+    """A question for a day finds what was said on it, though it shares no word."""
+    day_ms = 86_400_000
+    await say(
+        *(make_turn(seq=n, user_text=f"sunny {n}", created_at_ms=1_767_225_600_000 + n * 9 * day_ms) for n in (1, 2, 3))
+    )
+
+    found = await searcher.search(HERE, "What did I tell you on 19 January 2026?", limit=1)
+
+    assert refs(found) == ["t_2"]
+
+
+async def test_words_without_meaning_find_nothing(say, searcher):
+    """A query of stop words, signs or nothing finds nothing and raises nothing."""
+    await say(*talk("and so it was"))
+
+    assert [await searcher.search(HERE, query) for query in ("", "and so it was", "?!", '"')] == [[], [], [], []]
+
+
+async def test_indexing_again_changes_nothing(say, db, searcher, languages):
+    """Recovery may index a turn again: it is found once."""
+    turn = make_turn(user_text="the harbour is deep")
+    await say(turn)
+    await db.write(index_turn(turn, languages))
+
+    assert refs(await searcher.search(HERE, "harbour")) == ["t_1"]
+
+
+async def test_long_answer_is_shown_by_its_passage(say, searcher):
+    """Of a long message the part that fits is shown, with marks where it was cut."""
+    filler = " ".join(f"filler{n}" for n in range(500))
+    await say(make_turn(user_text="Tell me", assistant_text=f"{filler} the harbour pilot is called Ines {filler}"))
+
+    (found,) = await searcher.search(HERE, "harbour pilot")
+
+    assert "harbour pilot is called Ines" in found.text
+    assert found.text.count("…") == 2
+    assert found.tokens < 200
+
+
+async def test_memory_is_found_until_it_is_superseded(db, searcher, languages):
+    """A memory is found like a turn; superseded or deleted it is not."""
+    facts = {"m_1": "The dog is called Rex", "m_2": "The dog is called Luna"}
+    for memory_id, text in facts.items():
+        fact = Memory(
+            memory_id=memory_id,
+            kind="fact",
+            subject="user.dog",
+            text=text,
+            score=0.9,
+            turn_id="t_1",
+            session_id="s_1",
+            at_ms=1,
+        )
+        params = {"memory_id": memory_id, "conversation_id": HERE, "session_id": "s_1", "text": text}
+        await db.write(Statement("test_insert_memory", params), index_memory(fact, HERE, languages))
+
+    assert set(refs(await searcher.search(HERE, "what is the dog called?"))) == {"m_1", "m_2"}
+
+    await db.write(unindex_memory("m_1"))
+
+    assert refs(await searcher.search(HERE, "what is the dog called?")) == ["m_2"]
+
+    await db.write(Statement("test_forget_memory", {"memory_id": "m_2"}))
+
+    assert await searcher.search(HERE, "what is the dog called?") == []
+
+
+async def test_forgotten_turn_leaves_no_readable_byte(say, db, searcher, tmp_path):
+    """After a turn is deleted it is not found, and no file holds its words, not even as a term (P13)."""
+    await say(*talk("nothing", "the code word is zanzibarium", "nothing else"))
+
+    await db.write(Statement("test_forget_turn", {"turn_id": "t_2"}), merge_index())
+    await db.wal_truncate()
+
+    assert "t_2" not in refs(await searcher.search(HERE, "what is the code word zanzibarium?"))
+    assert not [file for file in tmp_path.iterdir() if b"zanzibar" in file.read_bytes()]
+
+
+async def test_index_never_holds_a_readable_word(say, db):
+    """The index is made of hashes: before anything is forgotten a word stands in the turn alone."""
+    await say(*talk("the code word is zanzibarium"))
+    await db.wal_truncate()
+
+    assert db.path.read_bytes().count(b"zanzibar") == 1
+
+
+async def test_same_question_same_answer(say, searcher):
+    """The order is the same each time, equal turns newest first."""
+    await say(*(make_turn(seq=n, session_id=f"s_{n}", turn_id=f"t_{n}", user_text="harbour") for n in range(1, 6)))
+
+    first = await searcher.search(HERE, "harbour")
+
+    assert refs(first) == ["t_5", "t_4", "t_3", "t_2", "t_1"]
+    assert await searcher.search(HERE, "harbour") == first

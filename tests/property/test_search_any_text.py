@@ -1,0 +1,77 @@
+"""Whatever people write: the search takes it as words, finds what it stored, and its index stays whole."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import memory
+from memory.db.sqlite import SqliteDatabase
+from memory.languages import Languages
+from memory.migrate import migrate
+from memory.search import Searcher, index_turn
+from memory.search_words import index_terms, split_words
+from memory.store import insert_turn
+from memory.testing import make_turn
+
+PACKAGE = Path(memory.__file__).parent
+HERE = "tg:1:1:0"
+HOSTILE = [
+    "NEAR(",
+    '"',
+    "a AND",
+    "* OR *",
+    "^x",
+    "col:y",
+    "-z",
+    "{a b}:c",
+    "'; DROP TABLE search_docs; --",
+    "\x00",
+    "\ud800",
+    "%_",
+]
+anything = st.one_of(
+    st.text(st.characters(), max_size=80), st.sampled_from(HOSTILE), st.lists(st.sampled_from(HOSTILE)).map(" ".join)
+)
+
+
+@given(text=anything)
+def test_terms_are_plain_tokens(text):
+    """Each indexed term of any text is ten hexadecimal digits: nothing of it can be query syntax."""
+    terms = index_terms(HERE, split_words(text), "en").split()
+
+    assert all(len(term) == 10 and set(term) <= set("0123456789abcdef") for term in terms)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(said=st.lists(anything, min_size=1, max_size=4), asked=anything)
+def test_any_text_can_be_stored_and_asked(said, asked):
+    """Any text is indexed and asked for without an error, and FTS5 finds its index whole."""
+    storable = [text.replace("\x00", " ").encode("utf-8", "replace").decode() for text in said]
+
+    async def run(path):
+        db = await SqliteDatabase.open(path, [PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql"])
+        languages = Languages.load()
+        turns = [make_turn(seq=n, user_text=text, assistant_text=text) for n, text in enumerate(storable, start=1)]
+        try:
+            await db.write(*(s for turn in turns for s in (insert_turn(turn, ""), index_turn(turn, languages))))
+            searcher = Searcher(db, languages)
+            found = await searcher.search(HERE, asked, limit=3)
+            again = await searcher.search(HERE, f"{storable[0]} lighthouse", language="en", limit=10)
+        finally:
+            await db.close()
+        return found, again
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "continuity.db"
+        migrate(path)
+        found, again = asyncio.run(run(path))
+        with closing(sqlite3.connect(path)) as raw:
+            raw.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
+
+    assert len(found) <= 3
+    assert len({item.ref for item in again}) == len(again)
