@@ -37,6 +37,7 @@ from bot.streaming import Stage
 from bot.taps import Taps
 from bot.turns import Tools, Turns
 from bot.updates import ALLOWED_UPDATES, Envelope, Me
+from bot.waiting import Waiting
 from memory import migrate
 from memory.assembler import Assembler
 from memory.checkpoint import CheckpointFiles
@@ -169,6 +170,8 @@ class App:
         )
         self.searcher = Searcher(self.db, self.languages, counter=self.counter)
         self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)
+        self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
+        self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
         self.outbox = Outbox(self.db, self.clock, self.ids)
         await self.inbox.open()
@@ -238,6 +241,7 @@ class App:
             responder=self._responder or self._make_responder(),
             persona=_instructions(settings.continuity_persona),
             me=self.me,
+            waiting=self.waiting,
         )
         self.turns = Turns(self.tools)
         self.lanes = Lanes(
@@ -434,6 +438,7 @@ class App:
                 Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
             )
         await self.db.close()
+        self.waiting.close()
 
     def _behind(self, work: Any, name: str) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work, name=name)

@@ -1,4 +1,4 @@
-"""What is done with a batch from a lane: claim it, do it, and when it fails three times put it aside (P3)."""
+"""What is done with a batch from a lane: claim it, do it, and when it fails again and again put it aside (P3)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from bot.outbox import Button, Message
 from bot.taps import Taps
 from bot.turns import Tools, Turns
 from bot.updates import Envelope
+from bot.waiting import limit
 from memory import faults
 from memory.errors import Conflict, StorageUnavailable
 
 log = structlog.get_logger(__name__)
 
-MAX_ATTEMPTS = 3
 GONE = ("kicked", "left")
 
 
@@ -43,9 +43,11 @@ class Dispatch:
         while True:
             attempts = max(envelope.attempts for envelope in batch)
             try:
-                if attempts >= MAX_ATTEMPTS:
-                    await self._quarantine(batch, turn_id)
+                if attempts >= limit(excused=batch[0].excused):
+                    await self._quarantine(batch, turn_id, attempts)
                     return
+                if batch[0].kind == "text":
+                    await self._tools.responder.warm()  # slow at first; a death meanwhile is no attempt
                 await until_stored(partial(self._tools.inbox.claim, batch, turn_id))
                 faults.point("turn_claimed")
                 await self._until_storage_works(batch, turn_id)
@@ -56,7 +58,7 @@ class Dispatch:
                 log.exception(
                     "work failed", update_ids=[envelope.update_id for envelope in batch], attempt=attempts + 1
                 )
-                batch = [replace(envelope, attempts=attempts + 1) for envelope in batch]
+                batch = [replace(envelope, attempts=attempts + 1, excused=False) for envelope in batch]
                 await asyncio.sleep(backoff_s(attempts))
             else:
                 return
@@ -101,7 +103,7 @@ class Dispatch:
             self._tools.delivery.unreachable[envelope.chat_id] = f"the bot is {envelope.text} there"
         await self._tools.closing.done([envelope], [])
 
-    async def _quarantine(self, batch: Sequence[Envelope], turn_id: str) -> None:
+    async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
         message = Message(replies.QUARANTINED, edits_message_id=await self._turns.preview_of(turn_id))
-        await self._tools.closing.quarantined(batch, [message], f"{MAX_ATTEMPTS} attempts failed", turn_id)
+        await self._tools.closing.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)

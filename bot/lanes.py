@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 
@@ -15,18 +15,19 @@ log = structlog.get_logger(__name__)
 Work = Callable[[Sequence[Envelope]], Awaitable[None]]
 
 
-def next_batch(waiting: Sequence[Envelope]) -> int:
+def next_batch(waiting: Iterable[Envelope]) -> int:
     """Return how many envelopes at the head of the line are worked on together (at least 1).
 
     Texts that piled up become one turn, and an edit joins the message that it edits. What a turn that died had claimed
     stays together with its own kind only: the same `turn_id`.
     """
-    head = waiting[0]
+    line = iter(waiting)
+    head = next(line)
     if not head.mergeable:
         return 1
     message_ids = {head.message_id}
     count = 1
-    for envelope in waiting[1:]:
+    for envelope in line:
         same_person = envelope.user_id == head.user_id and envelope.turn_id == head.turn_id
         if not envelope.mergeable or not same_person or envelope.again != head.again:
             break
@@ -37,9 +38,9 @@ def next_batch(waiting: Sequence[Envelope]) -> int:
     return count if head.kind == "text" else 1
 
 
-def expects_more(batch: Sequence[Envelope]) -> bool:
+def expects_more(last: Envelope) -> bool:
     """Return True when the last piece is so long that it is probably not the end of what was pasted."""
-    return batch[-1].kind == "text" and batch[-1].turn_id is None and len(batch[-1].text) >= LONG_PIECE_CHARS
+    return last.kind == "text" and last.turn_id is None and len(last.text) >= LONG_PIECE_CHARS
 
 
 class Lanes:
@@ -118,7 +119,7 @@ class Lanes:
 
     async def _wait_for_pieces(self, key: str, line: deque[Envelope]) -> None:
         arrived = self._arrived[key]
-        while line and next_batch(line) == len(line) and expects_more(line):
+        while line and next_batch(line) == len(line) and expects_more(line[-1]):
             arrived.clear()
             try:
                 await asyncio.wait_for(arrived.wait(), self._merge_window_s)

@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 POLL_TIMEOUT_S = 25
 STALL_AFTER_S = 3 * POLL_TIMEOUT_S
-MAX_CONFLICTS = 8
+MAX_CONFLICTS = 6
 
 OK = 200
 UNAUTHORIZED = (401, 404)

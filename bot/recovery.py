@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -73,9 +73,10 @@ class Recovery:
                 report.turns_asked_about += 1
                 await self._ask(batch, now_ms)
                 continue
+            excused = batch[0].turn_id in self._tools.waiting.before
             report.turns_resumed += any(envelope.attempts for envelope in batch)
             for envelope in batch:
-                self._lanes.submit(envelope)
+                self._lanes.submit(replace(envelope, excused=excused))
 
     async def _ask(self, batch: Sequence[Envelope], now_ms: int) -> None:
         """Park an old turn and ask the user once what to do with it."""

@@ -77,7 +77,7 @@ SKIP = "Skip"
 FRESH_START = "Fresh start"
 SKIPPED = "Skipped."
 QUARANTINED = (
-    "I am sorry: I failed three times on your message and have put it aside so that it does not hold up the rest. "
+    "I am sorry: I failed on your message again and again and have put it aside so that it does not hold up the rest. "
     "Please say it in other words."
 )
 EDITED = "You changed a message that I have answered already."

@@ -18,6 +18,7 @@ from bot.responder import Answer, Ask, NoAnswer, Responder
 from bot.settings import Settings
 from bot.streaming import LiveAnswer, Stage, mode_for
 from bot.updates import Envelope, Me, batch_text
+from bot.waiting import Waiting
 from memory import faults
 from memory.assembler import Assembler
 from memory.errors import Conflict
@@ -44,6 +45,7 @@ class Tools:
     responder: Responder
     persona: str
     me: Me
+    waiting: Waiting
 
 
 class Turns:
@@ -129,7 +131,8 @@ class Turns:
         task = asyncio.create_task(self._tools.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
         self._running[key] = task
         try:
-            return await task
+            with self._tools.waiting.on(ask.turn_id):
+                return await task
         except NoAnswer as reason:
             return reason
         except asyncio.CancelledError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from bot.playground.faults import Kind
 from story import PERSON, answered, rows
+
+from bot.playground.faults import Kind
 
 pytestmark = pytest.mark.acceptance
 OTHER = 4712

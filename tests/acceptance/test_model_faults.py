@@ -1,4 +1,4 @@
-"""A model that hangs, breaks off, is overloaded or talks nonsense: the person is told, nothing half is shown as whole."""
+"""A model that hangs, breaks off, is overloaded or talks nonsense: the person is told, nothing half passes as whole."""
 
 from __future__ import annotations
 
@@ -148,5 +148,19 @@ async def test_three_deaths_put_a_message_aside(api, model, bot_process):
     api.people.says(PERSON, "still there?")
     await answered(api, PERSON, "still there?")
 
-    assert "three times" in bot_lines(api)[0].text
+    assert "again and again" in bot_lines(api)[0].text
     assert [user for user, _ in stored_turns(bot)] == ["still there?"]
+
+
+async def test_a_message_is_not_blamed_for_kills_while_it_waits(api, model, bot_process):
+    """Killed four times while it waits for its model, a message is still answered: the death was not its doing."""
+    bot = await bot_process()
+    model.plant(ModelFault.HANG, times=4)
+    api.people.says(PERSON, "patience")
+    for asked in range(1, 5):
+        await model.until(lambda asked=asked: len(model.requests) == asked)
+        await bot.kill()
+        await bot.launch()
+    await answered(api, PERSON, "patience")
+
+    assert len(stored_turns(bot)) == 1

@@ -1,0 +1,84 @@
+"""Traffic from several chats while the bot is killed at random: nothing is lost, repeated, reordered or forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+
+import pytest
+from story import answered, rows
+
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+
+
+async def talk(api, chat_id: int, count: int) -> None:
+    """Say `count` things, each after the answer to the one before."""
+    for number in range(1, count + 1):
+        text = f"chat {chat_id} message {number}"
+        api.people.says(chat_id, text)
+        await answered(api, chat_id, text, 120)
+
+
+async def kill_at_random(bot, chance: random.Random, done: asyncio.Event, kills: list[float]) -> None:
+    """Kill and start the bot again and again until all is said."""
+    while not done.is_set():
+        pause_s = chance.uniform(0.3, 7.0)
+        try:
+            await asyncio.wait_for(done.wait(), pause_s)
+        except TimeoutError:
+            kills.append(pause_s)
+            await bot.kill()
+            await bot.launch()
+
+
+async def storm(api, model, bot, *, seed: int, chats: int, messages: int) -> int:
+    """Let several people talk while the bot dies at random; check the promises; return the number of kills."""
+    chance, done, kills = random.Random(seed), asyncio.Event(), []
+    killer = asyncio.create_task(kill_at_random(bot, chance, done, kills))
+    people = [5000 + number for number in range(chats)]
+    await asyncio.gather(*(talk(api, person, messages) for person in people))
+    done.set()
+    await killer
+    await bot.terminate()
+
+    for person in people:
+        said = [f"chat {person} message {number}" for number in range(1, messages + 1)]
+        expected = [line for text in said for line in (text, f"You said: {text}")]
+        assert [line.text for line in api.view(person).lines] == expected, f"seed {seed}"
+        stored = rows(
+            bot,
+            "SELECT user_text FROM conversation_turns WHERE conversation_id LIKE :c ORDER BY seq",
+            c=f"%:{person}:0",
+        )
+        assert [text for (text,) in stored] == said, f"seed {seed}"
+    assert_remembered(model)
+    return len(kills)
+
+
+def assert_remembered(model) -> None:
+    """Every request but a chat's first was given the turn before, as it was said."""
+    for request in model.requests:
+        role, text = request.messages[-1]
+        chat, number = text.split(" message ")
+        assert role == "user"
+        if int(number) > 1:
+            assert ("user", f"{chat} message {int(number) - 1}") in request.messages
+
+
+async def test_random_kills_lose_repeat_and_forget_nothing(api, model, bot_process):
+    """Five chats, four messages each, the process killed at random all the while."""
+    bot = await bot_process()
+
+    kills = await storm(api, model, bot, seed=1, chats=5, messages=4)
+
+    assert kills > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(int(os.environ.get("CONTINUITY_SOAK_SEEDS", "5"))))
+async def test_long_storms(api, model, bot_process, seed):
+    """The same for longer, with other chances."""
+    bot = await bot_process()
+
+    await storm(api, model, bot, seed=100 + seed, chats=8, messages=15)
