@@ -131,20 +131,20 @@ class OfflineResponder:
         return tuple(Memory.model_validate({_MEMORY_FIELDS.get(k, k): v for k, v in row.items()}) for row in rows)
 
     async def _quotes(self, ask: Ask, material: Material, past: _Past) -> tuple[Quote, ...]:
-        """Return what was said about the topic, best first: from the search, or from the turns at hand without one."""
+        """Return what was said about the topic, best first, from the search or, without one, the turns at hand."""
         topic, code = material.request.about, material.language.code
         try:
             turns = await self._search(ask, topic)
         except ContinuityError as exc:
             log.warning("the search is left out", error=str(exc))
-            turns = None
-        if turns is None:
+            turns = []
+        if not turns:
             turns = sorted(past.turns, key=lambda turn: -turn.created_at_ms)
         return quotes_of(turns, topic, code, ask.user_id, self._languages, share=material.request.share)
 
-    async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn] | None:
+    async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn]:
         if self._searcher is None:
-            return None
+            return []
         alone = [ask.state.session_id] if ask.state.isolated else None
         found = await self._searcher.search(
             ask.conversation_id, topic, session_ids=alone, limit=MAX_FOUND, now_ms=ask.now_ms
