@@ -81,14 +81,16 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
         await db.write(*batch)
         filled_s = time.perf_counter() - began
         searcher, text = Searcher(db, languages), texts(chance)
-        times = {"usual": [], "long": []}
+        times: dict[str, list[float]] = {"usual": [], "long": []}
+        busy: list[float] = []
         for n in range(searches):
             kind = "long" if n % 5 == 0 else "usual"
             which = chance.randrange(0, conversations, 100) if kind == "long" else chance.randrange(conversations)
             query = " ".join(next(text).split()[:8])
-            began = time.perf_counter()
+            began, cpu = time.perf_counter(), time.process_time()
             await searcher.search(f"tg:1:{which}:0", query, now_ms=1_800_000_000_000, language="en")
             times[kind].append(1000 * (time.perf_counter() - began))
+            busy.append(1000 * (time.process_time() - cpu))
         size = path.stat().st_size
         await db.close()
     figures: dict[str, float] = {"turns": count, "conversations": conversations}
@@ -96,6 +98,7 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
         values.sort()
         figures[f"{kind}_p50_ms"] = round(values[len(values) // 2], 2)
         figures[f"{kind}_p95_ms"] = round(values[int(len(values) * 0.95)], 2)
+    figures["cpu_p50_ms"] = round(sorted(busy)[len(busy) // 2], 2)
     return figures | {"fill_ms_per_turn": round(1000 * filled_s / count, 3), "bytes_per_turn": size // count}
 
 

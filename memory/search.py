@@ -271,7 +271,7 @@ def _shown(scored: Scored, row: Row) -> str:
 
 
 def _excerpt(text: str, most: int, begins: float) -> str:
-    """Return the text, or of a long one about `most` words from the share `begins` (0..1) on, marked where it was cut."""
+    """Return the text; of a long one about `most` words from the share `begins` (0..1) on, marked where it was cut."""
     if len(text) <= most * 4:
         return text.strip()
     words = text.split()
