@@ -28,13 +28,14 @@ from memory.search_words import asks, hashed, index_terms, read_question, split_
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 70
-"""So many documents are looked at with their neighbours."""
+"""At most so many documents are looked at with their neighbours, fewer for a short answer."""
+SHORTLIST_LEAST = 20
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
 LOOKED_AT = 150
 """About half so many turns are looked at in all."""
-HITS = 900
+HITS = 350
 """The rarest terms are looked up until they have so many places."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""
@@ -148,7 +149,7 @@ class Searcher:
         speaks = self._languages.get(language) if language else self._languages.detect(query)
         question = read_question(query, speaks, codes=self._languages.codes, now_ms=now_ms, names=names)
         sessions = None if session_ids is None else json.dumps(sorted(session_ids))
-        most = SHORTLIST + len(exclude_turn_ids)
+        most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
         messages, matches = await self._candidates(conversation_id, question, sessions, most)
         ranked = rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms)
         chosen: dict[tuple[str, str], Scored] = {}
