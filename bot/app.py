@@ -21,9 +21,12 @@ from bot import replies
 from bot.access import Gate
 from bot.clock import RandomIds, SystemClock
 from bot.closing import Closing
-from bot.commands import Commands
 from bot.delivery import Delivery, backoff_s
 from bot.dispatch import Dispatch
+from bot.features.answering import Answering
+from bot.features.base import Feature, actions_of, commands_of
+from bot.features.basics import Basics
+from bot.features.sessions import Sessions
 from bot.intake import DurableQueue, Inbox
 from bot.lanes import Lanes
 from bot.outbox import Message, Outbox, Target
@@ -32,21 +35,23 @@ from bot.personas import load_persona
 from bot.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
 from bot.recovery import Recovery, StartReport
 from bot.responder import Responder
+from bot.services import Services
 from bot.settings import Settings
 from bot.streaming import Stage
 from bot.taps import Taps
-from bot.turns import Tools, Turns
+from bot.turns import Turns
 from bot.updates import ALLOWED_UPDATES, Envelope, Me
 from bot.waiting import Waiting
 from memory import migrate
 from memory.assembler import Assembler
 from memory.checkpoint import CheckpointFiles
+from memory.compactor import Compactor
 from memory.db.sqlite import SqliteDatabase
 from memory.hydrator import Hydrator
 from memory.languages import Languages
 from memory.ports import Statement
 from memory.recorder import Recorder
-from memory.search import Searcher
+from memory.search import Searcher, index_turn
 from memory.store import Store
 from memory.tokens import TiktokenCounter
 
@@ -164,12 +169,21 @@ class App:
             self.counter,
             self.clock,
             summary_max_tokens=settings.continuity_summary_tokens,
+            derive=lambda turn: (index_turn(turn, self.languages),),
         )
         self.recorder = Recorder(
             self.store, self.hydrator, self.checkpoints, self.languages, self.counter, self.clock, self.ids
         )
         self.searcher = Searcher(self.db, self.languages, counter=self.counter)
         self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)
+        self.compactor = Compactor(
+            self.store,
+            budget=settings.budget(),
+            languages=self.languages,
+            counter=self.counter,
+            clock=self.clock,
+            ids=self.ids,
+        )
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
@@ -226,35 +240,46 @@ class App:
             resend_unproven=settings.continuity_resend_unproven,
         )
         await self.delivery.open(self.me.bot_id)
-        closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
-        self.closing = closing
-        self.tools = Tools(
+        self.closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
+        self.services = Services(
             settings=settings,
+            me=self.me,
             clock=self.clock,
             ids=self.ids,
+            counter=self.counter,
+            languages=self.languages,
+            db=self.db,
+            store=self.store,
+            checkpoints=self.checkpoints,
+            recorder=self.recorder,
+            searcher=self.searcher,
+            assembler=self.assembler,
+            compactor=self.compactor,
             inbox=self.inbox,
-            closing=closing,
+            closing=self.closing,
             delivery=self.delivery,
             stage=Stage(self.bot, self.db, self.outbox, self.delivery.show),
-            recorder=self.recorder,
-            assembler=self.assembler,
             responder=self._responder or self._make_responder(),
-            persona=_instructions(settings.continuity_persona),
-            me=self.me,
             waiting=self.waiting,
+            persona=_instructions(settings.continuity_persona),
         )
-        self.turns = Turns(self.tools)
+        self.turns = Turns(self.services)
         self.lanes = Lanes(
             lambda batch: self.dispatch.work(batch),  # noqa: PLW0108 - dispatch is built from the lanes, so later
             limit=settings.continuity_max_concurrent_turns,
             merge_window_s=settings.continuity_merge_window_ms / 1000,
         )
-        commands = Commands(self.tools, self.turns, self.store, self.lanes)
-        taps = Taps(self.bot, self.db, self.tools, commands, self.lanes)
-        self.dispatch = Dispatch(self.tools, self.turns, commands, taps)
+        features = self._features()
+        taps = Taps(self.bot, self.services, actions_of(features))
+        self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
         self.queue = DurableQueue(self.inbox, self.gate, self.clock, deliver=self._deliver, stranger=self._stranger)
         self.queue.me = self.me
         self.updater = Updater(self.bot, self.queue)
+
+    def _features(self) -> list[Feature]:
+        """Return everything that a person can do."""
+        sessions = Sessions(self.services)
+        return [Basics(self.services), sessions, Answering(self.services, self.turns, self.lanes, sessions)]
 
     def _make_responder(self) -> Responder:
         if self.settings.continuity_model == "offline":
@@ -276,7 +301,7 @@ class App:
         for found in await self.hydrator.adopt(survey.orphans):
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
-        await Recovery(self.tools, self.turns, self.outbox, self.lanes).run(self.report)
+        await Recovery(self.services, self.turns, self.outbox, self.lanes).run(self.report)
         await self._store_report()
         log.info("started", boot_id=self.boot_id, bot=self.me.username, **self.report.as_dict())
 
@@ -318,7 +343,7 @@ class App:
         with suppress(TelegramError):
             await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
         await asyncio.to_thread(self.counter.warm)
-        await self.tools.responder.warm()
+        await self.services.responder.warm()
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(
             Statement("inbox_purge_done", {"before_ms": before_ms}),

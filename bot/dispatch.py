@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,11 +11,12 @@ import structlog
 
 from bot import replies
 from bot.closing import until_stored
-from bot.commands import Commands
 from bot.delivery import backoff_s
+from bot.features.base import Command
 from bot.outbox import Button, Message
+from bot.services import Services
 from bot.taps import Taps
-from bot.turns import Tools, Turns
+from bot.turns import Turns
 from bot.updates import Envelope
 from bot.waiting import limit
 from memory import faults
@@ -29,17 +30,17 @@ GONE = ("kicked", "left")
 class Dispatch:
     """The work function of the lanes."""
 
-    def __init__(self, tools: Tools, turns: Turns, commands: Commands, taps: Taps) -> None:
-        self._tools = tools
+    def __init__(self, services: Services, turns: Turns, commands: Mapping[str, Command], taps: Taps) -> None:
+        self._services = services
         self._turns = turns
         self._commands = commands
         self._taps = taps
 
     async def work(self, batch: Sequence[Envelope]) -> None:
         """Work on a batch until it is done, parked or quarantined; only a defect of the last resort raises."""
-        turn_id = batch[0].turn_id or self._tools.ids.new("t")
+        turn_id = batch[0].turn_id or self._services.ids.new("t")
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
-        await self._tools.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
+        await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
         while True:
             attempts = max(envelope.attempts for envelope in batch)
             try:
@@ -47,8 +48,8 @@ class Dispatch:
                     await self._quarantine(batch, turn_id, attempts)
                     return
                 if batch[0].kind == "text":
-                    await self._tools.responder.warm()  # slow at first; a death meanwhile is no attempt
-                await until_stored(partial(self._tools.inbox.claim, batch, turn_id))
+                    await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
+                await until_stored(partial(self._services.inbox.claim, batch, turn_id))
                 faults.point("turn_claimed")
                 await self._until_storage_works(batch, turn_id)
             except Conflict:
@@ -83,27 +84,35 @@ class Dispatch:
         elif head.kind == "edit":
             await self._offer_again(head)
         elif head.kind == "command":
-            await self._commands.run(head)
+            await self._command(head)
         elif head.kind == "tap":
             await self._taps.run(head)
         elif head.kind == "media":
             what = replies.MEDIA_NAMES.get(head.text, head.text)
-            await self._tools.closing.done([head], [Message(replies.ONLY_TEXT.format(what=what))])
+            await self._services.closing.done([head], [Message(replies.ONLY_TEXT.format(what=what))])
         else:
             await self._membership(head)
+
+    async def _command(self, envelope: Envelope) -> None:
+        command = self._commands.get(envelope.command)
+        if command is not None:
+            await command(envelope)
+            return
+        unknown = Message(replies.UNKNOWN_COMMAND.format(command=envelope.command[:32]))
+        await self._services.closing.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:
         button = Button(replies.ANSWER_AGAIN, "answer_again", {"text": envelope.text})
         message = Message(replies.EDITED, buttons=((button,),), reply_to_message_id=envelope.message_id)
-        await self._tools.closing.done([envelope], [message])
+        await self._services.closing.done([envelope], [message])
 
     async def _membership(self, envelope: Envelope) -> None:
         log.info("membership changed", chat_id=envelope.chat_id, status=envelope.text)
         if envelope.text in GONE:
-            self._tools.delivery.unreachable[envelope.chat_id] = f"the bot is {envelope.text} there"
-        await self._tools.closing.done([envelope], [])
+            self._services.delivery.unreachable[envelope.chat_id] = f"the bot is {envelope.text} there"
+        await self._services.closing.done([envelope], [])
 
     async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
         message = Message(replies.QUARANTINED, edits_message_id=await self._turns.preview_of(turn_id))
-        await self._tools.closing.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)
+        await self._services.closing.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)

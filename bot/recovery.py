@@ -12,7 +12,8 @@ import structlog
 from bot import replies
 from bot.lanes import Lanes
 from bot.outbox import Button, Message, Outbox
-from bot.turns import Tools, Turns
+from bot.services import Services
+from bot.turns import Turns
 from bot.updates import Envelope, batch_text
 
 log = structlog.get_logger(__name__)
@@ -51,36 +52,36 @@ def by_turn(envelopes: Sequence[Envelope]) -> list[list[Envelope]]:
 class Recovery:
     """Runs once, before polling begins."""
 
-    def __init__(self, tools: Tools, turns: Turns, outbox: Outbox, lanes: Lanes) -> None:
-        self._tools = tools
+    def __init__(self, services: Services, turns: Turns, outbox: Outbox, lanes: Lanes) -> None:
+        self._services = services
         self._turns = turns
         self._outbox = outbox
         self._lanes = lanes
 
     async def run(self, report: StartReport) -> None:
         """Deliver unsent parts, then put unfinished updates in their lanes; both go on behind the start."""
-        parts = await self._outbox.unsent(self._tools.me.bot_id)
+        parts = await self._outbox.unsent(self._services.me.bot_id)
         report.replies_to_probe = sum(part.state == "sending" for part in parts)
         report.replies_to_send = len(parts) - report.replies_to_probe
-        self._tools.delivery.deliver(parts)
-        envelopes = await self._tools.inbox.unfinished(self._tools.me)
+        self._services.delivery.deliver(parts)
+        envelopes = await self._services.inbox.unfinished(self._services.me)
         report.updates_recovered = len(envelopes)
-        now_ms, window_ms = self._tools.clock.now_ms(), self._tools.settings.resume_window_ms
+        now_ms, window_ms = self._services.clock.now_ms(), self._services.settings.resume_window_ms
         for batch in by_turn(envelopes):
             for envelope in batch:
-                self._tools.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
+                self._services.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
             if too_old(batch, now_ms, window_ms):
                 report.turns_asked_about += 1
                 await self._ask(batch, now_ms)
                 continue
-            excused = batch[0].turn_id in self._tools.waiting.before
+            excused = batch[0].turn_id in self._services.waiting.before
             report.turns_resumed += any(envelope.attempts for envelope in batch)
             for envelope in batch:
                 self._lanes.submit(replace(envelope, excused=excused))
 
     async def _ask(self, batch: Sequence[Envelope], now_ms: int) -> None:
         """Park an old turn and ask the user once what to do with it."""
-        turn_id = batch[0].turn_id or self._tools.ids.new("t")
+        turn_id = batch[0].turn_id or self._services.ids.new("t")
         payload = {"turn_id": turn_id}
         text = replies.INTERRUPTED.format(
             ago=replies.ago(now_ms - batch[0].received_at_ms), text=replies.shorten(batch_text(batch))
@@ -90,4 +91,4 @@ class Recovery:
             (Button(replies.SKIP, "skip_parked", payload), Button(replies.FRESH_START, "fresh_parked", payload)),
         )
         message = Message(text, buttons=buttons, edits_message_id=await self._turns.preview_of(turn_id))
-        await self._tools.closing.parked(batch, [message], "interrupted long ago", turn_id)
+        await self._services.closing.parked(batch, [message], "interrupted long ago", turn_id)

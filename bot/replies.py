@@ -36,6 +36,8 @@ CONTINUE_ONLY = "There is only the conversation that we are in. /fresh starts an
 CONTINUED = "We are back in: {title} ({turns}, last {ago}).\nGo on whenever you like."
 CONTINUED_LAST = "\n\nThe last thing you wrote there: “{user}”"
 SESSIONS_HEAD = "Our conversations here:"
+SESSIONS_TAIL = "/continue takes one up again."
+SESSION_GONE = "That conversation is not there any more."
 CURRENT = "now"
 UNTITLED = "no topic yet"
 

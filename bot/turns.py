@@ -4,55 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import structlog
 from structlog.contextvars import bound_contextvars
 
 from bot import replies, sessions
-from bot.closing import Closing, until_stored
-from bot.delivery import Delivery
-from bot.intake import Inbox
+from bot.closing import until_stored
 from bot.outbox import Button, Message, Target
-from bot.responder import Answer, Ask, NoAnswer, Responder
-from bot.settings import Settings
-from bot.streaming import LiveAnswer, Stage, mode_for
-from bot.updates import Envelope, Me, batch_text
-from bot.waiting import Waiting
+from bot.responder import Answer, Ask, NoAnswer
+from bot.services import Services
+from bot.streaming import LiveAnswer, mode_for
+from bot.updates import Envelope, batch_text
 from memory import faults
-from memory.assembler import Assembler
 from memory.errors import Conflict
-from memory.ports import Clock, Ids
-from memory.recorder import Exchange, Recorder
+from memory.recorder import Exchange
 from memory.types import ConversationContextPacket, SessionState
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a turn works with; built once in `app.py`."""
-
-    settings: Settings
-    clock: Clock
-    ids: Ids
-    inbox: Inbox
-    closing: Closing
-    delivery: Delivery
-    stage: Stage
-    recorder: Recorder
-    assembler: Assembler
-    responder: Responder
-    persona: str
-    me: Me
-    waiting: Waiting
-
-
 class Turns:
     """Answers messages; knows which answers are being made."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
         self.answered = 0
@@ -81,8 +56,8 @@ class Turns:
             state = await self._session(batch)
             ask, packet = await self._ask(batch, state, turn_id, text)
             faults.point("turn_packet_built")
-            mode = mode_for(self._tools.settings.continuity_streaming, private=batch[0].private)
-            async with self._tools.stage.live(target, turn_id, mode, _reply_to(batch)) as live:
+            mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
+            async with self._services.stage.live(target, turn_id, mode, _reply_to(batch)) as live:
                 outcome = await self._respond(ask, live)
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
@@ -91,9 +66,9 @@ class Turns:
                 await self._no_answer(batch, turn_id, outcome, live)
 
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
-        recorder, first = self._tools.recorder, batch[0]
+        recorder, first = self._services.recorder, batch[0]
         current = await recorder.current(first.conversation_id)
-        choice = sessions.choose(current, self._tools.clock.now_ms(), self._tools.settings.session_gap_ms)
+        choice = sessions.choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
         if choice == "same" and current is not None:
             return current
         state = await until_stored(lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice))
@@ -103,11 +78,12 @@ class Turns:
     async def _ask(
         self, batch: Sequence[Envelope], state: SessionState, turn_id: str, text: str | None
     ) -> tuple[Ask, ConversationContextPacket]:
-        tools, first = self._tools, batch[0]
+        services, first = self._services, batch[0]
         said = text if text is not None else batch_text(batch)
-        now_ms = tools.clock.now_ms()
-        packet = await tools.assembler.packet(
-            state, said, now_ms=now_ms, time_zone=tools.settings.continuity_timezone, isolated=state.isolated
+        now_ms = services.clock.now_ms()
+        state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
+        packet = await services.assembler.packet(
+            state, said, now_ms=now_ms, time_zone=services.settings.continuity_timezone, isolated=state.isolated
         )
         ask = Ask(
             turn_id=turn_id,
@@ -117,8 +93,8 @@ class Turns:
             text=said,
             state=state,
             packet=packet,
-            persona=tools.persona,
-            time_zone=tools.settings.continuity_timezone,
+            persona=services.persona,
+            time_zone=services.settings.continuity_timezone,
             now_ms=now_ms,
             private=first.private,
             third_party=any(envelope.third_party for envelope in batch),
@@ -128,10 +104,10 @@ class Turns:
     async def _respond(self, ask: Ask, live: LiveAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it."""
         key = ask.conversation_id
-        task = asyncio.create_task(self._tools.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
+        task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
         self._running[key] = task
         try:
-            with self._tools.waiting.on(ask.turn_id):
+            with self._services.waiting.on(ask.turn_id):
                 return await task
         except NoAnswer as reason:
             return reason
@@ -153,7 +129,7 @@ class Turns:
         live: LiveAnswer,
     ) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
-        tools = self._tools
+        services = self._services
         message = Message(
             answer.text,
             markdown=True,
@@ -161,16 +137,16 @@ class Turns:
             reply_to_message_id=_reply_to(batch),
             edits_message_id=live.message_id,
         )
-        parts, rows = tools.closing.compose(Target.of(batch[-1]), [message], ask.turn_id)
-        ends = [tools.inbox.done(envelope) for envelope in batch]
-        exchange = _exchange(batch[0], ask, answer, tools.clock.now_ms())
+        parts, rows = services.closing.compose(Target.of(batch[-1]), [message], ask.turn_id)
+        ends = [services.inbox.done(envelope) for envelope in batch]
+        exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
         try:
-            turn = await until_stored(lambda: tools.recorder.record(exchange, packet, *ends, *rows, *answer.effects))
+            turn = await until_stored(lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects))
         except Conflict:
             log.exception("turn was committed by somebody else; nothing is sent")
             return
         faults.point("turn_committed")
-        tools.delivery.deliver(parts)
+        services.delivery.deliver(parts)
         self.answered += 1
         log.info(
             "turn stored",
@@ -187,7 +163,7 @@ class Turns:
     ) -> None:
         if reason is None:
             message = Message(replies.STOPPED, edits_message_id=live.message_id)
-            await self._tools.closing.done(batch, [message], turn_id=turn_id)
+            await self._services.closing.done(batch, [message], turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
         message = Message(
@@ -195,11 +171,11 @@ class Turns:
             buttons=((Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
         )
-        await self._tools.closing.parked(batch, [message], reason.reason, turn_id)
+        await self._services.closing.parked(batch, [message], reason.reason, turn_id)
 
     async def preview_of(self, turn_id: str) -> int | None:
         """Return the message that shows a turn's unfinished preview, so that no half answer is left standing."""
-        row = await self._tools.stage.db.read_one("outbox_preview", turn_id=turn_id)
+        row = await self._services.db.read_one("outbox_preview", turn_id=turn_id)
         return row["message_id"] if row else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memory.checkpoint import CheckpointFiles
@@ -32,7 +32,7 @@ from memory.evidence import (
 )
 from memory.fold import KEPT_TURNS, Fold
 from memory.languages import Languages
-from memory.ports import Clock, TokenCounter
+from memory.ports import Clock, Statement, TokenCounter
 from memory.store import LoggedTurn, Store, mark_resuming
 from memory.types import ConversationCheckpointSnapshot, ConversationTurn, SessionState
 
@@ -42,6 +42,8 @@ RAW_TURNS = 3
 """Turns that are always shown raw (002 section 5)."""
 PAGE_TURNS = 500
 ATTEMPTS = 3
+
+Derive = Callable[[ConversationTurn], Sequence[Statement]]
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +95,11 @@ class Survey:
     """Half-written checkpoint files that were removed."""
 
 
+def derive_nothing(_: ConversationTurn) -> Sequence[Statement]:
+    """Return no statements: a turn is its row alone."""
+    return ()
+
+
 class Hydrator:
     """Loads sessions. It blocks nobody: files are read in a thread, the database through its reader."""
 
@@ -105,10 +112,13 @@ class Hydrator:
         clock: Clock,
         *,
         summary_max_tokens: int = 1000,
+        derive: Derive = derive_nothing,
     ) -> None:
         self._store = store
         self._checkpoints = checkpoints
         self._clock = clock
+        self.derive = derive
+        """What belongs to a stored turn beside its row: entries of the search index."""
         self.fold = Fold(languages, counter, summary_max_tokens)
 
     async def survey(self) -> Survey:
@@ -233,7 +243,8 @@ class Hydrator:
         """Make database and checkpoint agree with what was found; the database first, since it is the truth."""
         statements = repairs(evidence, plan, hydrated.state)
         if statements:
-            await self._store.db.write(*statements)
+            healed = (logged.turn for logged in (*plan.missing, *plan.damaged))
+            await self._store.db.write(*statements, *(each for turn in healed for each in self.derive(turn)))
             wrote = {statement.name for statement in statements}
             hydrated = replace(
                 hydrated, version=1 if evidence.row is None else hydrated.version + ("update_session" in wrote)

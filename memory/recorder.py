@@ -165,10 +165,11 @@ class Recorder:
     ) -> SessionState:
         """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
 
-        `origin` is first, gap or fresh. Raises `StorageUnavailable` or `Conflict` with nothing changed.
+        `origin` is first, gap or fresh; a fresh one is isolated: nothing of other sessions reaches it. Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
         now_ms = self._clock.now_ms()
         state = state_manager.new_state(self._ids.new("s"), conversation_id)
+        state = state.model_copy(update={"isolated": origin == "fresh"})
         async with self._turn_taking(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             async with self._turn_taking(before):
@@ -266,6 +267,7 @@ class Recorder:
                     update_id=exchange.update_id,
                 ),
                 *([snapshot_row(packet, turn.turn_id)] if packet else []),
+                *self._hydrator.derive(turn),
                 *also,
             )
             point("after_commit")

@@ -1,0 +1,41 @@
+"""/start, /help, /privacy."""
+
+from __future__ import annotations
+
+from bot import replies
+from bot.features.base import Action, Command
+from bot.outbox import Message
+from bot.services import Services
+from bot.updates import Envelope
+
+
+class Basics:
+    """Says hello, lists the commands, says what is stored."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {"start": self.start, "help": self.help, "privacy": self.privacy}
+        self.actions: dict[str, Action] = {}
+
+    async def start(self, envelope: Envelope) -> None:
+        """Say hello; say what answers here."""
+        name = f", {envelope.user_name}" if envelope.user_name else ""
+        offline = replies.START_OFFLINE if self._offline else ""
+        await self._say(envelope, replies.START.format(name=name) + offline)
+
+    async def help(self, envelope: Envelope) -> None:
+        """List the commands."""
+        await self._say(envelope, replies.help_text(replies.COMMANDS))
+
+    async def privacy(self, envelope: Envelope) -> None:
+        """Say what is stored and what leaves the machine."""
+        name = self._services.settings.continuity_model
+        model = replies.PRIVACY_OFFLINE if self._offline else replies.PRIVACY_MODEL.format(model=name)
+        await self._say(envelope, replies.PRIVACY.format(model=model))
+
+    @property
+    def _offline(self) -> bool:
+        return self._services.settings.continuity_model == "offline"
+
+    async def _say(self, envelope: Envelope, text: str) -> None:
+        await self._services.closing.done([envelope], [Message(text)])

@@ -1,0 +1,110 @@
+"""/fresh, /continue, /sessions: start clean, take an earlier conversation up again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from bot import replies, sessions
+from bot.closing import until_stored
+from bot.features.base import Action, Command, Tap
+from bot.outbox import Button, Message, Target
+from bot.services import Services
+from bot.updates import Envelope
+from memory.ports import Statement
+from memory.store import SessionRow
+
+SESSIONS_SHOWN = 8
+QUOTED_CHARS = 160
+
+
+class Sessions:
+    """Opens and switches sessions; the session changes in the same transaction as what is said about it."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {
+            "fresh": self.fresh,
+            "continue": self.offer,
+            "sessions": self.overview,
+        }
+        self.actions: dict[str, Action] = {"continue": self._continue}
+
+    async def fresh(self, envelope: Envelope, *effects: Statement) -> None:
+        """Open a session with nothing carried over, and say how to come back."""
+        recorder = self._services.recorder
+        current = await recorder.current(envelope.conversation_id)
+        if current is None or (current.turn_count == 0 and current.isolated):
+            text = replies.FRESH_FIRST if current is None else replies.FRESH
+            await self._services.closing.done([envelope], [Message(text)], *effects)
+            return
+        await self._changing(
+            envelope,
+            Message(replies.FRESH),
+            lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh", *ends, *effects),
+        )
+
+    async def offer(self, envelope: Envelope) -> None:
+        """Offer the latest sessions as buttons."""
+        rows, current_id = await self._rows(envelope)
+        others = [row for row in rows if row.session_id != current_id]
+        if not others:
+            text = replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS
+            await self._services.closing.done([envelope], [Message(text)])
+            return
+        now_ms = self._services.clock.now_ms()
+        buttons = tuple(
+            (Button(_label(row, now_ms, current_id), "continue", {"session_id": row.session_id}),) for row in others
+        )
+        await self._services.closing.done([envelope], [Message(replies.CONTINUE_HEAD, buttons=buttons)])
+
+    async def overview(self, envelope: Envelope) -> None:
+        """List the sessions of this conversation."""
+        rows, current_id = await self._rows(envelope)
+        now_ms = self._services.clock.now_ms()
+        lines = [f"• {_label(row, now_ms, current_id)}" for row in rows]
+        text = "\n".join([replies.SESSIONS_HEAD, *lines, "", replies.SESSIONS_TAIL]) if rows else replies.NO_SESSIONS
+        await self._services.closing.done([envelope], [Message(text)])
+
+    async def _continue(self, tap: Tap) -> None:
+        """Make an earlier session current again and say where we were."""
+        services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
+        row = await services.store.session(session_id)
+        if row is None or row.conversation_id != envelope.conversation_id:
+            await services.closing.done([envelope], [Message(replies.SESSION_GONE)], tap.use)
+            return
+        last = await services.store.last_turns(session_id, 1)
+        text = replies.CONTINUED.format(
+            title=row.title or replies.UNTITLED,
+            turns=replies.plural(row.turn_count, "turn"),
+            ago=replies.ago(services.clock.now_ms() - row.last_turn_at_ms),
+        )
+        if last:
+            text += replies.CONTINUED_LAST.format(user=replies.shorten(last[0].user_text, QUOTED_CHARS))
+        await self._changing(
+            envelope,
+            Message(text),
+            lambda ends: services.recorder.switch(envelope.conversation_id, session_id, *ends, tap.use),
+        )
+
+    async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
+        store = self._services.store
+        rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
+        current_id = await store.current_session_id(envelope.conversation_id)
+        return [row for row in rows if row.turn_count], current_id
+
+    async def _changing(
+        self,
+        envelope: Envelope,
+        message: Message,
+        change: Callable[[tuple[Statement, ...]], Awaitable[object]],
+    ) -> None:
+        """Let the recorder change sessions in the same transaction as the message and the end of the update."""
+        parts, rows = self._services.closing.compose(Target.of(envelope), [message])
+        effects = (self._services.inbox.done(envelope), *rows)
+        await until_stored(lambda: change(effects))
+        self._services.delivery.deliver(parts)
+
+
+def _label(row: SessionRow, now_ms: int, current_id: str | None) -> str:
+    elapsed_ms = now_ms - row.last_turn_at_ms
+    return sessions.label(row.title, row.turn_count, elapsed_ms, current=row.session_id == current_id)
