@@ -122,7 +122,8 @@ class Lanes:
         while line and next_batch(line) == len(line) and expects_more(line[-1]):
             arrived.clear()
             try:
-                await asyncio.wait_for(arrived.wait(), self._merge_window_s)
+                async with asyncio.timeout(self._merge_window_s):
+                    await arrived.wait()
             except TimeoutError:
                 return
 

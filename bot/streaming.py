@@ -95,7 +95,8 @@ class LiveAnswer:
         while not self._text:
             await self._quietly(self._typing())
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._grown.wait(), TYPING_EVERY_S)
+                async with asyncio.timeout(TYPING_EVERY_S):  # wait_for loses a cancel that comes with the event
+                    await self._grown.wait()
         while True:
             await self._grown.wait()
             self._grown.clear()

@@ -165,7 +165,8 @@ class Recorder:
     ) -> SessionState:
         """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
 
-        `origin` is first, gap or fresh; a fresh one is isolated: nothing of other sessions reaches it. Raises `StorageUnavailable` or `Conflict` with nothing changed.
+        `origin` is first, gap or fresh; a fresh one is isolated: nothing of other sessions reaches it.
+        Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
         now_ms = self._clock.now_ms()
         state = state_manager.new_state(self._ids.new("s"), conversation_id)
