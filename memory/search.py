@@ -146,21 +146,47 @@ class Searcher:
         (None: the assistant) in a chat of several people. `open_turn_ids`: evidence of open loops, preferred.
         A query without a word that means something finds nothing. Raises `StorageUnavailable`.
         """
+        best = await self.order(
+            conversation_id,
+            query,
+            session_ids=session_ids,
+            exclude_turn_ids=exclude_turn_ids,
+            limit=limit,
+            now_ms=now_ms,
+            language=language,
+            names=names,
+            open_turn_ids=open_turn_ids,
+        )
+        texts = await self._texts([(one.message.source, one.message.ref) for one in best])
+        return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
+
+    async def order(
+        self,
+        conversation_id: str,
+        query: str,
+        *,
+        session_ids: Collection[str] | None = None,
+        exclude_turn_ids: Collection[str] = (),
+        limit: int = 12,
+        now_ms: int = 0,
+        language: str | None = None,
+        names: Mapping[str, int | None] | None = None,
+        open_turn_ids: Collection[str] = (),
+    ) -> list[Scored]:
+        """Return what `search` would show, each turn by its best side, without reading the texts."""
         speaks = self._languages.get(language) if language else self._languages.detect(query)
         question = read_question(query, speaks, codes=self._languages.codes, now_ms=now_ms, names=names)
         sessions = None if session_ids is None else json.dumps(sorted(session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
         messages, matches = await self._candidates(conversation_id, question, sessions, most)
-        ranked = rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms)
         chosen: dict[tuple[str, str], Scored] = {}
-        for scored in ranked:
+        for scored in rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms):
             message = scored.message
-            if message.ref not in exclude_turn_ids:
-                chosen.setdefault((message.source, message.ref), scored)
             if len(chosen) == limit:
                 break
-        texts = await self._texts(list(chosen))
-        return [self._item(scored, texts[ref]) for ref, scored in chosen.items() if ref in texts]
+            if message.ref not in exclude_turn_ids:
+                chosen.setdefault((message.source, message.ref), scored)
+        return list(chosen.values())
 
     async def _candidates(
         self, conversation_id: str, question: Question, sessions: str | None, most: int

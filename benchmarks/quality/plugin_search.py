@@ -63,8 +63,8 @@ def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
     def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
         """Return the ids of the turns that bear on the question; the same order serves every budget."""
         del budget
-        found = runner.run(searcher.search(CONVERSATION, question, limit=k, now_ms=now_ms, names=names))
-        return [item.ref for item in found]
+        found = runner.run(searcher.order(CONVERSATION, question, limit=k, now_ms=now_ms, names=names))
+        return [scored.message.ref for scored in found]
 
     def close() -> None:
         runner.run(db.close())
