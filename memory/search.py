@@ -200,13 +200,32 @@ class Searcher:
     async def _hits(
         self, conversation_id: str, question: Question, sessions: str | None
     ) -> tuple[list[Hit], list[float]]:
-        tokens = {
+        """Return where the question's terms stand and what each is worth.
+
+        A term that the conversation does not have in the question's language is looked for in the other spellings:
+        each look-up reads every segment of the index, and few questions need it.
+        """
+        count = len(question.terms)
+        if not count:
+            return [], []
+        first = {hashed(conversation_id, spellings[0]): term for term, spellings in enumerate(question.terms)}
+        hits, counts, turns = await self._look_up(conversation_id, first, count, sessions)
+        others = {
             hashed(conversation_id, spelling): term
             for term, spellings in enumerate(question.terms)
-            for spelling in spellings
+            for spelling in spellings[1:]
+            if not counts[term]
         }
-        if not tokens:
-            return [], []
+        if others:
+            more, found, _ = await self._look_up(conversation_id, others, count, sessions)
+            hits, counts = hits + more, [a + b for a, b in zip(counts, found, strict=True)]
+        return hits, term_weights(counts, turns)
+
+    async def _look_up(
+        self, conversation_id: str, tokens: Mapping[str, int], terms: int, sessions: str | None
+    ) -> tuple[list[Hit], list[int], int]:
+        """Return hits, how many turns have each term, and how many turns there are."""
+        counts = [0] * terms
         row = await self._db.read_one(
             "search_terms",
             conversation_id=conversation_id,
@@ -216,13 +235,12 @@ class Searcher:
             most=HITS,
         )
         if row is None:
-            return [], []
-        counts = [0] * len(question.terms)
+            return [], counts, 0
         for token, docs in orjson.loads(row["counts"]):
             counts[tokens[token]] += docs
         rows = orjson.loads(row["hits"])
         hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
-        return hits, term_weights(counts, row["turns"])
+        return hits, counts, row["turns"]
 
     async def _dated(self, conversation_id: str, question: Question) -> list[int]:
         docs: list[int] = []
