@@ -33,7 +33,7 @@ SHORTLIST_LEAST = 20
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
-LOOKED_AT = 150
+LOOKED_AT = 120
 """About half so many turns are looked at in all."""
 HITS = 350
 """The rarest terms are looked up until they have so many places."""

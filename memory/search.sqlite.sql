@@ -44,14 +44,16 @@ SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id 
        )) AS hits;
 
 -- name: search_documents
--- The documents that were found, with the turns around them: neighbours lend each other their words. One row of JSON.
+-- The documents that were found, with the turns around them: neighbours lend each other their words. Of turns with two
+-- sides half as many, since what counts is messages. One row of JSON.
 SELECT json_group_array(json_array(doc_id, source, ref, session_id, seq, ordinal, user_id, json(traits), at_ms)) AS docs
 FROM search_docs WHERE doc_id IN (
     SELECT value FROM json_each(:docs)
     UNION
     SELECT n.doc_id FROM json_each(:docs) d JOIN search_docs f ON f.doc_id = d.value
     JOIN search_docs n ON n.conversation_id = f.conversation_id AND n.session_id = f.session_id
-        AND n.ordinal BETWEEN f.ordinal - :around AND f.ordinal + :around
+        AND n.ordinal BETWEEN f.ordinal - CASE WHEN f.traits LIKE '%null%' THEN :around ELSE (:around + 1) / 2 END
+                          AND f.ordinal + CASE WHEN f.traits LIKE '%null%' THEN :around ELSE (:around + 1) / 2 END
     WHERE f.ordinal > 0
 ) AND conversation_id = :conversation_id
   AND (CAST(:sessions AS TEXT) IS NULL OR session_id IN (SELECT value FROM json_each(:sessions)));
