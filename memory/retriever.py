@@ -63,9 +63,10 @@ class DayOf:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for. Each term is a group of spellings that count as one."""
+    """What is looked for: terms as the index has them, and the words that they stand for."""
 
-    terms: tuple[tuple[str, ...], ...]
+    terms: tuple[str, ...]
+    words: tuple[str, ...] = ()
     role: str | None = None
     """Whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
     user_ids: frozenset[int | None] = frozenset()

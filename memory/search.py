@@ -24,7 +24,7 @@ from memory.retriever import (
     term_weights,
     weigh,
 )
-from memory.search_words import asks, hashed, index_terms, read_question, split_words, time_words
+from memory.search_words import asks, hashed, index_terms, other_spellings, read_question, split_words, time_words
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 70
@@ -175,7 +175,7 @@ class Searcher:
     ) -> list[Scored]:
         """Return what `search` would show, each turn by its best side, without reading the texts."""
         speaks = self._languages.get(language) if language else self._languages.detect(query)
-        question = read_question(query, speaks, codes=self._languages.codes, now_ms=now_ms, names=names)
+        question = read_question(query, speaks, now_ms=now_ms, names=names)
         sessions = None if session_ids is None else json.dumps(sorted(session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
         messages, matches = await self._candidates(conversation_id, question, sessions, most)
@@ -208,13 +208,13 @@ class Searcher:
         count = len(question.terms)
         if not count:
             return [], []
-        first = {hashed(conversation_id, spellings[0]): term for term, spellings in enumerate(question.terms)}
+        first = {hashed(conversation_id, spelling): term for term, spelling in enumerate(question.terms)}
         hits, counts, turns = await self._look_up(conversation_id, first, count, sessions)
         others = {
             hashed(conversation_id, spelling): term
-            for term, spellings in enumerate(question.terms)
-            for spelling in spellings[1:]
+            for term, (stemmed, word) in enumerate(zip(question.terms, question.words, strict=True))
             if not counts[term]
+            for spelling in other_spellings(stemmed, word, self._languages.codes)
         }
         if others:
             more, found, _ = await self._look_up(conversation_id, others, count, sessions)

@@ -151,11 +151,10 @@ def read_question(
     text: str,
     language: Language,
     *,
-    codes: Sequence[str],
     now_ms: int,
     names: Mapping[str, int | None] | None = None,
 ) -> Question:
-    """Return what a question asks for. `codes`: further languages that the conversation may be in.
+    """Return what a question asks for.
 
     `names` are the people who may be asked about: first name → user id, None for the assistant; a name is no search
     term, it says whose words are wanted.
@@ -163,21 +162,26 @@ def read_question(
     data = words_for(language.code)
     people = {name.lower(): who for name, who in (names or {}).items()}
     words = split_words(text)
-    terms: dict[tuple[str, ...], None] = {}
+    terms: dict[str, str] = {}
     for word in words:
         if word in data.stop or _named(word, people) or (len(word) == 1 and word.isascii() and not word.isdecimal()):
             continue
-        variants = dict.fromkeys(stem(code, word) for code in (language.code, *codes))
-        terms[tuple(variants)] = None
+        terms.setdefault(stem(language.code, word), word)
     lowered = " ".join(text.lower().split())
     return Question(
         terms=tuple(terms)[:MAX_QUESTION_TERMS],
+        words=tuple(terms.values())[:MAX_QUESTION_TERMS],
         role=_role(words, data) if not people or None in people.values() else None,
         user_ids=frozenset(who for word in words for who in _named(word, people)),
         people=len(set(people.values())),
         days=_days(words, lowered, language, now_ms),
         wants_time=lowered.lstrip("¿¡ ").startswith(data.when) if data.when else False,
     )
+
+
+def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
+    """Return the terms that a word is indexed under in other languages, and where its language is unknown."""
+    return {word, *(stem(code, word) for code in codes)} - {term}
 
 
 def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...]:

@@ -7,7 +7,7 @@ import pytest
 from memory.retriever import WEIGHTS, DayOf, Hit, Message, Question, rank, shortlist, term_weights, weigh
 
 DAY_MS = 86_400_000
-TERMS = (("harbour",), ("lunch",))
+TERMS = ("harbour", "lunch")
 
 
 def message(n, **overrides):

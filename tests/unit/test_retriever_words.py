@@ -16,7 +16,7 @@ def languages():
 
 
 def read(languages, text, code="en", **more):
-    return read_question(text, languages.get(code), codes=(), now_ms=NOW_MS, **more)
+    return read_question(text, languages.get(code), now_ms=NOW_MS, **more)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_name_is_no_search_term(languages):
     question = read(languages, "What did Anna cook?", names={"Anna": 3, "Ben": 4})
 
     assert question.user_ids == {3}
-    assert question.terms == (("cook",),)
+    assert question.terms == ("cook",)
 
 
 @pytest.mark.parametrize(
