@@ -1,0 +1,84 @@
+"""Who may use the bot, and which deaths are held against a turn."""
+
+from __future__ import annotations
+
+from bot.access import TRIES, Gate
+from bot.waiting import Waiting, limit
+
+
+def gate(**overrides):
+    return Gate(**{"everyone": False, "named": (), "paired": ()} | overrides)
+
+
+def test_nobody_is_let_in_by_default():
+    """An empty list means nobody, and a code to pair with."""
+    closed = gate()
+
+    assert not closed.admits(7)
+    assert not closed.admits(None)
+    assert len(closed.code) == 8
+
+
+def test_named_and_paired_people_are_let_in_and_no_code_is_shown():
+    """Whoever is on the list needs no code; nobody else can pair then."""
+    opened = gate(named={7}, paired={8})
+
+    assert opened.admits(7)
+    assert opened.admits(8)
+    assert not opened.admits(9)
+    assert opened.code is None
+
+
+def test_the_code_is_spent_with_the_first_pairing():
+    """The second who sends it is a stranger."""
+    closed = gate()
+    code = closed.code
+    assert closed.knows_code(7, f"/start {code.lower()}")
+    closed.pair(7)
+
+    assert closed.admits(7)
+    assert not closed.knows_code(8, code)
+
+
+def test_guessing_ends_after_a_few_tries():
+    """After five wrong codes a user is not heard any more, even with the right one; others still are."""
+    closed = gate()
+    for _ in range(TRIES):
+        assert not closed.knows_code(7, "AAAAAAAA")
+
+    assert not closed.knows_code(7, closed.code)
+    assert closed.knows_code(8, closed.code)
+
+
+def test_a_stranger_is_told_once():
+    """One polite line, then silence."""
+    closed = gate()
+
+    assert [closed.should_tell(7) for _ in range(3)] == [True, False, False]
+
+
+def test_waiting_turns_are_known_after_a_death(tmp_path):
+    """What waited when the process died is known to the next; what came back in time is not among it."""
+    first = Waiting(tmp_path / "w")
+    first.open()
+    with first.on("t_1"):
+        pass
+    wait = first.on("t_2")
+    wait.__enter__()
+    second = Waiting(tmp_path / "w")
+    second.open()
+
+    assert second.before == frozenset({"t_2"})
+    assert limit(excused=True) > limit(excused=False) == 3
+
+
+def test_a_damaged_note_of_waiting_turns_excuses_nothing(tmp_path):
+    """The file is a hint: garbage, or a folder that cannot be written, counts as no note."""
+    (tmp_path / "w").write_bytes(b"\x00garbage")
+    damaged, nowhere = Waiting(tmp_path / "w"), Waiting(tmp_path / "no" / "w")
+    damaged.open()
+    nowhere.open()
+    with nowhere.on("t_1"):
+        pass
+
+    assert damaged.before == nowhere.before == frozenset()

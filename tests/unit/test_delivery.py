@@ -1,0 +1,128 @@
+"""Delivery decides: what a failure means, how long to wait, whether a part is proven unsent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import httpx
+import pytest
+from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError, TimedOut
+
+from bot.delivery import HighWater, after_failure, backoff_s, proven_unsent, scope_of
+from bot.outbox import Part
+from bot.pace import Limits, Pace
+from bot.telegram_calls import Failure, classify
+
+PART = Part(
+    part_id="o_1", bot_id=9, conversation_id="c", chat_id=7, thread_id=None, position=1, turn_id="t_1", part_no=0,
+    kind="reply", text="hello", attempts=1,
+)  # fmt: skip
+
+
+def caused(error, cause):
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (caused(TimedOut(), httpx.ReadTimeout("")), Failure.MAYBE_SENT),
+        (caused(TimedOut(), httpx.ConnectTimeout("")), Failure.NOT_SENT),
+        (caused(TimedOut(), httpx.PoolTimeout("")), Failure.NOT_SENT),
+        (caused(NetworkError("x"), httpx.ConnectError("")), Failure.NOT_SENT),
+        (caused(NetworkError("x"), httpx.RemoteProtocolError("")), Failure.MAYBE_SENT),
+        (NetworkError("Bad Gateway"), Failure.MAYBE_SENT),
+        (TelegramError("Invalid server response"), Failure.MAYBE_SENT),
+        (RetryAfter(3), Failure.WAIT),
+        (Forbidden("bot was blocked by the user"), Failure.BLOCKED),
+        (BadRequest("Chat not found"), Failure.BLOCKED),
+        (ChatMigrated(-100200), Failure.MIGRATED),
+        (BadRequest("Message is not modified: specified new message content"), Failure.UNCHANGED),
+        (BadRequest("Message to edit not found"), Failure.NOT_FOUND),
+        (BadRequest("Message can't be edited"), Failure.NOT_FOUND),
+        (BadRequest("Message is too long"), Failure.REFUSED),
+    ],
+)
+def test_an_error_says_what_became_of_the_message(error, failure):
+    """Only errors before the request left are "surely not sent"."""
+    assert classify(error) is failure
+
+
+def test_the_next_step_after_each_failure():
+    """Maybe sent is probed, a wait is kept exactly, entities are dropped once, a lost edit becomes a new message."""
+    edit = replace(PART, edits_message_id=5)
+    bold = replace(PART, entities=({"type": "bold", "offset": 0, "length": 1},))
+
+    assert after_failure(PART, Failure.MAYBE_SENT, TelegramError("x")).action == "probe"
+    assert after_failure(replace(PART, attempts=12), Failure.MAYBE_SENT, TelegramError("x")).action == "give_up"
+    assert after_failure(PART, Failure.WAIT, RetryAfter(7)).wait_s == 7
+    assert after_failure(bold, Failure.REFUSED, BadRequest("x")).part.entities == ()
+    assert after_failure(PART, Failure.REFUSED, BadRequest("x")).action == "give_up"
+    assert after_failure(edit, Failure.NOT_FOUND, BadRequest("x")).part.edits_message_id is None
+    assert after_failure(edit, Failure.UNCHANGED, BadRequest("x")).action == "done"
+    assert after_failure(PART, Failure.MIGRATED, ChatMigrated(-100200)).part.chat_id == -100200
+
+
+def test_a_part_is_proven_unsent_only_within_the_probed_ids():
+    """When more ids were given out than were probed, or none was known, nothing is proven."""
+    marked = replace(PART, after_message_id=100)
+
+    assert proven_unsent(marked, top=105, probe_ids=12)
+    assert not proven_unsent(marked, top=112, probe_ids=12)
+    assert not proven_unsent(marked, top=100, probe_ids=0)
+    assert not proven_unsent(PART, top=5, probe_ids=12)
+
+
+def test_private_chats_share_a_counter_and_supergroups_do_not():
+    """Message ids of one bot's private chats and small groups come from one counter."""
+    water = HighWater()
+    water.saw(7, 10)
+    water.saw(-1001234567890, 5000)
+    water.saw(8, 9)
+
+    assert (water.top(8), water.top(-55), water.top(-1001234567890)) == (10, 10, 5000)
+    assert scope_of(-1009999999999) == -1009999999999
+    assert water.top(-1001111111111) is None
+
+
+def test_the_back_off_grows_and_has_an_end():
+    """1, 1, 2, 4 … at most a minute."""
+    assert [backoff_s(tries) for tries in range(9)] == [1, 1, 2, 4, 8, 16, 32, 32, 32]
+
+
+def test_a_private_chat_gets_one_message_a_second():
+    """The second waits for the rest of the second; another chat does not."""
+    pace = Pace()
+    pace.sent(7, 100.0)
+
+    assert pace.wait_s(7, 100.25) == 0.75
+    assert pace.wait_s(8, 100.25) == 0
+    assert pace.wait_s(7, 101.0) == 0
+
+
+def test_a_group_gets_twenty_messages_a_minute():
+    """The twenty-first waits until the first is a minute old."""
+    pace = Pace()
+    for number in range(20):
+        pace.sent(-5, 100.0 + number)
+
+    assert pace.wait_s(-5, 121.0) == 39.0
+    assert pace.wait_s(-6, 121.0) == 0
+
+
+def test_thirty_messages_a_second_over_all():
+    """All chats together wait when the second is full."""
+    pace = Pace()
+    for chat_id in range(1, 31):
+        pace.sent(chat_id, 100.0)
+
+    assert pace.wait_s(99, 100.5) == 0.5
+
+
+def test_a_stall_holds_only_its_chat():
+    """A 429 names one chat's waiting time."""
+    pace = Pace(Limits(private_gap_s=0))
+    pace.stall(7, 105.0)
+
+    assert (pace.wait_s(7, 100.0), pace.wait_s(8, 100.0)) == (5.0, 0.0)

@@ -1,0 +1,139 @@
+"""Lanes: one after another within a conversation, side by side between them, urgent things at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.lanes import Lanes, next_batch
+from bot.updates import Envelope
+
+
+def envelope(update_id=1, *, conversation="c1", kind="text", **fields):
+    defaults = {"bot_id": 9, "chat_id": 7, "thread_id": None, "private": True, "user_id": 7, "message_id": update_id}
+    return Envelope(update_id=update_id, conversation_id=conversation, kind=kind, **defaults | fields)
+
+
+class Work:
+    """Notes what is worked on; holds it until it is let go."""
+
+    def __init__(self):
+        self.batches = []
+        self.started = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def __call__(self, batch):
+        self.batches.append([each.update_id for each in batch])
+        self.started.set()
+        await self.go.wait()
+
+
+def lanes(work, **options):
+    return Lanes(work, **{"limit": 32, "merge_window_s": 0.01} | options)
+
+
+def test_texts_that_wait_together_are_one_batch():
+    """Texts of one person merge; a command, another person or another turn ends the batch."""
+    texts = [envelope(1), envelope(2), envelope(3)]
+
+    assert next_batch(texts) == 3
+    assert next_batch([envelope(1), envelope(2, kind="command"), envelope(3)]) == 1
+    assert next_batch([envelope(1), envelope(2, user_id=8)]) == 1
+    assert next_batch([envelope(1, turn_id="t_1"), envelope(2)]) == 1
+    assert next_batch([envelope(1, kind="command"), envelope(2)]) == 1
+
+
+def test_an_edit_joins_only_the_message_that_it_edits():
+    """An edit of a waiting message merges, an edit of an older one stands alone."""
+    assert next_batch([envelope(1), envelope(2, kind="edit", message_id=1)]) == 2
+    assert next_batch([envelope(1), envelope(2, kind="edit", message_id=77)]) == 1
+    assert next_batch([envelope(1, kind="edit"), envelope(2)]) == 1
+
+
+async def test_one_conversation_waits_and_another_does_not():
+    """The second message of a conversation waits for the first; another conversation is worked on meanwhile."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2))
+    line.submit(envelope(3, conversation="c2"))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+    assert work.batches == [[1], [3]]
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [3], [2]]
+
+
+async def test_a_tap_and_stop_do_not_wait():
+    """Urgent updates run beside the running answer of their own conversation."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2, kind="tap"))
+    line.submit(envelope(3, kind="command", command="stop"))
+    await asyncio.sleep(0)
+
+    assert work.batches == [[1], [2], [3]]
+    work.go.set()
+    await line.until_idle()
+
+
+async def test_at_most_so_many_conversations_at_once():
+    """The limit holds conversations back, not updates."""
+    work = Work()
+    line = lanes(work, limit=1)
+    line.submit(envelope(1))
+    line.submit(envelope(2, conversation="c2"))
+    await work.started.wait()
+    await asyncio.sleep(0)
+
+    assert work.batches == [[1]]
+    work.go.set()
+    await line.until_idle()
+    assert work.batches == [[1], [2]]
+
+
+async def test_a_long_piece_waits_for_the_next():
+    """A piece near 4096 characters is probably not the last: what comes within the window joins it."""
+    work = Work()
+    work.go.set()
+    line = lanes(work, merge_window_s=5)
+    line.submit(envelope(1, text="x" * 4096))
+    await asyncio.sleep(0)
+    line.submit(envelope(2, text="end"))
+    await line.until_idle()
+
+    assert work.batches == [[1, 2]]
+
+
+async def test_closing_takes_nothing_more_and_cuts_short_what_is_late():
+    """After the patience running work is cancelled; waiting updates are left to their inbox rows."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2))
+
+    assert await line.close(0.01) is False
+    line.submit(envelope(3))
+    assert work.batches == [[1]]
+
+
+async def test_a_defect_in_one_batch_does_not_stop_the_line():
+    """What the work raises is logged; the next batch is worked on."""
+    done = []
+
+    async def work(batch):
+        done.append(batch[0].update_id)
+        if batch[0].update_id == 1:
+            raise RuntimeError("defect")
+
+    line = lanes(work)
+    line.submit(envelope(1, kind="command"))
+    line.submit(envelope(2))
+    await line.until_idle()
+
+    assert done == [1, 2]

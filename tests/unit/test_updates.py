@@ -1,0 +1,114 @@
+"""What an update is about: read from Telegram's JSON, without any Telegram."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.updates import Me, batch_text, clean_text, conversation_key, read_update, sender
+
+ME = Me(99, "continuity_bot")
+
+
+def message(text="hello", **fields):
+    chat = fields.pop("chat", {"id": 7, "type": "private"})
+    content = {"message_id": 5, "date": 1, "chat": chat, "from": {"id": 7, "first_name": "Ana"}, "text": text}
+    return {"update_id": 1, "message": content | fields}
+
+
+def group(text, **fields):
+    return message(text, chat={"id": -100123, "type": "supergroup"}, **fields)
+
+
+def command(text, **fields):
+    length = len(text.split()[0])
+    return message(text, entities=[{"type": "bot_command", "offset": 0, "length": length}], **fields)
+
+
+def test_a_private_text_belongs_to_its_chat():
+    """A conversation is bot, chat and topic."""
+    envelope = read_update(message(), ME)
+
+    assert (envelope.kind, envelope.text, envelope.conversation_id) == ("text", "hello", "tg:99:7:0")
+    assert conversation_key(99, -5, 12) == "tg:99:-5:12"
+
+
+def test_a_command_comes_apart_into_name_and_arguments():
+    """The bot's name behind the command is taken off, line breaks separate too."""
+    envelope = read_update(command("/remind@continuity_bot\ntomorrow at 9"), ME)
+
+    assert (envelope.kind, envelope.command, envelope.arguments) == ("command", "remind", "tomorrow at 9")
+
+
+def test_a_command_for_another_bot_is_not_ours():
+    """In a group with several bots each hears its own commands."""
+    assert read_update(command("/help@other_bot", chat={"id": -5, "type": "group"}), ME) is None
+
+
+def test_a_group_is_heard_by_mention_or_reply():
+    """Talk among people is dropped; a mention at the front is taken off; a reply to us counts."""
+    to_us = {"from": {"id": 99}, "text": "earlier"}
+
+    assert read_update(group("what a day"), ME) is None
+    assert read_update(group("@continuity_bot what day is it?"), ME).text == "what day is it?"
+    assert read_update(group("and you?", reply_to_message=to_us), ME).text == "and you?"
+
+
+def test_topics_are_conversations_of_their_own():
+    """The thread counts only in forum topics; replies in other groups have a thread id too."""
+    topic = group("@continuity_bot hi", message_thread_id=12, is_topic_message=True)
+    reply = group("@continuity_bot hi", message_thread_id=12)
+
+    assert read_update(topic, ME).conversation_id == "tg:99:-100123:12"
+    assert read_update(reply, ME).conversation_id == "tg:99:-100123:0"
+
+
+def test_forwarded_text_is_third_party():
+    """What somebody else wrote is never promoted to memory."""
+    assert read_update(message(forward_origin={"type": "user"}), ME).third_party
+
+
+def test_a_quote_comes_along():
+    """A reply to somebody else's words is given with those words."""
+    quoted = read_update(message("what is this?", quote={"text": "E = mc²"}), ME)
+
+    assert quoted.text == "[quoting: E = mc²]\nwhat is this?"
+
+
+def test_media_without_words_is_named():
+    """A voice message has a kind of its own; a photo with a caption is text."""
+    voice = message("", voice={"file_id": "x"})
+    photo = {"update_id": 1, "message": {**message()["message"], "text": None, "caption": "my cat", "photo": []}}
+
+    assert (read_update(voice, ME).kind, read_update(voice, ME).text) == ("media", "voice")
+    assert read_update(photo, ME).text == "[photo] my cat"
+
+
+def test_bots_and_channels_are_not_heard():
+    """Nobody talks to a bot that answers bots."""
+    assert read_update(message(**{"from": {"id": 3, "is_bot": True}}), ME) is None
+    assert read_update(message(chat={"id": -1, "type": "channel"}), ME) is None
+    assert read_update({"update_id": 1, "poll": {}}, ME) is None
+
+
+def test_the_sender_stands_behind_every_kind_of_update():
+    """Access is decided before anything else is read."""
+    assert sender(message()) == 7
+    assert sender({"update_id": 1, "callback_query": {"from": {"id": 8}}}) == 8
+    assert sender({"update_id": 1, "message": {"sender_chat": {"id": -1}}}) is None
+    assert sender({"update_id": 1}) is None
+
+
+def test_pieces_become_one_text_and_edits_replace():
+    """A paste that was cut is joined without a break, messages are joined by lines, an edit replaces its message."""
+    first = read_update(message("x" * 4096), ME)
+    second = replace(read_update(message("tail"), ME), message_id=6)
+    edit = replace(second, kind="edit", text="end")
+
+    assert batch_text([first, second]) == "x" * 4096 + "tail"
+    assert batch_text([first, second, edit]).endswith("xend")
+    assert batch_text([replace(first, text="a"), second]) == "a\ntail"
+
+
+def test_text_that_no_database_takes_is_cleaned():
+    """NUL and lone surrogates go, everything else stays."""
+    assert clean_text("a\x00b\ud800c🐕") == "ab?c🐕"
