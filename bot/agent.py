@@ -141,9 +141,14 @@ def _build(model: str) -> Agent[Ask, str]:
 
 
 def instructions(ask: Ask) -> str:
-    """Return the instructions: text that we wrote, the same for every turn of a day so that prompt caches hit."""
+    """Return the instructions: text that we wrote, the same for every turn of a day so that prompt caches hit.
+
+    Before the first reply of a session that carries context forward, the bootstrap's packet stands last, whole: it
+    fences people's words itself and ends with its guardrails (001).
+    """
     today = datetime.fromtimestamp(ask.now_ms / 1000, ZoneInfo(ask.time_zone))
-    return f"{ask.persona}\n\n{RULES}\n\nToday is {today:%A, %d %B %Y} ({ask.time_zone})."
+    rules = f"{ask.persona}\n\n{RULES}\n\nToday is {today:%A, %d %B %Y} ({ask.time_zone})."
+    return "\n\n".join(filter(None, (rules, ask.packet.bootstrap)))
 
 
 def is_passing(error: Exception) -> bool:

@@ -44,7 +44,6 @@ MAX_THREADS: Final = 5
 STALE_THREAD_MS: Final = 7 * 24 * 3600 * 1000
 """Open loops untouched for longer come last (003 AC-3.3)."""
 
-_BOOTSTRAP_TOKENS: Final = 900
 _FRAME_ITEMS: Final = 5
 _ROUNDS: Final = 4
 _MIN_ABRIDGED_TOKENS: Final = 60
@@ -67,6 +66,7 @@ class ContextInputs:
     last_conversation: str = ""
     jobs: Sequence[JobProgress] = ()
     bootstrap: str = ""
+    """Part of the instructions: always whole, since a cut would take its guardrails; taken out of the cap first."""
     reserved_tokens: int = 0
     """What the rest of the prompt (instructions, the new message) takes out of the cap."""
     errors: Mapping[Tier, str] = field(default_factory=dict)
@@ -123,8 +123,9 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     _guarded(parts["today"], lambda part: _lines(part, inputs.today, counter))
     _guarded(parts["threads"], lambda part: _threads(part, inputs, counter))
     _guarded(parts["last_conversation"], lambda part: _lines(part, inputs.last_conversation.splitlines(), counter))
-    room = max(budget.cap_tokens - max(0, inputs.reserved_tokens), MIN_HISTORY_TOKENS + FRAME_TOKENS)
-    frame = _frame(inputs, min(_BOOTSTRAP_TOKENS, room - MIN_HISTORY_TOKENS - FRAME_TOKENS), counter)
+    reserved = max(0, inputs.reserved_tokens) + counter.count(inputs.bootstrap)
+    room = max(budget.cap_tokens - reserved, MIN_HISTORY_TOKENS + FRAME_TOKENS)
+    frame = _frame(inputs, counter)
     packet = _packet(inputs, parts, frame)
     for _ in range(_ROUNDS):
         over = parts["history"].used + packet_text.tokens(packet, counter) - room
@@ -275,10 +276,9 @@ class _Frame:
     entities: dict[str, str]
     jobs: tuple[JobProgress, ...]
     clarifications: tuple[PendingClarification, ...]
-    bootstrap: str
 
 
-def _frame(inputs: ContextInputs, bootstrap_tokens: int, counter: TokenCounter) -> _Frame:
+def _frame(inputs: ContextInputs, counter: TokenCounter) -> _Frame:
     """Return topics, entities, jobs and the open question, each short and few."""
     state = inputs.state
     topics = sorted(state.active_topics, key=lambda topic: (-topic.weight, topic.name))[:_FRAME_ITEMS]
@@ -290,7 +290,6 @@ def _frame(inputs: ContextInputs, bootstrap_tokens: int, counter: TokenCounter) 
         },
         jobs=tuple(_short_job(job, counter) for job in inputs.jobs[:3]),
         clarifications=tuple(_short_question(asked, counter) for asked in state.pending_clarifications[-1:]),
-        bootstrap=clip_to_tokens(inputs.bootstrap, bootstrap_tokens, counter),
     )
 
 
@@ -330,7 +329,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, _Part], frame: _Frame) -
         today="\n".join(parts["today"].values),
         threads="\n".join(packet_text.thread_line(loop, inputs.now_ms) for loop in loops),
         last_conversation="\n".join(parts["last_conversation"].values),
-        bootstrap=frame.bootstrap,
+        bootstrap=inputs.bootstrap,
         receipts=tuple(_receipt(parts[tier], missing) for tier in TIERS),
         context_compiled_at_ms=inputs.now_ms,
     )

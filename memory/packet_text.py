@@ -4,7 +4,7 @@ Providers cache the longest common beginning of two prompts. So a prompt is: ins
 conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then
 the new message. A short reply is left beside the question that it answers (003 US-1): there the block stands before the
 last exchange. Each block is a message of its own, acknowledged by one word of the assistant (004): what the person says
-is never mixed with data, and roles alternate.
+is never mixed with data, and roles alternate. The bootstrap stands in the instructions, whole (001).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def stable_text(packet: ConversationContextPacket) -> str:
 
 
 def turn_text(packet: ConversationContextPacket) -> str:
-    """Return what changes with every turn, fenced: bootstrap, retrieved, threads, jobs, topics, the open question."""
+    """Return what changes with every turn, fenced: retrieved, threads, jobs, topics, the open question."""
     return fence(_turn_body(packet), TURN_TITLE)
 
 
 def reference_text(packet: ConversationContextPacket) -> str:
-    """Return everything but the history as one fenced block of data, the truncation marker behind it."""
+    """Return everything but history and bootstrap as one fenced block of data, the truncation marker behind it."""
     return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet))))
 
 
@@ -120,7 +120,6 @@ def moment(at_ms: int) -> str:
 def _turn_body(packet: ConversationContextPacket) -> str:
     entities = "; ".join(f"{name} = {ref}" for name, ref in packet.resolved_entities_map.items())
     return _sections(
-        ("Carried forward", packet.bootstrap),
         ("Relevant from before", "\n".join(map(retrieved_line, packet.retrieved))),
         ("Still open", packet.threads),
         ("Running jobs", "\n".join(map(job_line, packet.jobs))),

@@ -255,12 +255,21 @@ def test_a_short_reply_follows_its_question():
 
 def test_what_the_person_says_is_a_message_of_its_own():
     """Data stands before it, acknowledged, so that roles alternate; the first message goes the same way."""
-    packet = build(inputs(state=make_state(), bootstrap="carry this forward"), Budget(), COUNTER)
+    packet = build(inputs(state=make_state(), retrieved=[item("m_1", "carry this forward")]), Budget(), COUNTER)
     block, noted, message = prompt(packet, "hello")
 
     assert [part.role for part in (block, noted, message)] == ["user", "assistant", "user"]
     assert "carry this forward" in block.text
     assert message.text == "hello"
+
+
+def test_the_bootstrap_is_whole_and_stands_in_no_block():
+    """It belongs into the instructions with its guardrails last: not clipped, not fenced again, out of the cap."""
+    whole = " ".join(["word"] * 2000) + " guardrails"
+    packet = build(inputs(state=make_state(), bootstrap=whole), Budget(), COUNTER)
+
+    assert packet.bootstrap == whole
+    assert "guardrails" not in reference_text(packet)
 
 
 def test_people_cannot_write_instructions_into_the_packet():
