@@ -81,7 +81,7 @@ async def test_a_log_behind_its_checkpoint_is_healed(api, model, bot_process):
     assert remembers(model, "two")
     assert remembers(model, "three")
     assert [user for user, _ in stored_turns(bot)] == ["one", "two", "three", "four"]
-    assert "2 turns" in bot.log
+    assert "turns 2-3 come from the checkpoint" in bot.log
 
 
 async def test_a_lost_database_comes_back_from_the_checkpoints(api, model, bot_process):
