@@ -52,14 +52,15 @@ class Taps:
         use = replace(use, expect=await self._group_size(row))
         tap = Tap(envelope, use, orjson.loads(row["payload_json"]))
         try:
-            await self._actions[row["action"]](tap)
+            has_new_buttons = await self._actions[row["action"]](tap)
         except Conflict:
             log.info("second tap on one message", button=envelope.button_id)
             await self._services.closing.done([envelope], [])
             await self._toast(envelope, replies.TAP_USED)
             return
         await self._toast(envelope, replies.TAP_DONE)
-        await self._without_buttons(envelope)
+        if not has_new_buttons:
+            await self._without_buttons(envelope)
 
     async def _group_size(self, row: Row) -> int:
         found = await self._services.db.read_one("button_group_size", group_id=row["group_id"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Literal, cast
 
 from memory.continuity import rows
@@ -39,6 +39,9 @@ MEMORIES_MAX = 60
 LOOPS_MAX = 60
 PACKET_MAX_TOKENS = 900
 REWORD_TIMEOUT_S = 10.0
+
+Write = Callable[..., Awaitable[object]]
+"""Commits the statements that it is given as one transaction, or raises with nothing stored."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,18 +108,23 @@ class Bootstrap:
         await self._db.write(rows.save_preference(owner, preference, self._clock.now_ms()))
 
     async def preview(
-        self, owner: BootstrapOwner, *, origin: SessionOrigin = "gap", asked_for: bool = False
+        self,
+        owner: BootstrapOwner,
+        *,
+        origin: SessionOrigin = "gap",
+        asked_for: bool = False,
+        dropped: Collection[str] = (),
     ) -> BootstrapPreview:
         """Return what can be carried forward and whether to ask, use or say nothing (`GET /continuity/preview`).
 
         Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
-        anew first, without a model, so what was forgotten or closed never shows.
+        anew first, without a model, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
         """
         chosen = await self.preference(owner)
         quiet = BootstrapPreview(offer="nothing", mode=chosen.mode, skip_preview=chosen.skip_preview)
         if offer(chosen, available=True, origin=origin, asked_for=asked_for) == "nothing":
             return quiet
-        selection = (await self._current(owner)).selection
+        selection = without((await self._current(owner)).selection, frozenset(dropped))
         decided = offer(chosen, available=bool(selection.core), origin=origin, asked_for=asked_for)
         return quiet.model_copy(update={"offer": decided, "text": preview(selection), "arcs": selection.arcs})
 
@@ -130,12 +138,14 @@ class Bootstrap:
         skip_preview: bool = False,
         dropped: Sequence[str] = (),
         also: Sequence[Statement] = (),
+        write: Write | None = None,
     ) -> SessionChoice:
         """Store what the user chose for one session, with the packet as it was shown (`POST /continuity/choice`).
 
         One transaction: dropped arcs, the choice, with `remember` the preference, and what the caller adds in `also`
         (the session's `isolated`, the used button, …): a crash leaves all of it or nothing. A second call for the same
-        session replaces the first. Ids in `dropped` that are not on the preview are ignored.
+        session replaces the first. Ids in `dropped` that are not on the preview are ignored. `write` commits the
+        statements in the place of the database: for a caller whose own change belongs into the same transaction.
         Raises `UnknownSession`, also for a session of another conversation, and `ContinuityError` when the owner is
         not the session's primary user; then nothing is stored.
         """
@@ -152,8 +162,12 @@ class Bootstrap:
             if remember:
                 chosen = Preference(mode=mode, skip_preview=skip_preview)
                 effects.append(rows.save_preference(owner, chosen, now_ms))
-            await self._db.write(*effects, *also)
+            await (write or self._db.write)(*effects, *also)
         return choice
+
+    async def choice(self, session_id: str) -> SessionChoice | None:
+        """Return what was chosen for a session, or None."""
+        return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
 
     async def refresh(self, owner: BootstrapOwner) -> Stages:
         """Generate anew whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
@@ -213,7 +227,7 @@ class Bootstrap:
         only when there is something to carry. A restart changes none of this. Raises `UnknownSession`.
         """
         session = await self._session(owner, session_id)
-        choice = await self._choice(session_id)
+        choice = await self.choice(session_id)
         mode = session_mode(await self.preference(owner), choice, _origin(session))
         decision = injection(
             mode, stored_turns=session["turn_count"], user_id=owner.user_id, primary_user_id=session["user_id"]
@@ -334,10 +348,6 @@ class Bootstrap:
     async def _cached(self, owner: BootstrapOwner) -> CachedBootstrap | None:
         """Return the last generation, or None."""
         return rows.cached_from(await self._db.read_one("continuity_cache", owner_key=owner.artifact_key))
-
-    async def _choice(self, session_id: str) -> SessionChoice | None:
-        """Return what was chosen for a session, or None."""
-        return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
 
     async def _session(self, owner: BootstrapOwner, session_id: str) -> Row:
         """Return the session's row. Raises `UnknownSession`, also for one of another conversation."""

@@ -23,7 +23,8 @@ class Tap:
     payload: dict[str, Any]
 
 
-Action = Callable[[Tap], Awaitable[None]]
+Action = Callable[[Tap], Awaitable[bool | None]]
+"""True when it shows the tapped message anew with buttons of its own; otherwise the buttons are taken away."""
 
 
 class Feature(Protocol):
