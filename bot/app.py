@@ -50,6 +50,7 @@ from memory.db.sqlite import SqliteDatabase
 from memory.hydrator import Hydrator
 from memory.languages import Languages
 from memory.ports import Statement
+from memory.promoter import Promoter
 from memory.recorder import Recorder
 from memory.search import Searcher, index_turn
 from memory.store import Store
@@ -171,8 +172,17 @@ class App:
             summary_max_tokens=settings.continuity_summary_tokens,
             derive=lambda turn: (index_turn(turn, self.languages),),
         )
+        promoter = Promoter(self.db, self.languages)
         self.recorder = Recorder(
-            self.store, self.hydrator, self.checkpoints, self.languages, self.counter, self.clock, self.ids
+            self.store,
+            self.hydrator,
+            self.checkpoints,
+            self.languages,
+            self.counter,
+            self.clock,
+            self.ids,
+            promote=promoter.promote,
+            notice=promoter.notice,
         )
         self.searcher = Searcher(self.db, self.languages, counter=self.counter)
         self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)

@@ -167,3 +167,44 @@ VALUES (:compaction_id, :session_id, :reason, :method, :from_seq, :through_seq, 
 -- Once only: a second tap on the button changes no row.
 UPDATE compactions SET undone_at_ms = :undone_at_ms
 WHERE compaction_id = :compaction_id AND undone_at_ms IS NULL;
+
+-- Memories (002 phase 3): what outlives its session.
+
+-- name: insert_memory
+-- Only while its turn is there: what was forgotten meanwhile is not written down again (P13).
+INSERT INTO memories (memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status,
+    superseded_by, created_at_ms)
+SELECT :memory_id, :conversation_id, :user_id, :session_id, :turn_id, :kind, :subject, :text, :score, :status,
+    NULL, :created_at_ms
+WHERE EXISTS (SELECT 1 FROM conversation_turns WHERE turn_id = :turn_id);
+
+-- name: supersede_memory
+-- A newer value takes its place; it stays with its own provenance.
+UPDATE memories SET status = 'superseded', superseded_by = :superseded_by
+WHERE memory_id = :memory_id AND status = 'active';
+
+-- name: memories_of_person
+-- What the gate compares a candidate with: superseded ones too, so that a turn is never promoted twice.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories
+WHERE conversation_id = :conversation_id
+    AND (user_id = :user_id OR (user_id IS NULL AND CAST(:user_id AS BIGINT) IS NULL))
+ORDER BY created_at_ms DESC, memory_id LIMIT :limit;
+
+-- name: memories_remembered
+-- For /memory: what is remembered here now, the latest first.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories WHERE conversation_id = :conversation_id AND status = 'active'
+ORDER BY created_at_ms DESC, memory_id LIMIT :limit OFFSET :offset;
+
+-- name: memories_counted
+-- For /memory: how many there are.
+SELECT COUNT(*) AS n FROM memories WHERE conversation_id = :conversation_id AND status = 'active';
+
+-- name: memory_by_id
+-- One memory, to forget it or to show it.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories WHERE memory_id = :memory_id;

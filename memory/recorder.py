@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -129,6 +129,13 @@ async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
         return await work()
 
 
+async def _quietly(promote: Promote, state: SessionState, turns: Sequence[ConversationTurn]) -> None:
+    try:
+        await promote(state, turns)
+    except Exception:
+        log.exception("memory candidates of session %s were not kept", state.session_id)
+
+
 class Recorder:
     """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
 
@@ -143,6 +150,7 @@ class Recorder:
         ids: Ids,
         *,
         promote: Promote | None = None,
+        notice: Promote | None = None,
         max_live: int = MAX_LIVE_SESSIONS,
     ) -> None:
         self._store = store
@@ -152,6 +160,8 @@ class Recorder:
         self._clock = clock
         self._ids = ids
         self._promote = promote
+        self._notice = notice
+        self._noticing: set[asyncio.Task[None]] = set()
         self._max_live = max_live
         self._live: OrderedDict[str, _Live] = OrderedDict()
         self._changed: dict[str, None] = {}
@@ -181,6 +191,8 @@ class Recorder:
                     *also,
                 )
                 self._status_written(before, "paused")
+        if before and before in self._live:
+            self._later(self._promote, self._live[before])
         self._keep(state.session_id, _Live(state, (), "", 1, None))
         return state
 
@@ -274,6 +286,7 @@ class Recorder:
             point("after_commit")
             live.append(logged)
             self._checkpoint_later(live)
+            self._later(self._notice, live)
             return turn
 
     async def edit(
@@ -399,6 +412,31 @@ class Recorder:
         self._live.pop(session_id, None)
         self._changed.pop(session_id, None)
 
+    @asynccontextmanager
+    async def alone(self, conversation_id: str, session_ids: Sequence[str]) -> AsyncIterator[None]:
+        """Keep everybody else from a conversation and these sessions of it, and have nothing of them in memory.
+
+        For whoever rewrites their rows (P13): a turn that is being answered meanwhile is stored upon the new rows.
+        Do not call this recorder inside the block.
+        """
+        async with AsyncExitStack() as taken:
+            await taken.enter_async_context(self._turn_taking(conversation_id))
+            for session_id in session_ids:
+                await taken.enter_async_context(self._turn_taking(session_id))
+            for session_id in session_ids:
+                await self.release(session_id)
+            yield
+
+    # --- promotion behind the reply ---------------------------------------------------------------------------------
+
+    def _later(self, promote: Promote | None, live: _Live) -> None:
+        """Let the promoter see the session's last turns behind the reply; what fails comes with a later turn."""
+        if promote is None:
+            return
+        task = asyncio.get_running_loop().create_task(_quietly(promote, live.state, live.turns))
+        self._noticing.add(task)
+        task.add_done_callback(self._noticing.discard)
+
     # --- checkpoints behind the reply -------------------------------------------------------------------------------
 
     def _checkpoint_later(self, live: _Live) -> None:
@@ -416,7 +454,9 @@ class Recorder:
         )
 
     async def settle(self) -> None:
-        """Wait until every checkpoint that is due has been tried."""
+        """Wait until every checkpoint that is due has been tried, and the promotion that is under way is over."""
+        while self._noticing:
+            await asyncio.wait(set(self._noticing))
         await self._behind.settle()
 
     @property
@@ -438,10 +478,7 @@ class Recorder:
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
         saved = await self._behind.now(self._snapshot(live, clean=True))
         if self._promote:
-            try:
-                await self._promote(live.state, turns)
-            except Exception:
-                log.exception("memory candidates of session %s were not kept", session_id)
+            await _quietly(self._promote, live.state, turns)
         return saved
 
     async def shutdown(self, deadline_s: float) -> list[str]:

@@ -216,7 +216,7 @@ CREATE TABLE memories (
     score DOUBLE PRECISION NOT NULL,          -- 0..1 of the promotion gate
     status TEXT NOT NULL,                     -- active | superseded
     superseded_by TEXT,                       -- memory_id of the newer value
-    created_at_ms BIGINT NOT NULL             -- when it was promoted
+    created_at_ms BIGINT NOT NULL             -- when it was said: of two values the later counts
 );
 CREATE INDEX memories_by_conversation ON memories (conversation_id, status, created_at_ms);
 CREATE INDEX memories_by_subject ON memories (conversation_id, subject);
