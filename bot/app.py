@@ -236,7 +236,7 @@ class App:
                 await asyncio.sleep(backoff_s(tries))
             else:
                 break
-        self.me = Me(self.bot.id, self.bot.username)
+        self.me = Me(self.bot.id, self.bot.username or "")
 
     async def _join(self) -> None:
         """Build what works on updates and join it."""
@@ -268,7 +268,7 @@ class App:
             inbox=self.inbox,
             closing=self.closing,
             delivery=self.delivery,
-            stage=Stage(self.bot, self.db, self.outbox, self.delivery.show),
+            stage=Stage(self.bot, self.db, self.outbox, self.delivery),
             responder=self._responder or self._make_responder(),
             waiting=self.waiting,
             persona=_instructions(settings.continuity_persona),
@@ -311,7 +311,7 @@ class App:
         for found in await self.hydrator.adopt(survey.orphans):
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
-        await Recovery(self.services, self.turns, self.outbox, self.lanes).run(self.report)
+        await Recovery(self.services, self.outbox, self.lanes).run(self.report)
         await self._store_report()
         log.info("started", boot_id=self.boot_id, bot=self.me.username, **self.report.as_dict())
 

@@ -24,6 +24,7 @@ from memory.ports import Clock, Database, Statement
 log = structlog.get_logger(__name__)
 
 UNPROVEN_MARK = "\n↻"
+PREVIEW_PATIENCE_S = 15.0
 MAX_ATTEMPTS = 12
 """Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
 
@@ -108,7 +109,8 @@ class Delivery:
         self._probe_ids = probe_ids
         self._resend_unproven = resend_unproven
         self._waiting: dict[int, deque[Part]] = {}
-        self._shown: dict[str, asyncio.Future[int | None]] = {}
+        self._previews: dict[str, asyncio.Future[int | None]] = {}
+        """Previews on their way to the screen, by turn."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.high_water = HighWater()
         self.unreachable: dict[int, str] = {}
@@ -132,6 +134,8 @@ class Delivery:
     def deliver(self, parts: Iterable[Part]) -> None:
         """Send these parts after what the chat is waiting for already."""
         for part in parts:
+            if part.kind == "preview" and part.turn_id is not None:
+                self._previews[part.turn_id] = asyncio.get_running_loop().create_future()
             line = self._waiting.get(part.chat_id)
             if line is not None:
                 line.append(part)
@@ -141,12 +145,16 @@ class Delivery:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def show(self, part: Part) -> int | None:
-        """Deliver one part and wait until it is settled; return its message id, None when it failed."""
-        future: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-        self._shown[part.part_id] = future
-        self.deliver([part])
-        return await future
+    async def preview(self, turn_id: str) -> int | None:
+        """Return the message that shows the unfinished answer of a turn, None when there is none.
+
+        A preview that is on its way, or that an earlier process left unrecorded, is waited for, at most a while.
+        """
+        future = self._previews.get(turn_id)
+        if future is not None:
+            await asyncio.wait([future], timeout=PREVIEW_PATIENCE_S)
+        row = await self._db.read_one("outbox_preview", turn_id=turn_id)
+        return row["message_id"] if row else None
 
     async def reachable(self, bot_id: int, chat_id: int) -> None:
         """Note that a chat is alive: somebody wrote there."""
@@ -164,7 +172,7 @@ class Delivery:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for future in self._shown.values():
+        for future in self._previews.values():
             future.cancel()
 
     async def _run(self, chat_id: int) -> None:
@@ -172,12 +180,14 @@ class Delivery:
         try:
             while line:
                 message_id = await self._guarded(line[0])
-                future = self._shown.pop(line[0].part_id, None)
-                if future is not None and not future.done():
-                    future.set_result(message_id)
-                line.popleft()
+                self._tell_preview(line.popleft(), message_id)
         finally:
             del self._waiting[chat_id]
+
+    def _tell_preview(self, part: Part, message_id: int | None) -> None:
+        future = self._previews.pop(part.turn_id, None) if part.kind == "preview" and part.turn_id else None
+        if future is not None and not future.done():
+            future.set_result(message_id)
 
     async def _guarded(self, part: Part) -> int | None:
         """Settle one part; a surprise fails this part alone, so that the rest of the chat goes on."""

@@ -114,5 +114,5 @@ class Dispatch:
 
     async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
-        message = Message(replies.QUARANTINED, edits_message_id=await self._turns.preview_of(turn_id))
+        message = Message(replies.QUARANTINED, edits_message_id=await self._services.delivery.preview(turn_id))
         await self._services.closing.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)

@@ -13,7 +13,6 @@ from bot import replies
 from bot.lanes import Lanes
 from bot.outbox import Button, Message, Outbox
 from bot.services import Services
-from bot.turns import Turns
 from bot.updates import Envelope, batch_text
 
 log = structlog.get_logger(__name__)
@@ -52,9 +51,8 @@ def by_turn(envelopes: Sequence[Envelope]) -> list[list[Envelope]]:
 class Recovery:
     """Runs once, before polling begins."""
 
-    def __init__(self, services: Services, turns: Turns, outbox: Outbox, lanes: Lanes) -> None:
+    def __init__(self, services: Services, outbox: Outbox, lanes: Lanes) -> None:
         self._services = services
-        self._turns = turns
         self._outbox = outbox
         self._lanes = lanes
 
@@ -90,5 +88,5 @@ class Recovery:
             (Button(replies.ANSWER_NOW, "answer_parked", payload),),
             (Button(replies.SKIP, "skip_parked", payload), Button(replies.FRESH_START, "fresh_parked", payload)),
         )
-        message = Message(text, buttons=buttons, edits_message_id=await self._turns.preview_of(turn_id))
+        message = Message(text, buttons=buttons, edits_message_id=await self._services.delivery.preview(turn_id))
         await self._services.closing.parked(batch, [message], "interrupted long ago", turn_id)

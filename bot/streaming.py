@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Literal, Self
 
 import structlog
@@ -12,6 +12,7 @@ from telegram import Bot
 from telegram.constants import ChatAction
 from telegram.error import RetryAfter, TelegramError
 
+from bot.delivery import Delivery
 from bot.outbox import Outbox, Part, Target
 from bot.telegram_calls import NO_PREVIEW
 from memory.ports import Database
@@ -42,11 +43,11 @@ def shown_text(text: str) -> str:
 class Stage:
     """Knows how this bot may show growing answers; drafts are given up when the server has none."""
 
-    def __init__(self, bot: Bot, db: Database, outbox: Outbox, show: Callable[..., Awaitable[int | None]]) -> None:
+    def __init__(self, bot: Bot, db: Database, outbox: Outbox, delivery: Delivery) -> None:
         self.bot = bot
         self.db = db
         self.outbox = outbox
-        self.show = show
+        self.delivery = delivery
         self.drafts_work = True
 
     def live(self, target: Target, turn_id: str, mode: Mode, reply_to_message_id: int | None) -> LiveAnswer:
@@ -78,8 +79,7 @@ class LiveAnswer:
 
     async def __aenter__(self) -> Self:
         """Begin: "typing…" at once."""
-        row = await self._stage.db.read_one("outbox_preview", turn_id=self._turn_id)
-        self.message_id = row["message_id"] if row else None
+        self.message_id = await self._stage.delivery.preview(self._turn_id)
         self._task = asyncio.create_task(self._run(), name=f"live:{self._turn_id}")
         return self
 
@@ -154,4 +154,5 @@ class LiveAnswer:
 
     async def _send_first(self, part: Part) -> None:
         await self._stage.db.write(self._stage.outbox.insert(part))
-        self.message_id = await self._stage.show(part)
+        self._stage.delivery.deliver([part])
+        self.message_id = await self._stage.delivery.preview(self._turn_id)

@@ -173,11 +173,6 @@ class Turns:
         )
         await self._services.closing.parked(batch, [message], reason.reason, turn_id)
 
-    async def preview_of(self, turn_id: str) -> int | None:
-        """Return the message that shows a turn's unfinished preview, so that no half answer is left standing."""
-        row = await self._services.db.read_one("outbox_preview", turn_id=turn_id)
-        return row["message_id"] if row else None
-
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:
     """Quote the message in groups, where answers of several people cross."""

@@ -188,12 +188,12 @@ def _addressed(message: Mapping[str, Any], text: str, entities: Sequence[Mapping
         return True
     if any(entity.get("type") == "text_mention" and entity["user"]["id"] == me.bot_id for entity in entities):
         return True
-    return f"@{me.username.lower()}" in text.lower()
+    return bool(me.username) and f"@{me.username.lower()}" in text.lower()
 
 
 def _without_mention(text: str, me: Me) -> str:
     mention = f"@{me.username}"
-    if text.lower().startswith(mention.lower()):
+    if me.username and text.lower().startswith(mention.lower()):
         return text[len(mention) :].lstrip(" ,:")
     return text
 

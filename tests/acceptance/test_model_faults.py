@@ -95,6 +95,24 @@ async def test_a_group_sees_the_answer_grow_in_one_message(api, model, bot_proce
     assert [line.text for line in bot_lines(api, group)] == ["You said: tell us a long story now"]
 
 
+async def test_a_preview_that_was_sent_but_not_recorded_is_found(api, model, bot_process):
+    """Killed between the first words on the screen and their record, the answer still ends up in that one message."""
+    bot = await bot_process(start=False)
+    group = api.people.opens_group("Friends")
+    model.gate = Gate()
+    api.people.says(PERSON, "@continuity_bot tell us a story", chat_id=group)
+    await bot.launch(CONTINUITY_FAULT="outbox_sent_unrecorded")
+    await model.until(lambda: model.requests)
+    model.gate.let(4)
+    assert await bot.wait() == -9
+    model.gate.open()
+    model.gate = None
+    await bot.start()
+    await api.until(lambda: stored_turns(bot) and not bot_lines(api, group)[0].text.endswith("…"))
+
+    assert [line.text for line in bot_lines(api, group)] == ["You said: tell us a story"]
+
+
 async def test_an_old_half_done_turn_is_asked_about(api, model, bot_process):
     """A turn that was cut off longer ago than the window is not spent tokens on: [Answer now] [Skip] [Fresh start]."""
     bot = await bot_process()
