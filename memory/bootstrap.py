@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, cast
 
 from memory.continuity import rows
@@ -39,9 +39,6 @@ MEMORIES_MAX = 60
 LOOPS_MAX = 60
 PACKET_MAX_TOKENS = 900
 REWORD_TIMEOUT_S = 10.0
-
-Write = Callable[..., Awaitable[object]]
-"""Commits the statements that it is given as one transaction, or raises with nothing stored."""
 
 _log = logging.getLogger(__name__)
 
@@ -138,14 +135,12 @@ class Bootstrap:
         skip_preview: bool = False,
         dropped: Sequence[str] = (),
         also: Sequence[Statement] = (),
-        write: Write | None = None,
     ) -> SessionChoice:
         """Store what the user chose for one session, with the packet as it was shown (`POST /continuity/choice`).
 
         One transaction: dropped arcs, the choice, with `remember` the preference, and what the caller adds in `also`
         (the session's `isolated`, the used button, …): a crash leaves all of it or nothing. A second call for the same
-        session replaces the first. Ids in `dropped` that are not on the preview are ignored. `write` commits the
-        statements in the place of the database: for a caller whose own change belongs into the same transaction.
+        session replaces the first. Ids in `dropped` that are not on the preview are ignored.
         Raises `UnknownSession`, also for a session of another conversation, and `ContinuityError` when the owner is
         not the session's primary user; then nothing is stored.
         """
@@ -162,7 +157,7 @@ class Bootstrap:
             if remember:
                 chosen = Preference(mode=mode, skip_preview=skip_preview)
                 effects.append(rows.save_preference(owner, chosen, now_ms))
-            await (write or self._db.write)(*effects, *also)
+            await self._db.write(*effects, *also)
         return choice
 
     async def choice(self, session_id: str) -> SessionChoice | None:
