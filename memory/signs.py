@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from memory.languages import Language
 from memory.sentences import Sentence, has_question_mark, is_question, pieces, plain_sentence
@@ -39,8 +40,12 @@ def sentence_signs(sentence: Sentence, language: Language) -> frozenset[str]:
     return frozenset(signs)
 
 
+@lru_cache(maxsize=64)
 def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
-    """Return the sentences of a text with their signs, at most 40."""
+    """Return the sentences of a text with their signs, at most 40.
+
+    Kept for a moment: a turn is read before it is stored and again when it is folded.
+    """
     plain = ((plain_sentence(piece, language), listed) for piece, listed in pieces(text))
     return tuple(replace(s, signs=sentence_signs(s, language), listed=listed) for s, listed in plain)
 
