@@ -20,6 +20,9 @@ from memory.errors import Conflict, StorageError, StorageUnavailable, UnsafeSett
 from memory.faults import point
 from memory.ports import Result, Row, Statement
 
+READER_CACHE_KIB = 32_000
+READER_MMAP_BYTES = 1_000_000_000
+"""Searches of a large database read many pages: mapped, they cost no copy each."""
 BUSY_TIMEOUT_MS = 5000
 GROUP_LIMIT = 512
 """At most so many calls share one commit, so that the first of them does not wait for ever."""
@@ -127,6 +130,8 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         )
         connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
         connection.execute("PRAGMA query_only=ON")
+        connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB}")
+        connection.execute(f"PRAGMA mmap_size={READER_MMAP_BYTES}")
         connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as exc:
         if connection:
