@@ -26,14 +26,18 @@ from bot.dispatch import Dispatch
 from bot.features.answering import Answering
 from bot.features.base import Feature, actions_of, commands_of
 from bot.features.basics import Basics
+from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
 from bot.intake import DurableQueue, Inbox
+from bot.jobs import Jobs
 from bot.lanes import Lanes
 from bot.outbox import Message, Outbox, Target
 from bot.pace import Limits, Pace
+from bot.people import People
 from bot.personas import load_persona
 from bot.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
 from bot.recovery import Recovery, StartReport
+from bot.reminding import RemindFirst
 from bot.responder import Responder
 from bot.services import Services
 from bot.settings import Settings
@@ -251,6 +255,7 @@ class App:
         )
         await self.delivery.open(self.me.bot_id)
         self.closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
+        self.jobs = Jobs(self.db, self.clock, self.closing, self.recorder, self.me.bot_id)
         self.services = Services(
             settings=settings,
             me=self.me,
@@ -269,8 +274,14 @@ class App:
             closing=self.closing,
             delivery=self.delivery,
             stage=Stage(self.bot, self.db, self.outbox, self.delivery),
-            responder=self._responder or self._make_responder(),
+            responder=RemindFirst(
+                self._responder or self._make_responder(),
+                self.languages,
+                next_has_tools=settings.continuity_model != "offline",
+            ),
             waiting=self.waiting,
+            people=People(self.db, self.clock, settings.continuity_timezone),
+            jobs=self.jobs,
             persona=_instructions(settings.continuity_persona),
         )
         self.turns = Turns(self.services)
@@ -289,7 +300,8 @@ class App:
     def _features(self) -> list[Feature]:
         """Return everything that a person can do."""
         sessions = Sessions(self.services)
-        return [Basics(self.services), sessions, Answering(self.services, self.turns, self.lanes, sessions)]
+        answering = Answering(self.services, self.turns, self.lanes, sessions)
+        return [Basics(self.services), sessions, answering, Reminders(self.services)]
 
     def _make_responder(self) -> Responder:
         if self.settings.continuity_model == "offline":
@@ -346,6 +358,7 @@ class App:
 
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
+        await self.jobs.start()
         if self.gate.code:
             self._announce(
                 f"\nNobody is allowed yet. To pair, send this code to @{self.me.username}: {self.gate.code}\n"
@@ -443,6 +456,7 @@ class App:
     async def stop(self) -> None:
         """Stop in order (002 section 6); may be called at any point of the start, and twice."""
         if hasattr(self, "updater"):
+            await self.jobs.stop()
             await self._stop_receiving()
             finished = await self.lanes.close(STOP_TURNS_S)
             await self.delivery.flush(STOP_DELIVERY_S)

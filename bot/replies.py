@@ -22,6 +22,9 @@ COMMANDS = {
     "sessions": "our conversations, by topic and age",
     "stop": "stop the answer that is being written",
     "retry": "answer my last message again",
+    "remind": "remind you of something at a time",
+    "jobs": "the reminders that are to come",
+    "timezone": "by which clock I read and say times",
     "privacy": "what is stored, where, and for how long",
 }
 
@@ -85,6 +88,43 @@ QUARANTINED = (
 EDITED = "You changed a message that I have answered already."
 ANSWER_AGAIN = "Answer again"
 STOPPED_PARKED = "I was stopped before I could answer. Shall I?"
+
+REMINDER = "⏰ {title}"
+WAS_DUE = "was due {ago}"
+REMIND_SET = "I will remind you {when} ({zone}): {title}"
+REMIND_ONCE = "It comes once: I cannot repeat reminders yet."
+REMIND_ZONE_HINT = "If {zone} is not your clock, tell me yours: /timezone Europe/Berlin"
+REMIND_HOW = (
+    "Say when and what, for example:\n"
+    "/remind tomorrow at 9 call Ana\n"
+    "/remind in 20 minutes take the pizza out\n"
+    "/remind on 12 December at 18:30 book the table\n\n"
+    "Plain words do as well: “remind me on Friday to send the report”. /jobs shows what is to come.\n"
+    "Your time zone is {zone}: it is {when} there. /timezone changes it."
+)
+REMIND_UNCLEAR = (
+    "I do not understand when that is, so I set nothing: “{said}”\n"
+    "Which time do you mean? For example: /remind tomorrow at 9 call Ana"
+)
+REMIND_NO_WHAT = "What shall I remind you of {when}? Say both together, for example: /remind tomorrow at 9 call Ana"
+REMIND_WHEN = "When shall I remind you of it?"
+REMIND_WHAT = "What shall I remind you of then?"
+JOBS_HEAD = "To come:"
+JOBS_LATE = "⏰ These are due:"
+JOBS_MORE = "… and {count} more"
+JOBS_NONE = "Nothing is planned. /remind tomorrow at 9 call Ana sets a reminder."
+JOB_DONE = "Done"
+JOB_HOUR = "Snooze 1 h"
+JOB_TOMORROW = "Tomorrow"
+JOB_CANCEL = "Cancel"
+JOB_UNDO = "Change my mind"
+JOB_DONE_TEXT = "Done: {title}"
+JOB_CANCELLED_TEXT = "Taken back, I will not remind you: {title}"
+JOB_SNOOZED_TEXT = "Put off until {when}: {title}"
+JOB_GONE = "That reminder is over already."
+ZONE_IS = "Your time zone is {zone}: it is {now} there.\nTo change it, name a city or a zone: /timezone Europe/Berlin"
+ZONE_SET = "Your time zone is {zone} now: it is {now} there. Reminders that are set already keep their time."
+ZONE_UNKNOWN = "I know no time zone “{said}”. Name it like this: /timezone Europe/Berlin, or /timezone New York"
 
 TAP_TOO_OLD = "This button is too old; please ask again."
 TAP_USED = "This was chosen already."

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.outbox import Button
 from memory.ports import Statement
 from memory.types import ConversationContextPacket, SessionState, ToolCall
 
@@ -30,11 +31,13 @@ class Ask:
     now_ms: int
     private: bool = True
     third_party: bool = False
+    time_zone_chosen: bool = True
+    """False when it is the bot's own, for want of a choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer; `effects` are committed together with the turn."""
+    """A whole answer; `effects` and `change` are committed together with the turn, `buttons` hang under it."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -44,6 +47,8 @@ class Answer:
     action_name: str | None = None
     job_refs: tuple[str, ...] = ()
     effects: tuple[Statement, ...] = field(default=())
+    change: Callable[[SessionState], SessionState] | None = None
+    buttons: tuple[tuple[Button, ...], ...] = ()
 
 
 class NoAnswer(Exception):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from bot.closing import Closing
 from bot.delivery import Delivery
 from bot.intake import Inbox
+from bot.jobs import Jobs
+from bot.people import People
 from bot.responder import Responder
 from bot.settings import Settings
 from bot.streaming import Stage
@@ -45,4 +47,6 @@ class Services:
     stage: Stage
     responder: Responder
     waiting: Waiting
+    people: People
+    jobs: Jobs
     persona: str

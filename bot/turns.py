@@ -81,9 +81,10 @@ class Turns:
         services, first = self._services, batch[0]
         said = text if text is not None else batch_text(batch)
         now_ms = services.clock.now_ms()
+        zone = await services.people.time_zone(first.user_id)
         state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
         packet = await services.assembler.packet(
-            state, said, now_ms=now_ms, time_zone=services.settings.continuity_timezone, isolated=state.isolated
+            state, said, now_ms=now_ms, time_zone=zone.name, isolated=state.isolated
         )
         ask = Ask(
             turn_id=turn_id,
@@ -94,7 +95,8 @@ class Turns:
             state=state,
             packet=packet,
             persona=services.persona,
-            time_zone=services.settings.continuity_timezone,
+            time_zone=zone.name,
+            time_zone_chosen=zone.chosen,
             now_ms=now_ms,
             private=first.private,
             third_party=any(envelope.third_party for envelope in batch),
@@ -136,6 +138,7 @@ class Turns:
             kind="reply",
             reply_to_message_id=_reply_to(batch),
             edits_message_id=live.message_id,
+            buttons=answer.buttons,
         )
         parts, rows = services.closing.compose(Target.of(batch[-1]), [message], ask.turn_id)
         ends = [services.inbox.done(envelope) for envelope in batch]
@@ -147,6 +150,8 @@ class Turns:
             return
         faults.point("turn_committed")
         services.delivery.deliver(parts)
+        if answer.job_refs:
+            services.jobs.look()
         self.answered += 1
         log.info(
             "turn stored",
@@ -196,5 +201,6 @@ def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchang
         output_tokens=answer.output_tokens,
         bot_id=first.bot_id,
         update_id=first.update_id,
+        change=answer.change,
         created_at_ms=now_ms,
     )

@@ -69,6 +69,8 @@ class Exchange:
     output_tokens: int = 0
     bot_id: int | None = None
     update_id: int | None = None
+    change: Callable[[SessionState], SessionState] | None = None
+    """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
 
 
 class _Live:
@@ -266,6 +268,7 @@ class Recorder:
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
             state = self._hydrator.fold.advance(live.state, logged, live.turns)
+            state = exchange.change(state) if exchange.change else state
             point("before_commit")
             await self._write(
                 live,

@@ -308,6 +308,14 @@ def open_loop(
     return _edited(state, loop_rules.add(state.open_loops, [draft], moment, words))
 
 
+def begin_job(state: SessionState, job_id: str) -> SessionState:
+    """Return the state with a job that was made between turns; unchanged when it knows the job."""
+    if job_id in state.active_job_refs:
+        return state
+    refs = (*state.active_job_refs, job_id)[-MAX_JOB_REFS:]
+    return state.model_copy(update={"active_job_refs": refs, "edits": state.edits + 1})
+
+
 def end_job(state: SessionState, job_id: str) -> SessionState:
     """Return the state without a job that is done or cancelled; unchanged when it does not know the job."""
     if job_id not in state.active_job_refs:
@@ -336,6 +344,7 @@ def session_title(state: SessionState) -> str:
 __all__ = [
     "TurnSigns",
     "apply_turn",
+    "begin_job",
     "close_loop",
     "end_job",
     "live_loops",

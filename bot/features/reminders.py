@@ -1,0 +1,179 @@
+"""/remind, /jobs, /timezone and the buttons of reminders: done, snooze, tomorrow, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+
+from bot import replies
+from bot.features.base import Action, Command, Tap
+from bot.jobs import (
+    MAX_AHEAD_MS,
+    Event,
+    Job,
+    insert_job,
+    job_id_of,
+    job_list,
+    move_job,
+    next_status,
+    snoozed_until,
+    when_text,
+)
+from bot.outbox import Message, Target
+from bot.people import TIME_ZONE, find_time_zone
+from bot.reminding import repeats, set_text, undo_button
+from bot.services import Services
+from bot.updates import Envelope
+from memory.state_manager import begin_job
+from memory.when import Reminder, parse_when
+
+_LEAD = re.compile(r"^(?:me|us)\s+", re.IGNORECASE)
+
+
+class Reminders:
+    """Sets, shows and ends reminders; each change in one transaction with what is said about it."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {
+            "remind": self.remind,
+            "jobs": self.overview,
+            "timezone": self.time_zone,
+        }
+        self.actions: dict[str, Action] = {
+            "job_done": self._done,
+            "job_cancel": self._cancel,
+            "job_snooze": self._snooze,
+        }
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    async def remind(self, envelope: Envelope) -> None:
+        """Set a reminder and say when it comes; ask back when the time or the matter is missing."""
+        services, said = self._services, _LEAD.sub("", envelope.arguments)
+        time_zone = await services.people.time_zone(envelope.user_id)
+        zone = time_zone.name
+        now_ms = services.clock.now_ms()
+        if not said:
+            await self._say(envelope, replies.REMIND_HOW.format(zone=zone, when=when_text(now_ms, now_ms, zone)))
+            return
+        language = services.languages.detect(said, envelope.language or "en")
+        timed = await asyncio.to_thread(parse_when, said, now_ms, zone, language)  # odd dates load a library
+        if timed is None or not now_ms < timed[0] <= now_ms + MAX_AHEAD_MS:
+            await self._say(envelope, replies.REMIND_UNCLEAR.format(said=replies.shorten(said, 60)))
+            return
+        found = Reminder(*timed)
+        if not found.what:
+            when = when_text(timed[0], now_ms, zone)
+            await self._say(envelope, replies.REMIND_NO_WHAT.format(when=when))
+            return
+        text = set_text(found, now_ms, zone, once_only=repeats(said), zone_chosen=time_zone.chosen)
+        await self._set(envelope, found, zone, text)
+
+    async def _set(self, envelope: Envelope, found: Reminder, zone: str, text: str) -> None:
+        services = self._services
+        call_key = f"{envelope.bot_id}:{envelope.update_id}"
+        job_id = job_id_of(call_key)
+        session_id = await services.store.current_session_id(envelope.conversation_id)
+        job = insert_job(
+            call_key,
+            conversation_id=envelope.conversation_id,
+            session_id=session_id,
+            user_id=envelope.user_id,
+            turn_id=None,
+            title=found.what,
+            due_at_ms=found.due_at_ms or 0,
+            time_zone=zone,
+            now_ms=services.clock.now_ms(),
+        )
+        parts, rows = services.closing.compose(Target.of(envelope), [Message(text, buttons=undo_button(job_id))])
+        end = services.inbox.done(envelope)
+        await services.jobs.change(session_id, lambda state: begin_job(state, job_id), end, job, *rows)
+        services.delivery.deliver(parts)
+        services.jobs.look()
+
+    async def overview(self, envelope: Envelope) -> None:
+        """List what is to come, with buttons."""
+        jobs = await self._services.jobs.upcoming(envelope.conversation_id, envelope.user_id)
+        if not jobs:
+            await self._say(envelope, replies.JOBS_NONE)
+            return
+        zone = await self._services.people.time_zone(envelope.user_id)
+        message = job_list(replies.JOBS_HEAD, jobs, self._services.clock.now_ms(), zone.name)
+        await self._services.closing.done([envelope], [message])
+
+    async def time_zone(self, envelope: Envelope) -> None:
+        """Say by which clock times are read, or set it."""
+        services, now_ms = self._services, self._services.clock.now_ms()
+        if not envelope.arguments or envelope.user_id is None:
+            zone = (await services.people.time_zone(envelope.user_id)).name
+            await self._say(envelope, replies.ZONE_IS.format(zone=zone, now=when_text(now_ms, now_ms, zone)))
+            return
+        found = find_time_zone(envelope.arguments)
+        if found is None:
+            await self._say(envelope, replies.ZONE_UNKNOWN.format(said=replies.shorten(envelope.arguments, 40)))
+            return
+        text = replies.ZONE_SET.format(zone=found, now=when_text(now_ms, now_ms, found))
+        chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
+        await services.closing.done([envelope], [Message(text)], chosen)
+
+    # --- buttons ----------------------------------------------------------------------------------------------------
+
+    async def _done(self, tap: Tap) -> bool:
+        return await self._end(tap, "finish", replies.JOB_DONE_TEXT)
+
+    async def _cancel(self, tap: Tap) -> bool:
+        return await self._end(tap, "cancel", replies.JOB_CANCELLED_TEXT)
+
+    async def _end(self, tap: Tap, event: Event, text: str) -> bool:
+        """End a job; its session forgets it in the same transaction."""
+        job = await self._job(tap, event)
+        if job is None:
+            return False
+        message = await self._shown(tap, text.format(title=job.title), job.job_id)
+        parts, rows = self._services.closing.compose(Target.of(tap.envelope), [message])
+        move = move_job(job, event, self._services.clock.now_ms())
+        await self._services.jobs.end(job, self._services.inbox.done(tap.envelope), tap.use, move, *rows)
+        self._services.delivery.deliver(parts)
+        return bool(message.buttons)
+
+    async def _snooze(self, tap: Tap) -> bool:
+        """Put a job off: what was delivered from now on, what is still to come from its own time on."""
+        job = await self._job(tap, "snooze")
+        if job is None:
+            return False
+        services, now_ms = self._services, self._services.clock.now_ms()
+        due_at_ms = snoozed_until(tap.payload["until"], max(now_ms, job.due_at_ms or 0), job.time_zone)
+        text = replies.JOB_SNOOZED_TEXT.format(title=job.title, when=when_text(due_at_ms, now_ms, job.time_zone))
+        later = replace(job, status="scheduled", due_at_ms=due_at_ms)
+        message = await self._shown(tap, text, job.job_id, later)
+        move = move_job(job, "snooze", now_ms, due_at_ms=due_at_ms)
+        await services.closing.done([tap.envelope], [message], tap.use, move)
+        services.jobs.look()
+        return bool(message.buttons)
+
+    async def _job(self, tap: Tap, event: Event) -> Job | None:
+        """Return the job behind the button; when it has ended meanwhile, say so and return None."""
+        job = await self._services.jobs.find(tap.payload["job_id"], tap.envelope.conversation_id)
+        if job is None or next_status(job.status, event) is None:
+            await self._services.closing.done([tap.envelope], [Message(replies.JOB_GONE)], tap.use)
+            return None
+        return job
+
+    async def _shown(self, tap: Tap, text: str, job_id: str, *changed: Job) -> Message:
+        """Return what the tapped message says now; a list keeps its other jobs, with buttons of their own."""
+        edits_message_id = tap.envelope.message_id
+        if not tap.payload.get("listed"):
+            return Message(text, edits_message_id=edits_message_id)
+        services, envelope = self._services, tap.envelope
+        jobs = await services.jobs.upcoming(envelope.conversation_id, envelope.user_id)
+        left = sorted([*changed, *(job for job in jobs if job.job_id != job_id)], key=lambda job: job.due_at_ms or 0)
+        if not left:
+            return Message(text, edits_message_id=edits_message_id)
+        zone = (await services.people.time_zone(envelope.user_id)).name
+        listed = job_list(f"{text}\n\n{replies.JOBS_HEAD}", left, services.clock.now_ms(), zone)
+        return replace(listed, edits_message_id=edits_message_id)
+
+    async def _say(self, envelope: Envelope, text: str) -> None:
+        await self._services.closing.done([envelope], [Message(text)])

@@ -1,0 +1,85 @@
+"""What people chose for themselves: time zone and whatever else `people.settings_json` holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+import orjson
+
+from memory.errors import StorageUnavailable
+from memory.ports import Clock, Database, Statement
+
+TIME_ZONE = "time_zone"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeZone:
+    """By which clock somebody lives; not `chosen` when it is only the bot's own."""
+
+    name: str
+    chosen: bool
+
+
+class People:
+    """Reads and changes the choices of people; nobody needs a row before the first choice."""
+
+    def __init__(self, db: Database, clock: Clock, default_time_zone: str) -> None:
+        self._db = db
+        self._clock = clock
+        self._default_time_zone = default_time_zone
+
+    async def choices(self, user_id: int | None) -> dict[str, Any]:
+        """Return everything that somebody chose. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("person_choices", user_id=user_id) if user_id is not None else None
+        return choices_in(row["settings_json"]) if row else {}
+
+    async def time_zone(self, user_id: int | None) -> TimeZone:
+        """Return somebody's time zone, the bot's own when they chose none or it cannot be read just now."""
+        try:
+            chosen = (await self.choices(user_id)).get(TIME_ZONE)
+        except StorageUnavailable:
+            chosen = None
+        if isinstance(chosen, str) and _is_known(chosen):
+            return TimeZone(chosen, chosen=True)
+        return TimeZone(self._default_time_zone, chosen=False)
+
+    async def choose(self, user_id: int, **chosen: Any) -> Statement:
+        """Return the statement that adds these choices to those that stand. Raises `StorageUnavailable`."""
+        choices = {**await self.choices(user_id), **chosen}
+        values = {
+            "user_id": user_id,
+            "settings_json": orjson.dumps(choices).decode(),
+            "created_at_ms": self._clock.now_ms(),
+        }
+        return Statement("person_choose", values, expect=1)
+
+
+def _is_known(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def choices_in(settings_json: str) -> dict[str, Any]:
+    """Return the choices in a row; none when it cannot be read."""
+    try:
+        found = orjson.loads(settings_json)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def find_time_zone(said: str) -> str | None:
+    """Return the IANA name that somebody means ("berlin", "america/new york"), None when there is none or several."""
+    wanted = "_".join(said.strip().lower().split())
+    by_name = {name.lower(): name for name in available_timezones()}
+    if wanted in by_name:
+        return by_name[wanted]
+    cities = [name for lower, name in by_name.items() if "/" in name and lower.rsplit("/", 1)[1] == wanted]
+    plain = [name for name in cities if name.count("/") == 1 and not name.startswith(("Etc/", "US/", "posix/"))]
+    found = plain or cities
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,270 @@
+"""Reminders as a person meets them: set, kept over kills, delivered once, put off, done."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+from story import PERSON, answered, rows
+
+pytestmark = pytest.mark.acceptance
+
+
+def lines(api, chat_id=PERSON):
+    return [line for line in api.view(chat_id).lines if line.by_bot]
+
+
+def reminders(api) -> list[str]:
+    return [line.text for line in lines(api) if line.text.startswith("⏰")]
+
+
+async def reply(api, text, **options):
+    """Say something and return the bot's next line."""
+    before = len(lines(api))
+    api.people.says(PERSON, text, **options)
+    await api.until(lambda: len(lines(api)) > before)
+    return lines(api)[before]
+
+
+async def press(api, line, label):
+    """Tap the button with this label and wait until it is acknowledged."""
+    before = len(api.calls_of("answerCallbackQuery"))
+    api.people.presses(PERSON, label, message_id=line.message_id)
+    await api.until(lambda: len(api.calls_of("answerCallbackQuery")) > before)
+
+
+def jobs(bot) -> list[tuple[str, str]]:
+    return rows(bot, "SELECT title, status FROM jobs ORDER BY created_at_ms, job_id")
+
+
+def make_due(bot, ago_s: float) -> None:
+    """Set every reminder of a dead bot so far into the past."""
+    due_at_ms = int((time.time() - ago_s) * 1000)
+    with closing(sqlite3.connect(bot.database)) as connection:
+        connection.execute("UPDATE jobs SET due_at_ms = ? WHERE status = 'scheduled'", (due_at_ms,))
+        connection.commit()
+
+
+async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_process):
+    """/remind says when it will come; it comes by itself, [Done] ends it, and no model was asked."""
+    bot = await bot_process()
+
+    said = await reply(api, "/remind in 2 seconds call Ana")
+    assert "I will remind you today at" in said.text
+    assert said.text.splitlines()[0].endswith("call Ana")
+    assert "/timezone" in said.text
+    await api.until(lambda: reminders(api))
+    assert reminders(api) == ["⏰ call Ana"]
+    await press(api, lines(api)[-1], "Done")
+
+    await api.until(lambda: lines(api)[-1].text == "Done: call Ana")
+    assert jobs(bot) == [("call Ana", "done")]
+    assert model.requests == []
+
+
+async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_process):
+    """A message that is nothing but a reminder is a turn of its own with its job; the next packet shows the job."""
+    bot = await bot_process()
+    await reply(api, "/timezone berlin")
+
+    said = await reply(api, "Can you remind me tomorrow at 9 to call Ana?")
+
+    assert said.text == "I will remind you tomorrow at 09:00 (Europe/Berlin): call Ana"
+    assert said.buttons == (("Change my mind",),)
+    assert model.requests == []
+    [(refs, action, job_id, zone)] = rows(
+        bot,
+        "SELECT t.job_refs, t.action_name, j.job_id, j.time_zone FROM conversation_turns t JOIN jobs j USING (turn_id)",
+    )
+    assert (refs, action, zone) == (f'["{job_id}"]', "remind", "Europe/Berlin")
+    await reply(api, "what is planned?")
+    assert "call Ana (scheduled" in model.requests[-1].text
+
+    await press(api, said, "Change my mind")
+    await api.until(lambda: any("Taken back" in line.text for line in lines(api)))
+    assert jobs(bot) == [("call Ana", "cancelled")]
+    assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
+    await reply(api, "and now?")
+    assert "call Ana (scheduled" not in model.requests[-1].text
+
+
+async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_process):
+    """A model, which has a tool for it, gets messages that say more, negate it or ask about the past."""
+    bot = await bot_process()
+    for text in (
+        "I had a terrible day with my mother. Remind me tomorrow at 9 to call her",
+        "don't remind me tomorrow at 9",
+        "remind me what we said about Rome",
+        "remind me to call Ana",
+        "remind me every day at 9 to stretch",
+    ):
+        api.people.says(PERSON, text)
+        await answered(api, PERSON, text)
+    assert jobs(bot) == []
+
+
+async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_process):
+    """Without a model the time that is missing is asked for, and the answer sets the reminder."""
+    bot = await bot_process(CONTINUITY_MODEL="offline")
+
+    assert "When" in (await reply(api, "remind me to call Ana")).text
+    assert jobs(bot) == []
+    assert "tomorrow at 09:00 (UTC): call Ana" in (await reply(api, "tomorrow at 9")).text
+    assert "What" in (await reply(api, "remind me on Friday at 10")).text
+    assert "Fri" in (await reply(api, "the report for Ben")).text
+    assert "once" in (await reply(api, "remind me every day at 9 to stretch")).text
+    assert [title for title, _ in jobs(bot)][:2] == ["call Ana", "the report for Ben"]
+
+
+async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_process):
+    """/remind explains itself without words, asks back for a time or a matter, and stores nothing; zones likewise."""
+    bot = await bot_process()
+
+    assert "/remind tomorrow at 9 call Ana" in (await reply(api, "/remind")).text
+    assert "Which time" in (await reply(api, "/remind call Ana")).text
+    assert "What shall I" in (await reply(api, "/remind tomorrow at 9")).text
+    assert "Nothing is planned" in (await reply(api, "/jobs")).text
+    assert "UTC" in (await reply(api, "/timezone")).text
+    assert "no time zone" in (await reply(api, "/timezone Atlantis")).text
+    assert jobs(bot) == []
+    assert rows(bot, "SELECT * FROM people") == []
+
+
+async def test_the_list_is_shown_anew_after_each_tap(api, bot_process):
+    """/jobs lists what is to come; cancelling one and putting one off leaves the others with their buttons."""
+    bot = await bot_process()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    await reply(api, "/remind tomorrow at 10 write to Ben")
+    listed = await reply(api, "/jobs")
+    assert listed.text == "To come:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
+
+    await press(api, listed, "1 Snooze 1 h")
+    await api.until(lambda: "Put off until tomorrow at 10:00: call Ana" in lines(api)[-1].text)
+    await press(api, lines(api)[-1], "2 Cancel")
+    await api.until(lambda: lines(api)[-1].text.startswith("Taken back"))
+    await press(api, lines(api)[-1], "1 Done")
+    await api.until(lambda: lines(api)[-1].text.startswith("Done"))
+
+    assert {status for _, status in jobs(bot)} == {"done", "cancelled"}
+    assert "Nothing is planned" in (await reply(api, "/jobs")).text
+
+
+async def test_snoozing_brings_it_back_later(api, bot_process):
+    """[Snooze 1 h] puts a delivered reminder off, however often it is tapped; then it comes once more."""
+    bot = await bot_process()
+    await reply(api, "/remind in 1 second call Ana")
+    await api.until(lambda: reminders(api))
+    for _ in range(2):
+        api.people.presses(PERSON, "Snooze 1 h")
+    await api.until(lambda: len(api.calls_of("answerCallbackQuery")) == 2)
+    assert sum("chosen already" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
+    assert jobs(bot) == [("call Ana", "scheduled")]
+
+    await bot.kill()
+    make_due(bot, 1)
+    await bot.start()
+    await api.until(lambda: reminders(api))
+
+    assert reminders(api) == ["⏰ call Ana"]
+
+
+@pytest.mark.parametrize("ago_s", [3 * 3600 + 60, 30])
+async def test_what_became_due_while_the_process_was_down_comes_once(api, bot_process, ago_s):
+    """It comes at the start, marked late when it is, and neither a minute later nor at the start after that again."""
+    bot = await bot_process()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    await bot.kill()
+    make_due(bot, ago_s)
+
+    await bot.start()
+    await api.until(lambda: reminders(api))
+    await bot.restart()
+    await reply(api, "/jobs")
+
+    late = "\n(was due 3 hours ago)" if ago_s > 120 else ""
+    assert reminders(api) == [f"⏰ call Ana{late}"]
+    assert jobs(bot) == [("call Ana", "delivered")]
+
+
+async def test_many_that_became_due_come_as_one_list(api, bot_process):
+    """After a long downtime five reminders come as one message with buttons for each."""
+    bot = await bot_process()
+    for number in range(5):
+        await reply(api, f"/remind tomorrow at 9 thing {number}")
+    await bot.kill()
+    make_due(bot, 7200)
+    await bot.start()
+    await api.until(lambda: reminders(api))
+
+    assert len(reminders(api)) == 1
+    assert reminders(api)[0].count("was due 2 hours ago") == 5
+    assert [len(row) for row in lines(api)[-1].buttons] == [3, 3, 3, 3, 3]
+    assert {status for _, status in jobs(bot)} == {"delivered"}
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize(
+    "point", ["job_due", "job_delivered", "outbox_marked_sending", "outbox_sent_unrecorded", "outbox_recorded"]
+)
+async def test_a_kill_around_the_delivery_does_not_double_it(api, bot_process, point):
+    """Wherever the process dies while a reminder is delivered, twice in a row, it is on the screen once."""
+    bot = await bot_process()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    await bot.kill()
+    make_due(bot, 1)
+
+    await bot.launch(CONTINUITY_FAULT=point)
+    assert await bot.wait() == -9
+    if point == "job_due":
+        await bot.launch(CONTINUITY_FAULT="job_delivered")
+        assert await bot.wait() == -9
+    await bot.start()
+    await api.until(lambda: reminders(api))
+    await bot.restart()
+    await reply(api, "/jobs")
+
+    assert reminders(api) == ["⏰ call Ana"]
+    assert jobs(bot) == [("call Ana", "delivered")]
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", ["turn_answered", "before_commit", "after_commit", "turn_committed"])
+async def test_a_kill_while_it_is_set_makes_one_reminder(api, bot_process, point):
+    """A turn that sets a reminder and dies is finished once: one confirmation, one job."""
+    bot = await bot_process(start=False)
+    api.people.says(PERSON, "remind me tomorrow at 9 to call Ana")
+    await bot.launch(CONTINUITY_FAULT=point)
+    assert await bot.wait() == -9
+
+    await bot.start()
+    await api.until(lambda: lines(api))
+    await reply(api, "/jobs")
+
+    assert sum("I will remind you" in line.text for line in lines(api)) == 1
+    assert jobs(bot) == [("call Ana", "scheduled")]
+
+
+async def test_in_a_group_reminders_are_ones_own(api, bot_process):
+    """/jobs in a group shows only one's own reminders, and nobody else can tap their buttons."""
+    bot = await bot_process()
+    group = api.people.opens_group("Friends")
+    api.people.says(PERSON, "/remind@continuity_bot tomorrow at 9 call Ana", chat_id=group)
+    await api.until(lambda: lines(api, group))
+    api.people.says(4712, "/jobs@continuity_bot", chat_id=group)
+    await api.until(lambda: len(lines(api, group)) == 2)
+    assert "Nothing is planned" in lines(api, group)[-1].text
+
+    api.people.presses(4712, "Change my mind", chat_id=group)
+    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    assert jobs(bot) == [("call Ana", "scheduled")]
+
+
+async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
+    """With a reminder far ahead the process ends at once, cleanly."""
+    bot = await bot_process()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    async with asyncio.timeout(10):
+        assert await bot.terminate() == 0
