@@ -208,3 +208,111 @@ SELECT COUNT(*) AS n FROM memories WHERE conversation_id = :conversation_id AND 
 SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
     created_at_ms
 FROM memories WHERE memory_id = :memory_id;
+
+-- Forgetting (P13): every place that holds people's words, by conversation, session, turn or memory.
+
+-- name: erased_sessions
+-- Every session of a conversation, the empty ones too.
+SELECT * FROM conversation_sessions WHERE conversation_id = :conversation_id ORDER BY session_id;
+
+-- name: erased_memories
+-- Every memory of a conversation, superseded ones too.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories WHERE conversation_id = :conversation_id ORDER BY created_at_ms, memory_id;
+
+-- name: erased_jobs
+-- Every job of a conversation, finished ones too.
+SELECT job_id, turn_id, session_id, user_id, title FROM jobs WHERE conversation_id = :conversation_id ORDER BY job_id;
+
+-- name: erased_inbox
+-- Messages that were put aside and still hold their text.
+SELECT bot_id, update_id, payload FROM inbox
+WHERE conversation_id = :conversation_id AND state IN ('parked', 'quarantined') AND payload <> '';
+
+-- name: erased_buttons
+-- What the buttons of a conversation mean may repeat its words.
+SELECT button_id, payload_json FROM buttons WHERE conversation_id = :conversation_id;
+
+-- name: erase_turn
+-- A trigger takes it out of the search.
+DELETE FROM conversation_turns WHERE turn_id = :turn_id AND session_id = :session_id;
+
+-- name: erase_turns
+-- A whole session.
+DELETE FROM conversation_turns WHERE session_id = :session_id;
+
+-- name: rewrite_turn
+-- A turn that moved up, with its chain digest made anew.
+UPDATE conversation_turns SET seq = :seq, digest = :digest WHERE turn_id = :turn_id;
+
+-- name: erase_snapshot
+-- What the model was given for a turn that is gone.
+DELETE FROM context_snapshots WHERE turn_id = :turn_id;
+
+-- name: erase_snapshots
+-- A whole session.
+DELETE FROM context_snapshots WHERE session_id = :session_id;
+
+-- name: erase_compactions
+-- Their summaries cover what is gone; the next turn compacts anew when it is due.
+DELETE FROM compactions WHERE session_id = :session_id;
+
+-- name: erase_choice
+-- The packet that was carried into a session that is gone.
+DELETE FROM continuity_choices WHERE session_id = :session_id;
+
+-- name: erase_session
+-- Its state and its summary.
+DELETE FROM conversation_sessions WHERE session_id = :session_id;
+
+-- name: unpoint_conversation
+-- The session that was current is gone: the next message opens another one.
+UPDATE conversations SET current_session_id = NULL
+WHERE conversation_id = :conversation_id AND current_session_id = :session_id;
+
+-- name: erase_conversation
+-- Nothing is left of it: the next message is the first.
+DELETE FROM conversations WHERE conversation_id = :conversation_id;
+
+-- name: erase_memory
+-- A trigger takes it out of the search.
+DELETE FROM memories WHERE memory_id = :memory_id;
+
+-- name: unlink_memory
+-- An older value does not name a newer one that is gone.
+UPDATE memories SET superseded_by = NULL WHERE superseded_by = :memory_id;
+
+-- name: erase_job
+-- A reminder that was asked for in what is gone.
+DELETE FROM jobs WHERE job_id = :job_id;
+
+-- name: erase_sent_texts
+-- What was sent (or never will be) is needed by nobody: the row keeps its message id, the words go.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL
+WHERE conversation_id = :conversation_id AND state IN ('sent', 'failed') AND text <> '';
+
+-- name: erase_turn_texts
+-- The parts of an answer that is gone are not sent any more after a restart.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = 'forgotten', state = 'failed'
+WHERE turn_id = :turn_id AND state IN ('queued', 'sending');
+
+-- name: erase_all_texts
+-- Everything is forgotten: nothing that waits is sent after a restart.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL,
+    state = CASE WHEN state IN ('queued', 'sending') THEN 'failed' ELSE state END
+WHERE conversation_id = :conversation_id AND text <> '';
+
+-- name: erase_payload
+-- A message that was put aside: it is not worked on again.
+UPDATE inbox SET payload = '', error = NULL, state = 'done', done_at_ms = :at_ms
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('parked', 'quarantined');
+
+-- name: erase_button
+-- A tap on it then says that it is too old.
+DELETE FROM buttons WHERE button_id = :button_id;
+
+-- name: said_elsewhere
+-- Whether words that were found in a file are somebody's turn that nobody asked to forget.
+SELECT 1 AS found FROM conversation_turns
+WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :words, '') <> assistant_text LIMIT 1;
