@@ -1,0 +1,205 @@
+"""What the pages say is there: links, commands, make targets, tests, settings, tables, fault points."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import typer
+from pages import ROOT, anchors, blocks, code, pages, text_of
+from settings_page import PAGE as SETTINGS_PAGE
+from settings_page import page as settings_page
+
+from bot import cli
+from bot.settings import Settings
+
+COMMAND = re.compile(r"python -m bot\b([^|;&#]*)")
+TEST = re.compile(r"tests/[\w/-]+(?:\.py)?(?:::\w+)?")
+LIBRARY_PAGE = ROOT / "docs" / "how-to" / "use-memory-as-a-library.md"
+
+every_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def sources(*folders: str) -> str:
+    """Return all program text of some folders."""
+    files = sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+@every_page
+def test_every_relative_link_leads_somewhere(page):
+    """The file is there, and so is the heading that the link names."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors(text_of(target)), f"{link} names no heading"
+
+
+def test_the_index_names_every_page_once():
+    """docs/README.md links to each page below docs/."""
+    index = ROOT / "docs" / "README.md"
+    linked = [(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)\)", text_of(index))]
+    below = {page for page in pages() if page.is_relative_to(ROOT / "docs") and page != index}
+
+    assert below <= set(linked)
+    assert len(linked) == len(set(linked))
+
+
+# --- commands -------------------------------------------------------------------------------------------------------
+
+
+def command_of(words):
+    """Return the command that these words call; fails when there is none."""
+    found = typer.main.get_command(cli.app)
+    for word in words:
+        inner = getattr(found, "commands", None)
+        if inner is None or not word[0].islower():
+            break
+        assert word in inner, f"there is no command '{word}'"
+        found = inner[word]
+    return found
+
+
+@every_page
+def test_every_command_exists_with_its_options(page):
+    """`python -m bot …` names a command, and each --option is one of its own."""
+    for line in code(text_of(page)):
+        for match in COMMAND.findall(line):
+            words = match.split()
+            known = {option for parameter in command_of(words).params for option in parameter.opts} | {"--help"}
+            assert {word for word in words if word.startswith("--")} <= known, line
+
+
+@every_page
+def test_every_make_target_exists(page):
+    """`make …` in code names a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), flags=re.MULTILINE))
+
+    assert {name for line in code(text_of(page)) for name in re.findall(r"\bmake ([a-z-]+)", line)} <= targets
+
+
+# --- tests that prove a promise -------------------------------------------------------------------------------------
+
+
+def exists(reference: str) -> bool:
+    """Return whether a file, folder, test (`file.py::name`) or bare test name is there."""
+    path, _, name = reference.partition("::")
+    if not path.startswith("tests/"):
+        return f"def {reference}(" in sources("tests") or any((ROOT / "tests").rglob(f"{reference}.py"))
+    if not (ROOT / path).exists():
+        return False
+    return not name or f"def {name}(" in text_of(ROOT / path)
+
+
+@every_page
+def test_every_test_that_is_named_exists(page):
+    """A page that says "this test proves it" names one that is there."""
+    missing = [reference for reference in TEST.findall(text_of(page)) if not exists(reference)]
+
+    assert missing == []
+
+
+def test_every_promise_names_a_test():
+    """In the README's table each promise P1 … has a row, and each row a test; a README without the table has none."""
+    rows = re.findall(r"^\|\s*P(\d+)\b(.*)$", text_of(ROOT / "README.md"), flags=re.MULTILINE)
+    for number, row in rows:
+        named = [*TEST.findall(row), *re.findall(r"`(test_\w+)`", row)]
+        assert named, f"P{number} names no test"
+        assert [reference for reference in named if not exists(reference)] == [], f"P{number} names a test in vain"
+
+    assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
+
+
+# --- pages made from, or compared with, the program -----------------------------------------------------------------
+
+
+def test_the_settings_page_is_the_settings_class():
+    """When this fails: `python tests/docs/settings_page.py` writes the page anew."""
+    assert text_of(SETTINGS_PAGE) == settings_page()
+
+
+@every_page
+def test_every_variable_exists(page):
+    """A variable of ours that a page names is a setting, or is read somewhere in the program."""
+    named = set(re.findall(r"\b(?:CONTINUITY|TELEGRAM)_[A-Z][A-Z_]*[A-Z]\b", text_of(page)))
+    unknown = named - {name.upper() for name in Settings.model_fields}
+
+    assert {name for name in unknown if name not in sources("bot", "memory", "tests")} == set()
+
+
+def test_the_tables_page_names_every_table():
+    """Each table of the schema has one row, and no other name stands there."""
+    schema = text_of(ROOT / "schema.sql") + "".join(
+        file.read_text(encoding="utf-8") for file in sorted((ROOT / "memory" / "migrations").glob("*.sql"))
+    )
+    tables = set(re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", schema, flags=re.MULTILINE))
+    listed = re.findall(r"^\| `(\w+)` \|", text_of(ROOT / "docs" / "reference" / "tables.md"), flags=re.MULTILINE)
+
+    assert sorted(listed) == sorted(tables)
+
+
+def test_the_crash_model_explains_every_fault_point():
+    """What a crash leaves behind is said for each point at which a test can let the process die."""
+    points = set(re.findall(r"\bpoint\(\"(\w+)\"\)", sources("bot", "memory")))
+    told = re.findall(r"^\| `(\w+)` \|", text_of(ROOT / "docs/explanation/crash-model.md"), flags=re.MULTILINE)
+
+    assert len(told) == len(set(told))
+    assert points <= set(told)
+
+
+def test_decisions_are_numbered_and_have_their_shape():
+    """0001, 0002, … without a gap; each says context, choice, and what we gave up."""
+    files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
+    for file in files:
+        text = text_of(file)
+        assert all(word in text for word in ("**Context.**", "**Choice.**", "**What we gave up.**")), file.name
+
+
+def test_the_changelog_has_a_place_for_what_comes():
+    """The first version in the changelog is the one that is not released yet."""
+    assert re.findall(r"^## (.+)$", text_of(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)[0] == "Unreleased"
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+
+def test_the_library_example_prints_what_the_page_says(tmp_path):
+    """The Python blocks are one program; it runs in an empty folder and prints the block of text."""
+    text = text_of(LIBRARY_PAGE)
+    program = "\n".join(blocks(text, "python"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout == blocks(text, "text")[0]
+
+
+def test_the_library_stands_on_its_own():
+    """Importing what the page imports brings in nothing of Telegram, of models or of the bot."""
+    imports = "\n".join(line for line in blocks(text_of(LIBRARY_PAGE), "python")[0].splitlines() if "import" in line)
+    program = (
+        f"{imports}\nimport sys\nprint(sorted({{'telegram', 'pydantic_ai', 'bot', 'fastapi'}} & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert found.stdout == "[]\n"
