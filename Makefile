@@ -23,7 +23,7 @@ run: setup ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else in this t
 	@$(BIN)/python -m bot start
 
 test: setup ## run all tests (under 10 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak"
 
 check: setup ## lint, types and the directions of imports
 	$(BIN)/ruff check .
