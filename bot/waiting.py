@@ -1,8 +1,8 @@
 """Which turns wait for a model just now, in a small file that outlives kill -9.
 
 A process that dies while a turn merely waits for its model was most likely killed from outside; one that dies while it
-works on a turn was most likely killed by it. The first costs the turn nothing until it has happened ten times, the
-second puts it aside after three (P3). The file is a hint: it is not synced; without it every death counts fully.
+works on a turn was most likely killed by it. All of them count together; how the last one ended decides whether the
+turn is put aside after ten or after three (P3). The file is a hint: it is not synced; without it every death counts fully.
 """
 
 from __future__ import annotations
