@@ -68,5 +68,5 @@ class Responder(Protocol):
         ...
 
     async def warm(self) -> None:
-        """Load what is slow to load; called behind the start and before a turn is claimed, quick when done. Never raises."""
+        """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
         ...

@@ -2,7 +2,8 @@
 
 A process that dies while a turn merely waits for its model was most likely killed from outside; one that dies while it
 works on a turn was most likely killed by it. All of them count together; how the last one ended decides whether the
-turn is put aside after ten or after three (P3). The file is a hint: it is not synced; without it every death counts fully.
+turn is put aside after ten or after three (P3). The file is a hint: it is not synced; without it every death counts
+fully.
 """
 
 from __future__ import annotations
