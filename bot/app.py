@@ -309,12 +309,10 @@ class App:
 
             return OfflineResponder(self.store, self.searcher, self.languages)
         from bot.agent import ModelResponder  # noqa: PLC0415
+        from bot.toolbox import Tools  # noqa: PLC0415
 
-        return ModelResponder(
-            self.settings.continuity_model,
-            timeout_s=self.settings.continuity_model_timeout_s,
-            tool_output_max_chars=self.settings.continuity_tool_output_max_chars,
-        )
+        tools = Tools(self.db, self.searcher, self.languages, self.settings.continuity_tool_output_max_chars)
+        return ModelResponder(self.settings.continuity_model, tools, timeout_s=self.settings.continuity_model_timeout_s)
 
     async def _recover(self) -> None:
         """Find unfinished work and begin it; say what was found."""

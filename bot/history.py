@@ -14,7 +14,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from memory.transcript import Message
+from memory.transcript import Message, clip_tool_output
 from memory.types import ToolCall
 
 
@@ -36,7 +36,8 @@ def _to_model_message(message: Message) -> ModelMessage:
 def tool_calls(messages: Iterable[ModelMessage], max_chars: int) -> tuple[ToolCall, ...]:
     """Return the tool calls of a run with their returns, in order; a call without its return is left out.
 
-    A return longer than `max_chars` was cut when the tool ran; it is cut here once more in case a tool did not.
+    A return longer than `max_chars` was cut when the tool ran; it is cut here once more in case a tool did not. An id
+    that the model used twice is made different, since all calls of a turn are shown in one message.
     """
     asked: dict[str, ToolCallPart] = {}
     paired: list[ToolCall] = []
@@ -48,10 +49,15 @@ def tool_calls(messages: Iterable[ModelMessage], max_chars: int) -> tuple[ToolCa
                 call = asked.pop(part.tool_call_id)
                 paired.append(
                     ToolCall(
-                        call_id=call.tool_call_id,
+                        call_id=_unlike(call.tool_call_id, paired),
                         name=call.tool_name,
                         arguments=call.args_as_json_str(),
-                        result=part.model_response_str()[:max_chars],
+                        result=clip_tool_output(part.model_response_str(), max_chars),
                     )
                 )
     return tuple(paired)
+
+
+def _unlike(call_id: str, paired: Sequence[ToolCall]) -> str:
+    taken = {call.call_id for call in paired}
+    return next(i for i in (call_id, *(f"{call_id}_{n}" for n in range(2, len(taken) + 3))) if i not in taken)

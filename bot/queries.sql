@@ -223,6 +223,10 @@ WHERE job_id = :job_id AND conversation_id = :conversation_id;
 SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone FROM jobs
 WHERE conversation_id = :conversation_id AND user_id = :user_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
 
+-- name: memory_withdraw
+-- The model's tool: not used any more, yet known, so that it is not promoted again; /forget deletes.
+UPDATE memories SET status = 'superseded', superseded_by = NULL WHERE memory_id = :memory_id AND status = 'active';
+
 -- Choices of people.
 
 -- name: person_choices

@@ -107,6 +107,8 @@ REMIND_UNCLEAR = (
     "Which time do you mean? For example: /remind tomorrow at 9 call Ana"
 )
 REMIND_NO_WHAT = "What shall I remind you of {when}? Say both together, for example: /remind tomorrow at 9 call Ana"
+WHY_ENDLESS = "the language model went on using its tools instead of answering."
+REMIND_TOOL = "The reminder is set {when} ({zone}): {title}"
 REMIND_WHEN = "When shall I remind you of it?"
 REMIND_WHAT = "What shall I remind you of then?"
 JOBS_HEAD = "To come:"
