@@ -29,6 +29,11 @@ def sources(*folders: str) -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
+def timeless(talk: str) -> str:
+    """Return a talk without its times of day."""
+    return re.sub(r"\((?:today|yesterday) at \d\d:\d\d\)", "(when)", talk)
+
+
 # --- links ----------------------------------------------------------------------------------------------------------
 
 
@@ -190,6 +195,26 @@ def test_the_library_example_prints_what_the_page_says(tmp_path):
 
     assert done.stderr == ""
     assert done.stdout == blocks(text, "text")[0]
+
+
+@pytest.mark.acceptance
+def test_the_tutorial_reads_as_it_says(tmp_path):
+    """Each block of talk, piped into `chat`, comes out as it stands there; times of day differ."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("TELEGRAM_", "CONTINUITY_"))}
+    for talk in blocks(text_of(ROOT / "docs" / "tutorial.md"), "text"):
+        said = "".join(line.removeprefix("you ") for line in talk.splitlines(keepends=True) if line.startswith("you "))
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", "chat"],
+            cwd=tmp_path,
+            env={**env, "PYTHONPATH": str(ROOT)},
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+        assert timeless(done.stdout) == timeless(talk), done.stderr
 
 
 def test_the_library_stands_on_its_own():
