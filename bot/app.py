@@ -26,6 +26,10 @@ from bot.dispatch import Dispatch
 from bot.features.answering import Answering
 from bot.features.base import Feature, actions_of, commands_of
 from bot.features.basics import Basics
+from bot.features.continuity import Continuity
+from bot.features.continuity_door import Door
+from bot.features.continuity_idle import Idle
+from bot.features.continuity_settings import ContinuitySettings
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
 from bot.intake import DurableQueue, Inbox
@@ -34,7 +38,7 @@ from bot.lanes import Lanes
 from bot.outbox import Message, Outbox, Target
 from bot.pace import Limits, Pace
 from bot.people import People
-from bot.personas import load_persona
+from bot.personas import Personas
 from bot.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
 from bot.recovery import Recovery, StartReport
 from bot.reminding import RemindFirst
@@ -48,6 +52,7 @@ from bot.updates import ALLOWED_UPDATES, Envelope, Me
 from bot.waiting import Waiting
 from memory import migrate
 from memory.assembler import Assembler
+from memory.bootstrap import Bootstrap
 from memory.checkpoint import CheckpointFiles
 from memory.compactor import Compactor
 from memory.db.sqlite import SqliteDatabase
@@ -256,6 +261,8 @@ class App:
         await self.delivery.open(self.me.bot_id)
         self.closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
         self.jobs = Jobs(self.db, self.clock, self.closing, self.recorder, self.me.bot_id)
+        people = People(self.db, self.clock, settings.continuity_timezone)
+        personas = Personas(people, settings.continuity_persona)
         self.services = Services(
             settings=settings,
             me=self.me,
@@ -280,16 +287,19 @@ class App:
                 next_has_tools=settings.continuity_model != "offline",
             ),
             waiting=self.waiting,
-            people=People(self.db, self.clock, settings.continuity_timezone),
+            people=people,
             jobs=self.jobs,
-            persona=_instructions(settings.continuity_persona),
+            personas=personas,
+            bootstrap=Bootstrap(self.db, self.clock, self.counter),
         )
-        self.turns = Turns(self.services)
+        self.door = Door(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
+        self.turns = Turns(self.services, self.door)
         self.lanes = Lanes(
             lambda batch: self.dispatch.work(batch),  # noqa: PLW0108 - dispatch is built from the lanes, so later
             limit=settings.continuity_max_concurrent_turns,
             merge_window_s=settings.continuity_merge_window_ms / 1000,
         )
+        self.idle = Idle(self.services, lambda: self.lanes.idle)
         features = self._features()
         taps = Taps(self.bot, self.services, actions_of(features))
         self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
@@ -300,8 +310,16 @@ class App:
     def _features(self) -> list[Feature]:
         """Return everything that a person can do."""
         sessions = Sessions(self.services)
+        continuity = Continuity(self.services, self.turns, self.door, sessions)
         answering = Answering(self.services, self.turns, self.lanes, sessions)
-        return [Basics(self.services), sessions, answering, Reminders(self.services)]
+        return [
+            Basics(self.services),
+            sessions,
+            answering,
+            Reminders(self.services),
+            continuity,
+            ContinuitySettings(self.services, self.door),
+        ]
 
     def _make_responder(self) -> Responder:
         if self.settings.continuity_model == "offline":
@@ -321,6 +339,7 @@ class App:
         for found in await self.hydrator.adopt(survey.orphans):
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
+        await self.door.recover()
         await Recovery(self.services, self.outbox, self.lanes).run(self.report)
         await self._store_report()
         log.info("started", boot_id=self.boot_id, bot=self.me.username, **self.report.as_dict())
@@ -365,6 +384,7 @@ class App:
             await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
         await asyncio.to_thread(self.counter.warm)
         await self.services.responder.warm()
+        self._behind(self.idle.run(), "heartbeat")
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(
             Statement("inbox_purge_done", {"before_ms": before_ms}),
@@ -387,6 +407,7 @@ class App:
 
     def _deliver(self, envelope: Envelope) -> None:
         self.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
+        self.idle.message_arrived()
         self.lanes.submit(envelope)
 
     def _stranger(self, envelope: Envelope) -> None:
@@ -456,6 +477,7 @@ class App:
         if hasattr(self, "updater"):
             await self.jobs.stop()
             await self._stop_receiving()
+            await self.door.close()
             finished = await self.lanes.close(STOP_TURNS_S)
             await self.delivery.flush(STOP_DELIVERY_S)
             await self.delivery.close()
@@ -522,11 +544,6 @@ async def run(settings: Settings) -> None:
     await app.stop()
     if app.fatal:
         raise StartError(app.fatal)
-
-
-def _instructions(persona: str) -> str:
-    chosen = load_persona(persona)
-    return "\n".join([chosen.instructions.strip(), *(f"- {boundary}." for boundary in chosen.boundaries)])
 
 
 def _polling_error(error: TelegramError) -> None:

@@ -82,7 +82,8 @@ class Dispatch:
         if head.kind == "text":
             await self._turns.answer(batch, turn_id)
         elif head.kind == "edit":
-            await self._offer_again(head)
+            if not await self._turns.door.joins(head):
+                await self._offer_again(head)
         elif head.kind == "command":
             await self._command(head)
         elif head.kind == "tap":

@@ -98,6 +98,16 @@ class Inbox:
         """Return the updates of one turn that was put back to work."""
         return _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
 
+    async def held(self, me: Me, conversation_id: str, marks: tuple[str, str], turn_id: str) -> list[Envelope]:
+        """Return what is parked here with one of these marks, and what is claimed for this turn, in order."""
+        one, other = marks
+        where = {"conversation_id": conversation_id, "one": one, "other": other, "turn_id": turn_id}
+        return _envelopes(await self._db.read("inbox_held", **where), me)
+
+    async def held_anywhere(self, me: Me, mark: str) -> list[Envelope]:
+        """Return what is parked with this mark, conversation by conversation, in order."""
+        return _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
+
     async def latest_parked(self, conversation_id: str) -> str | None:
         """Return the turn id of the newest parked turn of a conversation."""
         row = await self._db.read_one("inbox_parked_latest", conversation_id=conversation_id)

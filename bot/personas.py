@@ -8,9 +8,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from bot.people import People
 from memory.continuity.types import Persona
 
 FOLDER = Path(__file__).parent / "personas"
+PERSONA = "persona"
+"""The key of what somebody chose in `people.settings_json`."""
 
 
 class PersonaError(Exception):
@@ -43,6 +46,30 @@ def load_personas(default: str) -> dict[str, Persona]:
     chosen = load_persona(default)
     others = (load_persona(name) for name in persona_names() if name != chosen.name)
     return {persona.name: persona for persona in (chosen, *others)}
+
+
+def instructions_of(persona: Persona) -> str:
+    """Return what the model is told about how to be: the persona's words, then its boundaries."""
+    return "\n".join([persona.instructions.strip(), *(f"- {boundary}." for boundary in persona.boundaries)])
+
+
+class Personas:
+    """Who the assistant is for whom: the default, or what somebody chose with /persona."""
+
+    def __init__(self, people: People, default: str) -> None:
+        """Read the files. Raises `PersonaError`."""
+        self._people = people
+        self.by_name = load_personas(default)
+        self.default = next(iter(self.by_name.values()))
+
+    async def chosen(self, user_id: int | None) -> Persona | None:
+        """Return somebody's persona; None when the one they chose is not offered any more."""
+        name = (await self._people.choices(user_id)).get(PERSONA, self.default.name)
+        return self.by_name.get(str(name))
+
+    async def of(self, user_id: int | None) -> Persona:
+        """Return somebody's persona, the default when theirs is missing. Raises `StorageUnavailable`."""
+        return await self.chosen(user_id) or self.default
 
 
 def _read(path: Path) -> Persona:

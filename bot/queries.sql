@@ -53,6 +53,23 @@ FROM inbox WHERE state IN ('received', 'claimed') AND bot_id = :bot_id ORDER BY 
 SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
 FROM inbox WHERE turn_id = :turn_id AND state = 'received' ORDER BY position;
 
+-- name: inbox_held
+-- Messages that wait for a word on what to carry forward, and those that a begun turn took in already, in order.
+SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+FROM inbox
+WHERE conversation_id = :conversation_id
+    AND ((state = 'parked' AND error IN (:one, :other)) OR (state = 'claimed' AND turn_id = :turn_id))
+ORDER BY position;
+
+-- name: inbox_held_anywhere
+-- What waits for such a word in any conversation, for the start.
+SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+FROM inbox WHERE bot_id = :bot_id AND state = 'parked' AND error = :mark ORDER BY conversation_id, position;
+
+-- name: inbox_hold
+-- Whoever is first lets the waiting messages of a turn go on; the number of changed rows tells.
+UPDATE inbox SET error = :mark WHERE turn_id = :turn_id AND state = 'parked' AND error = :was;
+
 -- name: inbox_parked_latest
 -- The newest parked turn of a conversation, for /retry.
 SELECT turn_id FROM inbox WHERE conversation_id = :conversation_id AND state = 'parked' ORDER BY position DESC LIMIT 1;
@@ -107,6 +124,11 @@ FROM outbox WHERE bot_id = :bot_id GROUP BY chat_id;
 -- name: outbox_preview
 -- The live preview of a turn, if one was shown: the final text edits it.
 SELECT part_id, message_id, state FROM outbox WHERE turn_id = :turn_id AND part_no = -1 ORDER BY position DESC LIMIT 1;
+
+-- name: outbox_notice
+-- The question that was asked about a turn, so that it can be taken back.
+SELECT message_id FROM outbox
+WHERE turn_id = :turn_id AND part_no = 0 AND kind = 'notice' ORDER BY position LIMIT 1;
 
 -- name: outbox_last_position
 -- The counter goes on from here.

@@ -20,6 +20,8 @@ COMMANDS = {
     "fresh": "start clean; nothing of before is carried over",
     "continue": "take up an earlier conversation again",
     "sessions": "our conversations, by topic and age",
+    "settings": "how I take up earlier conversations",
+    "persona": "who I am for you",
     "stop": "stop the answer that is being written",
     "retry": "answer my last message again",
     "remind": "remind you of something at a time",
@@ -132,6 +134,41 @@ TAP_TOO_OLD = "This button is too old; please ask again."
 TAP_USED = "This was chosen already."
 TAP_NOT_YOURS = "This button is for somebody else."
 TAP_DONE = "Done"
+
+# --- carrying context forward -----------------------------------------------------------------------------------------
+
+CARRY_ON = "Continue"
+START_FRESH = "Start fresh"
+ALWAYS = "Always do this"
+GO_ON = "Go on"
+DROP = "✕ {title}"
+CARRY_FORWARD = "Carry this forward"
+CARRY_HEAD = "This I can carry forward:"
+CARRYING = "Carrying this forward:"
+NOTHING_LEFT = "Nothing is carried forward then."
+OFFER_PASSED = "I went on without bringing up anything from before. /continue shows it whenever you like."
+OFFER_OVER = "We have gone on since. /continue shows what I can carry forward now."
+CONTINUE_HEAD_TOO = "Or shall we take up one of these conversations again?"
+
+SETTINGS = (
+    "When a new conversation begins: {mode}\n{preview}\n\n"
+    "This holds for the persona “{persona}”; /persona shows the others.\nYour time zone: {zone}"
+)
+SETTINGS_MODES = {
+    "ask": "I ask whether to carry earlier context forward.",
+    "use": "I carry earlier context forward.",
+    "off": "I carry nothing forward and prepare nothing. /continue still works.",
+}
+SETTINGS_LABELS = {"ask": "Ask", "use": "Use", "off": "Off"}
+SETTINGS_PREVIEW_ON = "I show you what it is."
+SETTINGS_PREVIEW_OFF = "I do not show what it is and do not ask."
+SETTINGS_SKIP = "Skip the preview"
+CHOSEN = "✓"
+ONLY_PEOPLE = "I cannot see who you are here, so there is nothing to choose."
+PERSONA_HEAD = "I can be:"
+PERSONA_LINE = "• {name}: {tone}{now}"
+PERSONA_NOW = " (now)"
+PERSONA_TAIL = "What I know of earlier conversations is framed to fit. It changes with my next answer."
 
 
 def plural(count: int, word: str) -> str:

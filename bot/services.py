@@ -9,12 +9,14 @@ from bot.delivery import Delivery
 from bot.intake import Inbox
 from bot.jobs import Jobs
 from bot.people import People
+from bot.personas import Personas
 from bot.responder import Responder
 from bot.settings import Settings
 from bot.streaming import Stage
 from bot.updates import Me
 from bot.waiting import Waiting
 from memory.assembler import Assembler
+from memory.bootstrap import Bootstrap
 from memory.checkpoint import CheckpointFiles
 from memory.compactor import Compactor
 from memory.languages import Languages
@@ -49,4 +51,5 @@ class Services:
     waiting: Waiting
     people: People
     jobs: Jobs
-    persona: str
+    personas: Personas
+    bootstrap: Bootstrap

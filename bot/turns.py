@@ -10,7 +10,9 @@ from structlog.contextvars import bound_contextvars
 
 from bot import replies, sessions
 from bot.closing import until_stored
+from bot.features.continuity_door import Door
 from bot.outbox import Button, Message, Target
+from bot.personas import instructions_of
 from bot.responder import Answer, Ask, NoAnswer
 from bot.services import Services
 from bot.streaming import LiveAnswer, mode_for
@@ -26,8 +28,9 @@ log = structlog.get_logger(__name__)
 class Turns:
     """Answers messages; knows which answers are being made."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, door: Door) -> None:
         self._services = services
+        self.door = door
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
         self.answered = 0
@@ -41,8 +44,25 @@ class Turns:
         task.cancel()
         return True
 
+    def is_answering(self, conversation_id: str) -> bool:
+        """Return True while an answer is being made."""
+        return conversation_id in self._running
+
     async def answer(self, batch: Sequence[Envelope], turn_id: str, *, text: str | None = None) -> None:
-        """Answer what was said in these claimed updates as one turn (`on_turn`).
+        """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
+
+        A crash before the door is through leaves them `claimed`; behind it they are parked, or as `_answer` says.
+        Raises as `_answer` does.
+        """
+        if text is not None:
+            await self._answer(batch, turn_id, text)
+            return
+        state = await self._session(batch)
+        for together, each_id in await self.door.enter(batch, turn_id, state):
+            await self._answer(together, each_id, None)
+
+    async def _answer(self, batch: Sequence[Envelope], turn_id: str, text: str | None) -> None:
+        """Answer these updates as one turn (`on_turn`).
 
         What a crash leaves behind, line by line:
         before the commit     the updates are `claimed`; the next start answers them again, as the same turn, counted;
@@ -84,7 +104,12 @@ class Turns:
         zone = await services.people.time_zone(first.user_id)
         state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
         packet = await services.assembler.packet(
-            state, said, now_ms=now_ms, time_zone=zone.name, isolated=state.isolated
+            state,
+            said,
+            now_ms=now_ms,
+            time_zone=zone.name,
+            isolated=state.isolated,
+            bootstrap=await self.door.packet(first, state),
         )
         ask = Ask(
             turn_id=turn_id,
@@ -94,7 +119,7 @@ class Turns:
             text=said,
             state=state,
             packet=packet,
-            persona=services.persona,
+            persona=instructions_of(await services.personas.of(first.user_id)),
             time_zone=zone.name,
             time_zone_chosen=zone.chosen,
             now_ms=now_ms,

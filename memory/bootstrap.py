@@ -100,9 +100,9 @@ class Bootstrap:
         """Return what the user chose for this persona; "ask" when nothing was."""
         return rows.preference_from(await self._db.read_one("continuity_preference", owner_key=owner.preference_key))
 
-    async def prefer(self, owner: BootstrapOwner, preference: Preference) -> None:
-        """Store what the user chose for this persona; it survives clearing."""
-        await self._db.write(rows.save_preference(owner, preference, self._clock.now_ms()))
+    async def prefer(self, owner: BootstrapOwner, preference: Preference, *, also: Sequence[Statement] = ()) -> None:
+        """Store what the user chose for this persona, with what the caller adds; it survives clearing."""
+        await self._db.write(rows.save_preference(owner, preference, self._clock.now_ms()), *also)
 
     async def preview(
         self,

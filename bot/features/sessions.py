@@ -1,4 +1,4 @@
-"""/fresh, /continue, /sessions: start clean, take an earlier conversation up again."""
+"""/sessions; starting clean and taking an earlier conversation up again, for /fresh and /continue."""
 
 from __future__ import annotations
 
@@ -22,12 +22,8 @@ class Sessions:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.commands: dict[str, Command] = {
-            "fresh": self.fresh,
-            "continue": self.offer,
-            "sessions": self.overview,
-        }
-        self.actions: dict[str, Action] = {"continue": self._continue}
+        self.commands: dict[str, Command] = {"sessions": self.overview}
+        self.actions: dict[str, Action] = {}
 
     async def fresh(self, envelope: Envelope, *effects: Statement) -> None:
         """Open a session with nothing carried over, and say how to come back."""
@@ -43,19 +39,20 @@ class Sessions:
             lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh", *ends, *effects),
         )
 
-    async def offer(self, envelope: Envelope) -> None:
-        """Offer the latest sessions as buttons."""
+    async def choices(self, envelope: Envelope) -> tuple[tuple[Button, ...], ...]:
+        """Return a button for each of the latest sessions but the current one, by topic and age."""
         rows, current_id = await self._rows(envelope)
-        others = [row for row in rows if row.session_id != current_id]
-        if not others:
-            text = replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS
-            await self._services.closing.done([envelope], [Message(text)])
-            return
         now_ms = self._services.clock.now_ms()
-        buttons = tuple(
-            (Button(_label(row, now_ms, current_id), "continue", {"session_id": row.session_id}),) for row in others
+        return tuple(
+            (Button(_label(row, now_ms, current_id), "continue", {"session_id": row.session_id}),)
+            for row in rows
+            if row.session_id != current_id
         )
-        await self._services.closing.done([envelope], [Message(replies.CONTINUE_HEAD, buttons=buttons)])
+
+    async def nothing_to_offer(self, envelope: Envelope) -> None:
+        """Say why there is nothing to take up again."""
+        rows, _ = await self._rows(envelope)
+        await self._services.closing.done([envelope], [Message(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)])
 
     async def overview(self, envelope: Envelope) -> None:
         """List the sessions of this conversation."""
@@ -65,12 +62,12 @@ class Sessions:
         text = "\n".join([replies.SESSIONS_HEAD, *lines, "", replies.SESSIONS_TAIL]) if rows else replies.NO_SESSIONS
         await self._services.closing.done([envelope], [Message(text)])
 
-    async def _continue(self, tap: Tap) -> None:
+    async def take_up(self, tap: Tap, *effects: Statement) -> None:
         """Make an earlier session current again and say where we were."""
         services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
         row = await services.store.session(session_id)
         if row is None or row.conversation_id != envelope.conversation_id:
-            await services.closing.done([envelope], [Message(replies.SESSION_GONE)], tap.use)
+            await services.closing.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
             return
         last = await services.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
@@ -83,7 +80,7 @@ class Sessions:
         await self._changing(
             envelope,
             Message(text),
-            lambda ends: services.recorder.switch(envelope.conversation_id, session_id, *ends, tap.use),
+            lambda ends: services.recorder.switch(envelope.conversation_id, session_id, *ends, tap.use, *effects),
         )
 
     async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
