@@ -207,9 +207,9 @@ class Delivery:
         if part.chat_id in self.unreachable:
             await self._fail(part, self.unreachable[part.chat_id])
             return None
-        probe_first = part.state == "sending" and part.edits_message_id is None
-        while True:
-            if probe_first:
+        step = Next("probe" if part.state == "sending" else "again")
+        while step.action in ("probe", "again"):
+            if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
                 found = await self._probe(part)
                 if found is not None:
                     self.probed_sent += 1
@@ -223,20 +223,23 @@ class Delivery:
             try:
                 message_id = await self._call(part)
             except TelegramError as error:
-                step = after_failure(part, failure := classify(error), error)
-                log.warning(
-                    "part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action
-                )
-                if step.action == "done":
-                    return await self._record(part, part.edits_message_id)
-                if step.action == "give_up":
-                    await self._give_up(part, failure, error)
-                    return None
-                await self._wait(part.chat_id, failure, step.wait_s)
-                part, probe_first = step.part or part, step.action == "probe" and part.edits_message_id is None
-                continue
-            faults.point("outbox_sent_unrecorded")
-            return await self._record(part, message_id)
+                step = await self._after(part, error)
+                part = step.part or part
+            else:
+                faults.point("outbox_sent_unrecorded")
+                return await self._record(part, message_id)
+        return await self._record(part, part.edits_message_id) if step.action == "done" else None
+
+    async def _after(self, part: Part, error: TelegramError) -> Next:
+        """Return how to go on after a failed call, once its waiting time is over or the part is given up."""
+        failure = classify(error)
+        step = after_failure(part, failure, error)
+        log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
+        if step.action == "give_up":
+            await self._give_up(part, failure, error)
+        elif step.action != "done":
+            await self._wait(part.chat_id, failure, step.wait_s)
+        return step
 
     async def _mark(self, part: Part) -> Part:
         await self._wait_for_pace(part.chat_id)
