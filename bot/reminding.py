@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
-from bot.jobs import MAX_AHEAD_MS, insert_job, job_id_of, when_text
+from bot.job_rules import MAX_AHEAD_MS, insert_job, job_id_of, when_text
 from bot.outbox import Button
 from bot.responder import Answer, Ask, Responder, Show
 from memory.languages import Language, Languages
@@ -40,10 +40,12 @@ def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder
         return None
     sentences = read_sentences(text, language)
     asking = [s for s in sentences if reminder(s.text, now_ms, zone, language) is not None]
-    if len(asking) != 1 or _is_not_one(asking[0], language):
+    if len(asking) != 1:
         return None
     found = reminder(asking[0].text, now_ms, zone, language)
-    if found is not None and (found.due_at_ms is None or not found.what) and len(sentences) > 1:
+    if found is None or _is_not_one(asking[0], found.what, language):
+        return None
+    if (found.due_at_ms is None or not found.what) and len(sentences) > 1:
         found = reminder(text, now_ms, zone, language)  # "Remind me tomorrow at 9. Call Ana"
     if found is None or (found.due_at_ms is None and _is_about_the_past(found.what, language)):
         return None
@@ -51,8 +53,9 @@ def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder
     return Reminder(None, found.what) if too_far else found
 
 
-def _is_not_one(sentence: Sentence, language: Language) -> bool:
-    called_off = bool(_NEGATIONS & set(sentence.lower.split()[:2])) and not sentence.lower.startswith("don't let")
+def _is_not_one(sentence: Sentence, what: str, language: Language) -> bool:
+    """Return whether it is negated (unlike "don't let me forget"), asks about a reminder, or calls one off."""
+    called_off = bool(_NEGATIONS & set(sentence.lower.split()[:2]) & set(what.lower().split()[:2]))
     asks_about = sentence.asks and not is_request(sentence, language)
     return called_off or asks_about or language.has("drop", sentence.lower)
 

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from bot import replies
-from bot.jobs import MAX_AHEAD_MS, MAX_TITLE_CHARS, insert_job, job_id_of, when_text
+from bot.job_rules import MAX_AHEAD_MS, MAX_TITLE_CHARS, insert_job, job_id_of, when_text
 from bot.responder import Ask
 from memory import loops, state_manager
 from memory.assembler import Searcher
@@ -154,8 +154,10 @@ class Toolbox:
         candidate = candidate_of(self.ask, note, kind, self._tools.languages)
         decision = write_if_worthy(candidate, known)
         memory = memory_of(candidate, self.ask.user_id)
-        if decision.action == "skip" or any(each.memory_id == memory.memory_id for each in known):
+        if decision.action == "skip":
             return f"Not noted again: {decision.reason}."
+        if any(each.memory_id == memory.memory_id for each in known):
+            return "Not noted: one turn notes one thing about one subject, and it was noted already."
         self._effects += writes(memory, decision, self.ask.conversation_id, self._tools.languages)
         gone = [each for each in known if each.memory_id in decision.superseded]
         self._known = [memory, *(each for each in known if each not in gone)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot import replies
 from bot.features.base import Action, Command, Tap
-from bot.jobs import (
+from bot.job_rules import (
     MAX_AHEAD_MS,
     Event,
     Job,
