@@ -25,8 +25,10 @@ app = typer.Typer(
 )
 checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
 quarantine = typer.Typer(help="Updates that were given up on.", no_args_is_help=True)
+bootstrap = typer.Typer(help="What is carried forward into new sessions.", no_args_is_help=True)
 app.add_typer(checkpoint, name="checkpoint")
 app.add_typer(quarantine, name="quarantine")
+app.add_typer(bootstrap, name="bootstrap")
 console = Console()
 errors = Console(stderr=True)
 
@@ -357,6 +359,44 @@ def quarantine_retry(update_id: Annotated[int, typer.Argument(help="As `quaranti
 
     done = working(settings, lambda desk: retry(desk, update_id))
     console.print(f"{plural(len(done), 'update')} put back; the next start works on it.", highlight=False)
+
+
+# --- continuity -----------------------------------------------------------------------------------------------------
+
+
+@bootstrap.command("run")
+def bootstrap_run(
+    *,
+    session: Annotated[str, typer.Option(help="Whose: the user of this session; its id or a beginning of it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Print every stage of what would be carried forward for a session's user; stores nothing."""
+    settings = load_settings()
+    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops import screen_bootstrap  # noqa: PLC0415
+
+    async def ask(desk: Desk) -> Any:
+        return await ops.run(desk, await desk.find(session))
+
+    found = looking(settings, ask)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        screen_bootstrap.show(console, found)
+
+
+@bootstrap.command("clear")
+def bootstrap_clear(session: MaybeSession = None, *, every: All = False) -> None:
+    """Remove what was prepared to be carried forward (of a session's user, or of all); preferences stay."""
+    named = one_or_all(session, every=every)
+    settings = load_settings()
+    from bot.ops import bootstrap as ops  # noqa: PLC0415
+
+    async def do(desk: Desk) -> int:
+        return await ops.clear(desk, await named(desk), every=every)
+
+    working(settings, do)
+    console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed.")
 
 
 # --- backup ---------------------------------------------------------------------------------------------------------

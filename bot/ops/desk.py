@@ -31,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 QUERIES = (
     ROOT / "memory" / "queries.sql",
     ROOT / "memory" / "search.sqlite.sql",
+    ROOT / "memory" / "continuity.sql",
     ROOT / "bot" / "queries.sql",
     ROOT / "bot" / "ops" / "queries.sql",
 )

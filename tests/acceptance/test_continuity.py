@@ -359,3 +359,25 @@ async def test_an_edit_of_a_waiting_message_is_what_gets_answered(api, model, bo
     await answered(api, PERSON, "good morning")
 
     assert said(bot)[1:] == ["good morning"]
+
+
+async def test_the_operator_sees_every_stage_and_can_clear(api, bot_process):
+    """`bootstrap run` prints the stages beside the running bot; `clear` is refused then; later it keeps preferences."""
+    bot = await bot_process()
+    await offered(api, bot)
+    api.people.presses(PERSON, "Always do this")
+    await answered(api, PERSON, "good morning")
+    ((session_id,),) = rows(bot, "SELECT current_session_id FROM conversations")
+    operator = await bot_process(start=False)
+    operator.folder, operator.log_path = bot.folder, bot.folder / "operator.log"
+
+    await operator.launch("bootstrap", "run", "--session", session_id)
+    assert await operator.wait() == 0
+    assert all(word in operator.log for word in ("relationship state", "candidate", "scores", "core", PACKET, OFFER))
+    await operator.launch("bootstrap", "clear", "--all")
+    assert await operator.wait() == 1
+    await bot.terminate()
+    await operator.launch("bootstrap", "clear", "--all")
+    assert await operator.wait() == 0
+    assert rows(bot, "SELECT 1 FROM continuity_bootstrap_cache UNION ALL SELECT 1 FROM continuity_arcs") == []
+    assert rows(bot, "SELECT mode FROM continuity_preferences") == [("use",)]

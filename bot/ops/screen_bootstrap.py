@@ -1,0 +1,53 @@
+"""How `bootstrap run` looks: stage after stage, in the order in which they are made."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bot.replies import plural, shorten
+from memory.continuity.types import ScoredArc, Stages
+
+TEXT_CHARS = 80
+
+
+def show(console: Console, stages: Stages) -> None:
+    """Print relationship, candidates, scores, selection and both packets."""
+    state = stages.relationship
+    console.rule("relationship state", align="left")
+    for name, value in (
+        ("familiarity", state.familiarity),
+        ("tone", ", ".join(state.tone)),
+        ("contract", "; ".join(state.contract)),
+        ("boundaries", "; ".join(state.boundaries)),
+        ("role frame", state.role_frame),
+    ):
+        console.print(f"{name}: {value}", highlight=False, markup=False)
+    merged = f"{plural(len(stages.candidates), 'candidate')}, {len(stages.merged)} after merging"
+    console.rule(merged, align="left")
+    for one in stages.merged:
+        line = f"{one.kind} ({one.evidence}, {one.confidence}, {one.stickiness}): {shorten(one.text, TEXT_CHARS)}"
+        console.print(line, highlight=False, markup=False)
+    console.rule("scores", align="left")
+    console.print(_scores(stages))
+    for title, text in (("internal packet", stages.internal_packet), ("preview", stages.preview)):
+        console.rule(title, align="left")
+        console.print(text or "nothing to carry forward", highlight=False, markup=False)
+
+
+def _scores(stages: Stages) -> Table:
+    """Return one row for each arc: where it went, its score and what the score is made of."""
+    table = Table("tier", "kind", "title", "score", "made of", box=None)
+    tiers = (("core", stages.selection.core), ("active", stages.selection.active))
+    for tier, arcs in tiers:
+        for one in arcs:
+            table.add_row(*_cells(tier, one))
+    for one, why in stages.selection.left_out:
+        table.add_row(*_cells(f"left out: {why}", one))
+    return table
+
+
+def _cells(tier: str, one: ScoredArc) -> tuple[str, ...]:
+    made_of = ", ".join(f"{name} {value:+.2f}" for name, value in one.breakdown.items())
+    return escape(tier), one.arc.kind, escape(one.arc.title), f"{one.score:.2f}", made_of
