@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 from math import log
 from typing import NamedTuple
 
@@ -131,6 +132,7 @@ class Weights:
     open_loop: float = 0.2
     recency: float = 0.02
     recency_half_life_days: float = 30.0
+    dense: float = 0.4
 
 
 WEIGHTS = Weights()
@@ -212,11 +214,12 @@ def rank(
     weights: Weights = WEIGHTS,
     open_refs: Collection[str] = (),
     now_ms: int = 0,
+    dense: Mapping[Key, float] | None = None,
 ) -> list[Scored]:
     """Return the messages that have something of the question, best first; ties: newest first. Deterministic.
 
-    `messages` are the matching ones with their neighbours. Scores are divided by the mean weight of a term, so
-    that they mean the same in a short and in a long conversation.
+    `messages` are the matching ones with their neighbours; `dense` tells how close they are in meaning, if known.
+    Scores are divided by the mean weight of a term, so that they mean the same in a short and in a long conversation.
     """
     ordered = sorted(messages, key=lambda m: (m.ordinal, m.key))
     unit = matches.total / max(1, len(matches.idf))
@@ -228,6 +231,8 @@ def rank(
         if near:
             parts["neighbours"] = near.worth(matches, own, weights) / unit
             parts["answer"] = near.answer / unit
+        if dense:
+            parts["dense"] = weights.dense * dense.get(message.key, 0.0)
         _add_signs(parts, question, message, weights)
         if message.ref in open_refs:
             parts["open_loop"] = weights.open_loop
@@ -237,6 +242,24 @@ def rank(
         scored.append(Scored(message, sum(parts.values()), parts, matches.passage.get(message.key, 0)))
     scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
     return scored
+
+
+def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:
+    """Return both orders in turn: what a statement only hints at shares its meaning with it, not its words.
+
+    Whoever moves up gets what is missing as the part `hint`, so that scores still fall from first to last.
+    """
+    by_key = {scored.message.key: scored for scored in ranked}
+    near = [by_key[key] for key in nearest if key in by_key]
+    order = list({s.message.key: s for pair in zip_longest(near, ranked) for s in pair if s}.values())
+    least = 0.0
+    raised = []
+    for scored in reversed(order):
+        missing = max(0.0, least - scored.score)
+        least = scored.score + missing
+        parts = {**scored.breakdown, "hint": missing} if missing else scored.breakdown
+        raised.append(scored._replace(score=least, breakdown=parts))
+    return raised[::-1]
 
 
 def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weights: Weights) -> dict[str, float]:

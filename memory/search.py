@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from memory.languages import Languages
+from memory.languages import Language, Languages
 from memory.ports import Database, Row, Statement, TokenCounter
 from memory.retriever import (
     PASSAGE_TERMS,
     WEIGHTS,
     Hit,
+    Key,
     Matches,
     Message,
     Question,
     Scored,
     Weights,
+    interleaved,
     rank,
     shortlist,
     term_weights,
     weigh,
 )
-from memory.search_words import asks, hashed, index_terms, other_spellings, read_question, split_words, time_words
+from memory.search_words import (
+    asks,
+    hashed,
+    index_terms,
+    other_spellings,
+    read_question,
+    split_words,
+    time_words,
+    unnamed,
+)
+from memory.semantic import NO_FIT, Fit, Semantic
+from memory.sentences import is_question, lowered
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 70
@@ -44,6 +58,8 @@ EXCERPT_WORDS = 120
 OTHER_SIDE_WORDS = 30
 LITTLE_MORE = 1.25
 """A text that is longer by less than this is not cut."""
+
+log = logging.getLogger(__name__)
 
 
 def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
@@ -121,11 +137,13 @@ class Searcher:
         *,
         counter: TokenCounter | None = None,
         weights: Weights = WEIGHTS,
+        semantic: Semantic | None = None,
     ) -> None:
         self._db = db
         self._languages = languages
         self._counter = counter
         self._weights = weights
+        self._semantic = semantic
 
     async def search(
         self,
@@ -178,9 +196,21 @@ class Searcher:
         question = read_question(query, speaks, now_ms=now_ms, names=names)
         sessions = None if session_ids is None else json.dumps(sorted(session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
-        messages, matches = await self._candidates(conversation_id, question, sessions, most)
+        fit = await self._fit(conversation_id, query, speaks, names or {}, session_ids)
+        messages, matches = await self._candidates(conversation_id, question, sessions, most, fit.nearest)
+        ranked = rank(
+            question,
+            messages,
+            matches,
+            weights=self._weights,
+            open_refs=open_turn_ids,
+            now_ms=now_ms,
+            dense=fit.scores,
+        )
+        if fit.nearest and not is_question(query, lowered(query), speaks):
+            ranked = interleaved(ranked, fit.nearest)
         chosen: dict[tuple[str, str], Scored] = {}
-        for scored in rank(question, messages, matches, weights=self._weights, open_refs=open_turn_ids, now_ms=now_ms):
+        for scored in ranked:
             message = scored.message
             if len(chosen) == limit:
                 break
@@ -188,12 +218,32 @@ class Searcher:
                 chosen.setdefault((message.source, message.ref), scored)
         return list(chosen.values())
 
+    async def _fit(
+        self,
+        conversation_id: str,
+        query: str,
+        language: Language,
+        names: Mapping[str, int | None],
+        session_ids: Collection[str] | None,
+    ) -> Fit:
+        """Return what is close to the query in meaning; nothing without the extra, or while it fails."""
+        if self._semantic is None:
+            return NO_FIT
+        try:
+            return (
+                await self._semantic.fit(conversation_id, unnamed(query, names), language.code, session_ids) or NO_FIT
+            )
+        except Exception:
+            log.exception("what is close in meaning is left out of a search")
+            return NO_FIT
+
     async def _candidates(
-        self, conversation_id: str, question: Question, sessions: str | None, most: int
+        self, conversation_id: str, question: Question, sessions: str | None, most: int, nearest: Sequence[Key]
     ) -> tuple[list[Message], Matches]:
         hits, idf = await self._hits(conversation_id, question, sessions)
         docs = shortlist(idf, hits, most)
         docs += await self._dated(conversation_id, question)
+        docs += [doc for doc, _ in nearest]
         messages = await self._documents(conversation_id, docs, sessions) if docs else []
         return messages, weigh(idf, hits, {message.key: message.terms for message in messages}, self._weights)
 

@@ -73,3 +73,33 @@ WHERE turn_id IN (SELECT value FROM json_each(:turns))
 UNION ALL
 SELECT 'memory', memory_id, text, '', user_id FROM memories
 WHERE memory_id IN (SELECT value FROM json_each(:memories)) AND status = 'active';
+
+-- name: embeddings_due
+-- The next documents, with the texts of those that have no vector of this model yet and are in a language that it
+-- understands; walked in windows, so that a large database is never searched as a whole.
+WITH docs AS MATERIALIZED (
+    SELECT doc_id, conversation_id, source, ref,
+           NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.doc_id = d.doc_id AND e.model = :model) AS due
+    FROM search_docs d WHERE doc_id > :after ORDER BY doc_id LIMIT :most
+)
+SELECT d.doc_id, d.conversation_id, d.source, d.ref,
+       COALESCE(t.user_text, m.text, '') AS user_text, COALESCE(t.assistant_text, '') AS assistant_text
+FROM docs d
+LEFT JOIN conversation_turns t ON d.due AND d.source = 'turn' AND t.turn_id = d.ref
+    AND (t.language IS NULL OR t.language IN (SELECT value FROM json_each(:languages)))
+LEFT JOIN memories m ON d.due AND d.source = 'memory' AND m.memory_id = d.ref
+ORDER BY d.doc_id;
+
+-- name: embedding_put
+-- The vector of one passage, unless its text was forgotten meanwhile (and its row's number given to another).
+INSERT INTO embeddings (doc_id, side, passage, model, vector)
+SELECT :doc_id, :side, :passage, :model, :vector
+WHERE EXISTS (SELECT 1 FROM search_docs WHERE doc_id = :doc_id AND ref = :ref AND source = :source)
+ON CONFLICT (doc_id, side, passage) DO UPDATE SET model = :model, vector = :vector;
+
+-- name: embeddings_of
+-- The vectors of a conversation behind a document, the newest ones of very many.
+SELECT e.doc_id, e.side, e.vector, d.session_id, d.ordinal, d.ref
+FROM search_docs d JOIN embeddings e ON e.doc_id = d.doc_id
+WHERE d.conversation_id = :conversation_id AND d.doc_id > :after AND e.model = :model
+ORDER BY e.doc_id DESC, e.side DESC, e.passage DESC LIMIT :most;

@@ -179,6 +179,14 @@ def read_question(
     )
 
 
+def unnamed(text: str, names: Mapping[str, int | None]) -> str:
+    """Return the text without the names of the people who talk here: they say who is asked about, not what."""
+    if not names:
+        return text
+    people = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return " ".join(re.sub(rf"\b(?:{people})(?:['\u2019]s)?\b", " ", text, flags=re.IGNORECASE).split())
+
+
 def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
     """Return the terms that a word is indexed under in other languages, and where its language is unknown."""
     return {word, *(stem(code, word) for code in codes)} - {term}

@@ -1,0 +1,246 @@
+"""What is alike in meaning: vectors of what was said, made behind the turns, compared with a question."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+from memory.embeddings import Embedder
+from memory.errors import StorageUnavailable
+from memory.ports import Database, Row, Statement
+from memory.retriever import Key
+
+WINDOW = 64
+"""So many documents are looked at in one step, of which at most so many are turned into vectors and stored together."""
+PASSAGE_WORDS = 120
+PASSAGES = 8
+"""A long text has a vector for each of its first passages."""
+LEAST = 8
+"""With fewer texts to compare there is no telling what is unusually close."""
+NEAREST = 40
+NEIGHBOURS = 0.2
+"""So much of their closeness texts lend to those beside them."""
+VECTORS_OF_ONE = 20_000
+VECTORS_HELD = 60_000
+"""The vectors of the conversations that were searched last stay in memory: 1.5 KB each."""
+RETRY_S = 30.0
+QUERY_CHARS = 2_000
+
+log = logging.getLogger(__name__)
+Numbers = Any
+"""A numpy array: numpy comes with the extra and is imported with it."""
+
+
+def passages(text: str) -> list[str]:
+    """Return the passages of a text that get a vector each: one of a usual message, at most `PASSAGES`."""
+    words = text.split()
+    starts = range(0, len(words), PASSAGE_WORDS)[:PASSAGES]
+    return [" ".join(words[start : start + PASSAGE_WORDS]) for start in starts]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well each text of a conversation fits a question, in deviations from their mean."""
+
+    nearest: tuple[Key, ...]
+    """The best of those that were asked for, best first."""
+    scores: Mapping[Key, float]
+    """Of the nearest and of all others with a vector."""
+
+
+NO_FIT = Fit((), {})
+
+
+@dataclass(slots=True)
+class _Held:
+    """The vectors of one conversation, a row for each passage, in the order in which it was said."""
+
+    keys: list[Key] = field(default_factory=list)
+    sessions: list[str] = field(default_factory=list)
+    ordinals: list[int] = field(default_factory=list)
+    matrix: Numbers = None
+    firsts: list[int] = field(default_factory=list)
+    """The row with which each text begins."""
+    together: Numbers = None
+    """For each text but the first, 1.0 when it stands beside the one before it in one session, else 0.0."""
+    stale: bool = True
+
+
+class Semantic:
+    """Keeps a vector for every text (behind the turns) and tells which texts are close to a question.
+
+    Words alone find things while vectors are missing. What is forgotten takes its vectors along, by a trigger.
+    """
+
+    def __init__(self, db: Database, embedder: Embedder) -> None:
+        self._db = db
+        self._embedder = embedder
+        self._np: Any = import_module("numpy")
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._after = 0
+        self._forgettings = 0
+        self._news = asyncio.Event()
+        self._languages = json.dumps(sorted(embedder.languages))
+
+    # --- behind the turns -------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Say that there may be new texts."""
+        self._news.set()
+
+    def let_go(self) -> None:
+        """Drop what is held in memory, after something was forgotten; row numbers may be given anew now."""
+        self._held.clear()
+        self._after = 0
+        self._forgettings += 1
+
+    async def run(self) -> None:
+        """Catch up, then follow the news; ends by being cancelled. A disk that refuses is tried again."""
+        while True:
+            self._news.clear()
+            try:
+                await self.catch_up()
+            except StorageUnavailable as exc:
+                log.warning("vectors cannot be stored just now: %s", exc)
+                await asyncio.sleep(RETRY_S)
+            else:
+                await self._news.wait()
+
+    async def catch_up(self) -> int:
+        """Make the vectors that are missing and return of how many texts. A crash leaves out whole texts at most.
+
+        Raises `StorageUnavailable`; what was stored before stays, and the next call goes on there.
+        """
+        made = 0
+        while True:
+            forgettings = self._forgettings
+            rows = await self._db.read(
+                "embeddings_due", model=self._embedder.name, languages=self._languages, after=self._after, most=WINDOW
+            )
+            if rows:
+                made += await self._make(rows)
+            if self._forgettings != forgettings:
+                continue  # row numbers may have been given anew: from the beginning
+            if not rows:
+                return made
+            self._after = rows[-1]["doc_id"]
+
+    async def _make(self, rows: Sequence[Row]) -> int:
+        due = [
+            (row, side, number, text)
+            for row in rows
+            for side, column in enumerate(("user_text", "assistant_text"))
+            for number, text in enumerate(passages(row[column]))
+        ]
+        if not due:
+            return 0
+        vectors = await asyncio.to_thread(self._embedder.encode, [text for *_, text in due])
+        await self._db.write(
+            *(
+                Statement(
+                    "embedding_put",
+                    {
+                        "doc_id": row["doc_id"],
+                        "source": row["source"],
+                        "ref": row["ref"],
+                        "side": side,
+                        "passage": number,
+                        "model": self._embedder.name,
+                        "vector": vector,
+                    },
+                )
+                for (row, side, number, _), vector in zip(due, vectors, strict=True)
+            )
+        )
+        for row in rows:
+            if row["conversation_id"] in self._held:
+                self._held[row["conversation_id"]].stale = True
+        return sum(number == 0 for _, _, number, _ in due)
+
+    # --- before a turn ----------------------------------------------------------------------------------------------
+
+    async def fit(
+        self, conversation_id: str, query: str, language: str, session_ids: Collection[str] | None = None
+    ) -> Fit | None:
+        """Return how well the conversation's texts fit the query; None when the model cannot say.
+
+        That is: another language, or too little to compare with. Raises `StorageUnavailable`.
+        """
+        if language not in self._embedder.languages or not query.strip():
+            return None
+        held = await self._vectors(conversation_id)
+        if len(held.firsts) < LEAST:
+            return None
+        (vector,) = await asyncio.to_thread(self._embedder.encode, [query[:QUERY_CHARS]])
+        return self._fit(held, vector, session_ids)
+
+    def _fit(self, held: _Held, vector: bytes, session_ids: Collection[str] | None) -> Fit:
+        np = self._np
+        near = held.matrix @ np.frombuffer(vector, "<f2").astype(np.float32)
+        near = _standardised(np.maximum.reduceat(near, held.firsts))
+        lent = np.zeros_like(near)
+        lent[1:] += near[:-1] * held.together
+        lent[:-1] += near[1:] * held.together
+        near = _standardised(near + NEIGHBOURS * lent)
+        keys = [held.keys[row] for row in held.firsts]
+        nearest = []
+        for text in np.argsort(-near, kind="stable").tolist():
+            if session_ids is None or held.sessions[held.firsts[text]] in session_ids:
+                nearest.append(keys[text])
+            if len(nearest) == NEAREST:
+                break
+        return Fit(tuple(nearest), dict(zip(keys, near.tolist(), strict=True)))
+
+    async def _vectors(self, conversation_id: str) -> _Held:
+        held = self._held.setdefault(conversation_id, _Held())
+        self._held.move_to_end(conversation_id)
+        if not held.stale:
+            return held
+        held.stale = False
+        new = await self._read(conversation_id, held)
+        new.stale = held.stale  # something was stored meanwhile: the next search reads it
+        if self._held.get(conversation_id) is held:  # else something was forgotten meanwhile
+            self._held[conversation_id] = held = new
+        while len(self._held) > 1 and sum(len(each.keys) for each in self._held.values()) > VECTORS_HELD:
+            self._held.popitem(last=False)
+        return held
+
+    async def _read(self, conversation_id: str, old: _Held) -> _Held:
+        np = self._np
+        rows = await self._db.read(
+            "embeddings_of",
+            conversation_id=conversation_id,
+            after=old.keys[-1][0] if old.keys else 0,
+            model=self._embedder.name,
+            most=VECTORS_OF_ONE,
+        )
+        rows.reverse()
+        if not rows:
+            return replace(old)
+        new = np.frombuffer(b"".join(row["vector"] for row in rows), "<f2").reshape(len(rows), -1).astype(np.float32)
+        held = _Held(
+            [*old.keys, *((row["doc_id"], row["side"]) for row in rows)][-VECTORS_OF_ONE:],
+            [*old.sessions, *(row["session_id"] for row in rows)][-VECTORS_OF_ONE:],
+            [*old.ordinals, *(row["ordinal"] for row in rows)][-VECTORS_OF_ONE:],
+            (new if old.matrix is None else np.concatenate([old.matrix, new]))[-VECTORS_OF_ONE:],
+        )
+        held.firsts = [row for row, key in enumerate(held.keys) if not row or held.keys[row - 1] != key]
+        held.together = np.array(
+            [float(_beside(held, one, other)) for one, other in pairwise(held.firsts)], dtype=np.float32
+        )
+        return held
+
+
+def _standardised(values: Numbers) -> Numbers:
+    return (values - values.mean()) / (values.std() + 1e-6)
+
+
+def _beside(held: _Held, one: int, other: int) -> bool:
+    return held.sessions[one] == held.sessions[other] and abs(held.ordinals[one] - held.ordinals[other]) <= 1
