@@ -202,7 +202,7 @@ def test_the_library_example_prints_what_the_page_says(tmp_path):
 def test_the_tutorial_reads_as_it_says(tmp_path):
     """Each block of talk, piped into `chat`, comes out as it stands there; times of day differ."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(("TELEGRAM_", "CONTINUITY_"))}
-    for talk in blocks(text_of(ROOT / "docs" / "tutorial.md"), "text"):
+    for talk in blocks(text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md"), "text"):
         said = "".join(line.removeprefix("you ") for line in talk.splitlines(keepends=True) if line.startswith("you "))
         done = subprocess.run(
             [sys.executable, "-m", "bot", "chat"],
