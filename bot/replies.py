@@ -27,6 +27,12 @@ COMMANDS = {
     "remind": "remind you of something at a time",
     "jobs": "the reminders that are to come",
     "timezone": "by which clock I read and say times",
+    "loops": "what is unfinished between us",
+    "memory": "what I remember; /memory <words> searches it",
+    "forget": "forget a fact, a message, a conversation or everything",
+    "export": "everything that is kept here, as a file",
+    "context": "what the model was given for my last answer",
+    "summary": "my summary of this conversation",
     "privacy": "what is stored, where, and for how long",
 }
 
@@ -151,7 +157,7 @@ OFFER_OVER = "We have gone on since. /continue shows what I can carry forward no
 CONTINUE_HEAD_TOO = "Or shall we take up one of these conversations again?"
 
 SETTINGS = (
-    "When a new conversation begins: {mode}\n{preview}\n\n"
+    "When a new conversation begins: {choice}\n\n"
     "This holds for the persona “{persona}”; /persona shows the others.\nYour time zone: {zone}"
 )
 SETTINGS_MODES = {
@@ -169,6 +175,133 @@ PERSONA_HEAD = "I can be:"
 PERSONA_LINE = "• {name}: {tone}{now}"
 PERSONA_NOW = " (now)"
 PERSONA_TAIL = "What I know of earlier conversations is framed to fit. It changes with my next answer."
+
+# --- open loops -----------------------------------------------------------------------------------------------------
+
+LOOPS_HEAD = "This is open between us:"
+LOOPS_NONE = "Nothing is open between us: no promise, no question, no task."
+LOOPS_MORE = "… and {count} more; they come up when these are settled."
+LOOP_YOURS = "yours"
+LOOP_MINE = "mine"
+LOOP_DUE = "due {when}"
+LOOP_OVERDUE = "overdue"
+LOOP_SLEEPS = "sleeps until {when}"
+LOOP_DONE = "Done"
+LOOP_SNOOZE = "Snooze"
+LOOP_DROP = "Drop"
+LOOP_GONE = "That matter is not on my list any more. /loops shows what is."
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+MEMORY_KINDS = {"fact": "Fact", "preference": "Preference", "decision": "Decision"}
+MEMORY_HEAD = "This is what I remember of what you told me here:"
+MEMORY_HEAD_GROUP = "This is what I remember of what you told me in this group:"
+MEMORY_NONE = "I have noted nothing lasting yet. When you tell me a fact, a preference or a decision, it shows up here."
+MEMORY_NONE_GROUP = (
+    "I have noted nothing lasting of what you told me in this group. What you tell me in private never shows here."
+)
+MEMORY_FOUND = "This is what I remember about “{words}”:"
+MEMORY_NOT_FOUND = "I remember nothing about “{words}”. /memory lists everything."
+MEMORY_MORE = "… and {count} more."
+SHOW_MORE = "Show more"
+FORGET_NUMBER = "Forget {number}"
+
+# --- forgetting -----------------------------------------------------------------------------------------------------
+
+FORGET_MENU = (
+    "What shall I forget?\n"
+    "To forget one thing, write /forget and a word or two that were said, for example: /forget my address"
+)
+FORGET_LAST = "My last message and your answer"
+FORGET_SESSION = "This conversation"
+FORGET_ALL = "Everything here"
+NEVER_MIND = "Never mind"
+FORGET_YES = "Yes, forget it"
+FORGET_ASK = {
+    "last": "Shall I forget your last message and my answer to it?\n“{quoted}”",
+    "session": "Shall I forget this conversation, from its first message to its last, with what I noted from it?",
+    "everything": "Shall I forget everything we ever said here: all conversations, notes, summaries and reminders?",
+    "found": "Shall I forget this? The messages in which it was said go with it, and my answers to them.",
+}
+FORGET_ASK_GROUP = {
+    "last": FORGET_ASK["last"],
+    "session": "Shall I forget what you said in this conversation? What others said stays.",
+    "everything": "Shall I forget everything that you ever said here? What others said stays.",
+    "found": FORGET_ASK["found"],
+}
+FORGET_FINAL = (
+    "\n\nIt cannot be undone. Reminders that were set there are cancelled. What Telegram itself shows in this chat "
+    "you can only delete there, and backups that were made before are beyond my reach."
+)
+FORGET_FOUND = "This is where “{words}” stands:"
+FORGET_FOUND_MORE = "… and {count} more."
+FORGET_ALL_FOUND = "All {count} of them"
+FORGET_SAID = "A message and its answer: “{text}”"
+FORGET_NOT_FOUND = "I find nothing about “{words}” here, so there is nothing to forget."
+FORGET_NOTHING_HERE = "There is nothing to forget here: nothing has been said."
+FORGET_KEPT = "Nothing was forgotten."
+FORGOTTEN = "Forgotten: {what}."
+FORGOTTEN_NOTHING = "nothing, it was gone already"
+FORGOTTEN_LOOKING = "I am looking whether a trace is left in my files …"
+FORGOTTEN_PROVEN = "Checked: no trace in {files}."
+FORGOTTEN_TRACES = (
+    "Its rows are gone, but I can still see traces in my files, since another program is reading them. "
+    "They go with my next start."
+)
+FORGOTTEN_UNKNOWN = "I could not look through my files in time; its rows are gone all the same."
+
+# --- export ---------------------------------------------------------------------------------------------------------
+
+EXPORT_CAPTION = "Everything that is kept about this chat, as JSON: {what}."
+EXPORT_GROUP = (
+    "A file with your words would be there for everybody in this group. Whoever runs me can make it with "
+    "`python -m bot export`; in our private chat /export sends you what is kept there."
+)
+EXPORT_NOTHING = "Nothing is kept here yet, so there is nothing to export."
+EXPORT_TOO_BIG = (
+    "What is kept here is larger than Telegram lets me send. Whoever runs me can write it to a file with "
+    "`python -m bot export`."
+)
+EXPORT_FAILED = "I could not send the file just now ({why}). Please ask again later."
+
+# --- the receipt ----------------------------------------------------------------------------------------------------
+
+TIER_NAMES = {
+    "history": "Messages as they were",
+    "summary": "Summary",
+    "retrieved": "Found in the past",
+    "today": "Earlier today",
+    "threads": "Open matters",
+    "last_conversation": "Last conversation",
+}
+TIER_ITEMS = {
+    "history": "turn",
+    "summary": "note",
+    "retrieved": "find",
+    "today": "note",
+    "threads": "matter",
+    "last_conversation": "note",
+}
+TIER_CUT = "{items} left out ({tokens} tokens)"
+TIER_FAILED = "could not be read, so it was left out"
+CONTEXT_HEAD = "What the model was given of the past for my last answer ({ago}), in tokens:"
+CONTEXT_TOTAL = "{bar} Together: {total} of {cap}"
+CONTEXT_NONE = "There is no answer in this conversation yet, so nothing was given to the model."
+COMPACTED = (
+    "Messages {first} to {last} are in the summary since {ago}, {how}: {before} tokens became {after}. "
+    "Their words are kept."
+)
+COMPACTION_METHODS = {
+    "deterministic": "written by rules",
+    "model": "written by a model and checked",
+    "truncation": "left out without a summary",
+}
+COMPACTION_UNDO = "Undo: show them word for word again"
+COMPACTION_UNDONE = "Undone: the messages are shown word for word again, as far as there is room."
+COMPACTION_GONE = "That was undone or replaced already. /context shows how it is now."
+SUMMARY_HEAD = "My summary of this conversation:"
+SUMMARY_NOT_YET = "There is no summary yet: I still have all of it word for word ({turns})."
+SUMMARY_NONE = "Nothing has been said in this conversation yet, so there is nothing to sum up."
 
 
 def plural(count: int, word: str) -> str:

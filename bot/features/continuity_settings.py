@@ -86,9 +86,8 @@ class ContinuitySettings:
 def settings_message(chosen: Preference, persona: str, time_zone: str, edits_message_id: int | None = None) -> Message:
     """Return what was chosen, and a button for each other choice."""
     preview = replies.SETTINGS_PREVIEW_OFF if chosen.skip_preview else replies.SETTINGS_PREVIEW_ON
-    text = replies.SETTINGS.format(
-        mode=replies.SETTINGS_MODES[chosen.mode], preview=preview, persona=persona, zone=time_zone
-    )
+    told = [replies.SETTINGS_MODES[chosen.mode], *([] if chosen.mode == "off" else [preview])]
+    text = replies.SETTINGS.format(choice=" ".join(told), persona=persona, zone=time_zone)
     modes = tuple(
         Button(
             _marked(replies.SETTINGS_LABELS[mode], mode == chosen.mode),
