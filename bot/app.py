@@ -30,6 +30,11 @@ from bot.features.continuity import Continuity
 from bot.features.continuity_door import Door
 from bot.features.continuity_idle import Idle
 from bot.features.continuity_settings import ContinuitySettings
+from bot.features.exporting import Exporting
+from bot.features.forgetting import Forgetting
+from bot.features.loops import Loops
+from bot.features.memories import Memories
+from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
 from bot.intake import DurableQueue, Inbox
@@ -56,6 +61,8 @@ from memory.bootstrap import Bootstrap
 from memory.checkpoint import CheckpointFiles
 from memory.compactor import Compactor
 from memory.db.sqlite import SqliteDatabase
+from memory.errors import StorageUnavailable
+from memory.forget import Forgetter, database_files
 from memory.hydrator import Hydrator
 from memory.languages import Languages
 from memory.ports import Statement
@@ -168,6 +175,7 @@ class App:
         if applied:
             log.info("database schema brought up to date", applied=applied)
         self.db = await SqliteDatabase.open(settings.database_path, QUERIES)
+        await self._empty_log()
         self.store = Store(self.db)
         self.counter = TiktokenCounter()
         self.languages = Languages.load()
@@ -216,6 +224,13 @@ class App:
             )
         )
         self.gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=await self._paired())
+
+    async def _empty_log(self) -> None:
+        """Empty the write-ahead log: a process that died while it forgot may have left words in it (P13)."""
+        try:
+            await self.db.wal_truncate()
+        except StorageUnavailable as exc:
+            log.warning("the write-ahead log could not be emptied", error=str(exc))
 
     async def _paired(self) -> set[int]:
         return {row["user_id"] for row in await self.db.read("people_all") if row["allowed"]}
@@ -319,7 +334,25 @@ class App:
             Reminders(self.services),
             continuity,
             ContinuitySettings(self.services, self.door),
+            Loops(self.services),
+            Memories(self.services),
+            Forgetting(self.services, self._forgetter(), self.turns, self.lanes),
+            Exporting(self.services, self.bot),
+            Receipt(self.services),
         ]
+
+    def _forgetter(self) -> Forgetter:
+        """Return what forgets: it knows every place where words are kept, on the disk and in memory."""
+        return Forgetter(
+            self.db,
+            self.recorder,
+            self.checkpoints,
+            self.services.bootstrap,
+            self.hydrator.fold,
+            self.clock,
+            files=database_files(self.settings.database_path),
+            caches=[self.assembler.forget],
+        )
 
     def _make_responder(self) -> Responder:
         if self.settings.continuity_model == "offline":

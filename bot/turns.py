@@ -15,6 +15,7 @@ from bot.outbox import Button, Message, Target
 from bot.personas import instructions_of
 from bot.responder import Answer, Ask, NoAnswer
 from bot.services import Services
+from bot.spending import Spending, day_of, spent
 from bot.streaming import LiveAnswer, mode_for
 from bot.updates import Envelope, batch_text
 from memory import faults
@@ -31,6 +32,7 @@ class Turns:
     def __init__(self, services: Services, door: Door) -> None:
         self._services = services
         self.door = door
+        self._spending = Spending(services.db, services.settings.continuity_daily_tokens_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
         self.answered = 0
@@ -130,6 +132,8 @@ class Turns:
 
     async def _respond(self, ask: Ask, live: LiveAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it."""
+        if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
+            return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
         key = ask.conversation_id
         task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
         self._running[key] = task
@@ -167,6 +171,8 @@ class Turns:
         )
         parts, rows = services.closing.compose(Target.of(batch[-1]), [message], ask.turn_id)
         ends = [services.inbox.done(envelope) for envelope in batch]
+        tokens = answer.input_tokens + answer.output_tokens
+        ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
         try:
             turn = await until_stored(lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects))

@@ -193,15 +193,19 @@ WHERE conversation_id = :conversation_id
 ORDER BY created_at_ms DESC, memory_id LIMIT :limit;
 
 -- name: memories_remembered
--- For /memory: what is remembered here now, the latest first.
+-- For /memory: what is remembered here now, the latest first; in a group of one person only.
 SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
     created_at_ms
-FROM memories WHERE conversation_id = :conversation_id AND status = 'active'
+FROM memories
+WHERE conversation_id = :conversation_id AND status = 'active'
+    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id)
 ORDER BY created_at_ms DESC, memory_id LIMIT :limit OFFSET :offset;
 
 -- name: memories_counted
 -- For /memory: how many there are.
-SELECT COUNT(*) AS n FROM memories WHERE conversation_id = :conversation_id AND status = 'active';
+SELECT COUNT(*) AS n FROM memories
+WHERE conversation_id = :conversation_id AND status = 'active'
+    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id);
 
 -- name: memory_by_id
 -- One memory, to forget it or to show it.
@@ -316,3 +320,76 @@ DELETE FROM buttons WHERE button_id = :button_id;
 -- Whether words that were found in a file are somebody's turn that nobody asked to forget.
 SELECT 1 AS found FROM conversation_turns
 WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :words, '') <> assistant_text LIMIT 1;
+
+-- name: memories_with
+-- What holds some words, to forget it; in a group of one person only. `lower` knows ASCII alone on some databases, so
+-- the words come in lower case, as they were written, and with a capital.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories
+WHERE conversation_id = :conversation_id
+    AND (replace(lower(text), :words, '') <> lower(text) OR replace(text, :written, '') <> text
+        OR replace(text, :titled, '') <> text)
+    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id)
+ORDER BY created_at_ms DESC, memory_id LIMIT :limit;
+
+-- name: turns_with
+-- Turns that hold some words, to forget them; as above.
+SELECT turn_id, user_text, assistant_text, created_at_ms FROM conversation_turns
+WHERE conversation_id = :conversation_id
+    AND (replace(lower(user_text), :words, '') <> lower(user_text)
+        OR replace(lower(assistant_text), :words, '') <> lower(assistant_text)
+        OR replace(user_text, :written, '') <> user_text OR replace(assistant_text, :written, '') <> assistant_text
+        OR replace(user_text, :titled, '') <> user_text OR replace(assistant_text, :titled, '') <> assistant_text)
+    AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id)
+ORDER BY created_at_ms DESC, turn_id LIMIT :limit;
+
+-- Export: all of one's data.
+
+-- name: exported_jobs
+-- Reminders and follow-ups, finished ones too.
+SELECT * FROM jobs WHERE conversation_id = :conversation_id ORDER BY created_at_ms, job_id;
+
+-- name: exported_arcs
+-- What the bootstrap would carry forward.
+SELECT owner_key, kind, title, summary, status, last_touched_at_ms FROM continuity_arcs
+WHERE substr(owner_key, 1, length(:prefix)) = :prefix AND status = 'active' ORDER BY arc_id;
+
+-- name: exported_person
+-- What somebody chose.
+SELECT allowed, settings_json FROM people WHERE user_id = :user_id;
+
+-- name: exported_preferences
+-- Whether context is carried forward, per persona.
+SELECT owner_key, mode, skip_preview FROM continuity_preferences
+WHERE substr(owner_key, 1, length(:prefix)) = :prefix ORDER BY owner_key;
+
+-- name: exported_usage
+-- Tokens per day.
+SELECT day, tokens FROM usage_days WHERE user_id = :user_id ORDER BY day;
+
+-- name: conversations_of
+-- Where somebody said something, or opened a session.
+SELECT conversation_id FROM conversation_sessions WHERE user_id = :user_id
+UNION
+SELECT conversation_id FROM conversation_turns WHERE user_id = :user_id
+ORDER BY conversation_id;
+
+-- name: erase_settings
+-- A person is forgotten: what they chose goes, that they are allowed stays.
+UPDATE people SET settings_json = '{}' WHERE user_id = :user_id;
+
+-- name: erase_usage
+-- A person is forgotten.
+DELETE FROM usage_days WHERE user_id = :user_id;
+
+-- The model's tokens per person and day.
+
+-- name: usage_add
+-- In the turn's transaction.
+INSERT INTO usage_days (user_id, day, tokens) VALUES (:user_id, :day, :tokens)
+ON CONFLICT (user_id, day) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens;
+
+-- name: usage_of_day
+-- Before the model is asked.
+SELECT tokens FROM usage_days WHERE user_id = :user_id AND day = :day;

@@ -165,6 +165,14 @@ CREATE TABLE people (
     created_at_ms BIGINT NOT NULL             -- when they were first let in
 );
 
+-- The model's tokens per person and day; no text, so it outlives forgetting.
+CREATE TABLE usage_days (
+    user_id BIGINT NOT NULL,                  -- Telegram's user id
+    day TEXT NOT NULL,                        -- YYYY-MM-DD where the person is
+    tokens BIGINT NOT NULL,                   -- input and output tokens as the provider reported them
+    PRIMARY KEY (user_id, day)
+);
+
 -- Chats that cannot be written to (blocked, kicked).
 CREATE TABLE unreachable_chats (
     bot_id BIGINT NOT NULL,                   -- the bot

@@ -205,7 +205,7 @@ async def test_a_fact_goes_with_its_older_values_and_their_turns(memory, forgett
     """To forget where one lives is to forget where one lived, and the messages that said so."""
     session = await opened(memory)
     await say(session, "I live in Reykjavik.", "How are you?", "I live in Valparaiso.", answer="Fine.")
-    rows = await memory.db.read("memories_remembered", conversation_id=HERE, limit=9, offset=0)
+    rows = await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)
     done = await forgetter.forget(Wish(HERE, memory_ids=(rows[0]["memory_id"],)))
 
     assert (done.tally.turns, done.tally.memories) == (2, 2)
@@ -259,7 +259,7 @@ async def test_in_a_group_only_ones_own_words_go(memory, forgetter, say):
     assert done.tally.turns == 1
     assert not stays(memory, "zebrafish")
     assert [turn.user_text for turn in await memory.store.last_turns(session.session_id, 5)] == ["I live in Lima."]
-    assert len(await memory.db.read("memories_remembered", conversation_id=HERE, limit=9, offset=0)) == 1
+    assert len(await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)) == 1
 
 
 async def test_a_fresh_session_that_becomes_empty_stays_fresh(memory, forgetter, say):

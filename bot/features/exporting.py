@@ -1,0 +1,113 @@
+"""/export: everything that is kept about a private chat, as one JSON document.
+
+A file cannot go through the outbox, which holds text. It is made in memory, sent, and only then the command is
+finished: a crash in between sends it once more after the restart, which does no harm, and it never lies on our disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from telegram import Bot
+from telegram.error import RetryAfter, TelegramError
+
+from bot import replies
+from bot.delivery import retry_after_s
+from bot.features.base import Action, Command
+from bot.outbox import Message
+from bot.services import Services
+from bot.updates import Envelope
+from memory.export import about_person, as_bytes, gather
+
+MAX_BYTES = 45_000_000
+"""Telegram takes 50 MB from a bot."""
+TRIES = 3
+LONGEST_WAIT_S = 60.0
+UPLOAD_S = 120.0
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def packed(document: dict[str, Any], day: str) -> tuple[str, bytes] | None:
+    """Return file name and bytes, compressed when they would be too large; None when they are too large even so."""
+    data, name = as_bytes(document), f"continuity-{day}.json"
+    if len(data) <= MAX_BYTES:
+        return name, data
+    data = gzip.compress(data, mtime=0)
+    return (f"{name}.gz", data) if len(data) <= MAX_BYTES else None
+
+
+def contents_text(document: dict[str, Any]) -> str:
+    """Return how much is in it, in words."""
+    turns = sum(len(session["turns"]) for session in document["sessions"])
+    counts = (
+        (len(document["sessions"]), "conversation"),
+        (turns, "message"),
+        (len(document["memories"]), "note"),
+        (len(document["jobs"]), "reminder"),
+    )
+    return ", ".join(replies.plural(count, word) for count, word in counts if count)
+
+
+# --- feature --------------------------------------------------------------------------------------------------------
+
+
+class Exporting:
+    """Sends a person what is kept about their private chat."""
+
+    def __init__(self, services: Services, bot: Bot) -> None:
+        self._services = services
+        self._bot = bot
+        self.commands: dict[str, Command] = {"export": self.export}
+        self.actions: dict[str, Action] = {}
+
+    async def export(self, envelope: Envelope) -> None:
+        """Send the document, or say why not."""
+        text = await self._exported(envelope)
+        await self._services.closing.done([envelope], [Message(text)] if text else [])
+
+    async def _exported(self, envelope: Envelope) -> str:
+        """Return what is left to be said, "" when the document says it all."""
+        if not envelope.private or envelope.user_id is None:
+            return replies.EXPORT_GROUP
+        services = self._services
+        document = await gather(services.db, services.clock, envelope.conversation_id)
+        if not document["sessions"] and not document["jobs"]:
+            return replies.EXPORT_NOTHING
+        document["person"] = await about_person(services.db, envelope.user_id)
+        zone = ZoneInfo((await services.people.time_zone(envelope.user_id)).name)
+        day = f"{datetime.fromtimestamp(services.clock.now_ms() / 1000, zone):%Y-%m-%d}"
+        file = await asyncio.to_thread(packed, document, day)
+        if file is None:
+            return replies.EXPORT_TOO_BIG
+        caption = replies.EXPORT_CAPTION.format(what=contents_text(document))
+        return await self._send(envelope, *file, caption)
+
+    async def _send(self, envelope: Envelope, name: str, data: bytes, caption: str) -> str:
+        """Send the file, waiting as Telegram asks; return "" or why it could not be sent."""
+        why = ""
+        for _ in range(TRIES):
+            try:
+                sent = await self._bot.send_document(
+                    envelope.chat_id,
+                    data,
+                    filename=name,
+                    caption=caption,
+                    message_thread_id=envelope.thread_id,
+                    read_timeout=UPLOAD_S,
+                    write_timeout=UPLOAD_S,
+                )
+            except RetryAfter as exc:
+                why = str(exc)
+                await asyncio.sleep(min(LONGEST_WAIT_S, retry_after_s(exc)))
+            except TelegramError as exc:  # perhaps it arrived: not sent again unasked
+                return replies.EXPORT_FAILED.format(why=exc.message)
+            else:
+                self._services.delivery.high_water.saw(envelope.chat_id, sent.message_id)
+                return ""
+        return replies.EXPORT_FAILED.format(why=why)

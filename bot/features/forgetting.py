@@ -1,0 +1,270 @@
+"""/forget: a fact, the last message, this conversation, or everything; asked once more, done, and proven (P13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bot import replies
+from bot.closing import until_stored
+from bot.features.base import Action, Command, Tap
+from bot.lanes import Lanes
+from bot.outbox import Button, Message, Part, Target
+from bot.services import Services
+from bot.turns import Turns
+from bot.updates import Envelope
+from memory.errors import Conflict
+from memory.forget import Forgetter, Proof, Tally, Wish
+from memory.ports import Row, Statement
+from memory.promoter import read_memory_row
+
+CONFIRMED = "forget_confirmed"
+"""Not a command for people: a confirmed tap waits in the conversation's lane under this name."""
+LISTED = 8
+FOUND_MOST = 200
+QUOTED_CHARS = 140
+FLUSH_S = 3.0
+BUTTONS_A_ROW = 4
+SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "everything", "all": "everything"}
+STOPPING = ("session", "everything")
+"""An answer that is being made is stopped before these."""
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory or a turn that holds the words that were asked for."""
+
+    payload: dict[str, list[str]]
+    line: str
+
+
+def menu() -> Message:
+    """Return what can be forgotten, as buttons."""
+    choices = ((replies.FORGET_LAST, "last"), (replies.FORGET_SESSION, "session"), (replies.FORGET_ALL, "everything"))
+    rows = [(Button(label, "forget_ask", {"what": what}),) for label, what in choices]
+    return Message(replies.FORGET_MENU, buttons=(*rows, (Button(replies.NEVER_MIND, "forget_no"),)))
+
+
+def question(what: str, payload: Mapping[str, Any], *, private: bool, quoted: str = "") -> Message:
+    """Return the question before anything is forgotten; the answer's button carries ids alone, never words."""
+    texts = replies.FORGET_ASK if private else replies.FORGET_ASK_GROUP
+    buttons = (Button(replies.FORGET_YES, "forget_yes", payload), Button(replies.NEVER_MIND, "forget_no"))
+    return Message(texts[what].format(quoted=quoted) + replies.FORGET_FINAL, buttons=(buttons,))
+
+
+def found_list(words: str, found: Sequence[Found]) -> Message:
+    """Return what holds the words, with a button for each of the first eight and one for all of it."""
+    lines = [replies.FORGET_FOUND.format(words=words)]
+    lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
+    if len(found) > LISTED:
+        lines.append(replies.FORGET_FOUND_MORE.format(count=len(found) - LISTED))
+    single = [
+        Button(replies.FORGET_NUMBER.format(number=number), "forget_ask", each.payload)
+        for number, each in enumerate(found[:LISTED], 1)
+    ]
+    rows = [tuple(single[at : at + BUTTONS_A_ROW]) for at in range(0, len(single), BUTTONS_A_ROW)]
+    if len(found) > 1:
+        together: dict[str, list[str]] = {}
+        for each in found:
+            for name, ids in each.payload.items():
+                together.setdefault(name, []).extend(ids)
+        rows.append((Button(replies.FORGET_ALL_FOUND.format(count=len(found)), "forget_ask", together),))
+    rows.append((Button(replies.NEVER_MIND, "forget_no"),))
+    return Message("\n".join(lines), buttons=tuple(rows))
+
+
+def found_in(memories: Sequence[Row], turns: Sequence[Row], words: str) -> list[Found]:
+    """Return memories first, then turns, each with one line around the words."""
+    notes = [
+        Found({"memory_ids": [memory.memory_id]}, f"{replies.MEMORY_KINDS[memory.kind]}: {_around(memory.text, words)}")
+        for memory in map(read_memory_row, memories)
+    ]
+    said = [Found({"turn_ids": [row["turn_id"]]}, replies.FORGET_SAID.format(text=_said(row, words))) for row in turns]
+    return notes + said
+
+
+def _said(row: Row, words: str) -> str:
+    text = row["user_text"] if words.casefold() in row["user_text"].casefold() else row["assistant_text"]
+    return _around(text, words)
+
+
+def _around(text: str, words: str) -> str:
+    """Return the words with what stands around them, on one line."""
+    at = text.casefold().find(words.casefold())
+    start = max(0, at - QUOTED_CHARS // 3)
+    return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
+
+
+def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> Wish:
+    """Return what a confirmed button asks for; `user_id` restricts it to what one person said (groups)."""
+    return Wish(
+        conversation_id,
+        turn_ids=tuple(payload.get("turn_ids", ())),
+        memory_ids=tuple(payload.get("memory_ids", ())),
+        session_ids=tuple(payload.get("session_ids", ())),
+        everything=payload.get("what") == "everything",
+        user_id=user_id,
+    )
+
+
+def tally_text(tally: Tally) -> str:
+    """Return `12 turns, 3 notes and 1 summary`."""
+    counts = (
+        (tally.turns, "message and its answer", "messages and their answers"),
+        (tally.memories, "note", "notes"),
+        (tally.summaries, "summary", "summaries"),
+        (tally.jobs, "reminder", "reminders"),
+    )
+    parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    return ", ".join(parts) if parts else replies.FORGOTTEN_NOTHING
+
+
+def report_text(tally: Tally, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
+    """Return the report: how much was forgotten, and what the look into the files found."""
+    text = replies.FORGOTTEN.format(what=tally_text(tally))
+    if proof is None:
+        return f"{text}\n{replies.FORGOTTEN_LOOKING}"
+    files = replies.plural(proof.files, "file")
+    if proof.found is None:
+        return f"{text}\n{replies.FORGOTTEN_UNKNOWN}"
+    if proof.found or not log_emptied:
+        return f"{text}\n{replies.FORGOTTEN_TRACES}"
+    return f"{text}\n{replies.FORGOTTEN_PROVEN.format(files=files)}"
+
+
+# --- feature --------------------------------------------------------------------------------------------------------
+
+
+class Forgetting:
+    """Asks, forgets in the conversation's own lane (no turn is under way there), looks into the files, and says so."""
+
+    def __init__(self, services: Services, forgetter: Forgetter, turns: Turns, lanes: Lanes) -> None:
+        self._services = services
+        self._forgetter = forgetter
+        self._turns = turns
+        self._lanes = lanes
+        self._confirmed: dict[int, Tap] = {}
+        self.commands: dict[str, Command] = {"forget": self.forget, CONFIRMED: self._forget_now}
+        self.actions: dict[str, Action] = {
+            "forget_ask": self._ask,
+            "forget_yes": self._yes,
+            "forget_no": self._no,
+        }
+
+    async def forget(self, envelope: Envelope) -> None:
+        """Show what can be forgotten: the menu, the question about one of its choices, or what holds some words."""
+        words = envelope.arguments
+        what = SCOPES.get(words.lower())
+        if not words:
+            message = menu()
+        elif what:
+            message = await self._question(envelope, {"what": what})
+        else:
+            message = await self._found(envelope, words)
+        await self._services.closing.done([envelope], [message])
+
+    async def _found(self, envelope: Envelope, words: str) -> Message:
+        whose = {
+            "conversation_id": envelope.conversation_id,
+            "user_id": None if envelope.private else envelope.user_id,
+            "words": words.lower(),
+            "written": words,
+            "titled": words[:1].upper() + words[1:],
+            "limit": FOUND_MOST,
+        }
+        db = self._services.db
+        found = found_in(await db.read("memories_with", **whose), await db.read("turns_with", **whose), words)
+        found = found or await self._related(envelope, words)
+        quoted = replies.shorten(words, 60)
+        return found_list(quoted, found) if found else Message(replies.FORGET_NOT_FOUND.format(words=quoted))
+
+    async def _related(self, envelope: Envelope, words: str) -> list[Found]:
+        """Return what the search finds of the same meaning, when nothing holds the words themselves."""
+        services = self._services
+        items = await services.searcher.search(
+            envelope.conversation_id, words, limit=LISTED, now_ms=services.clock.now_ms()
+        )
+        memories: list[Row] = []
+        turns: list[Row] = []
+        for item in items:
+            name, table = ("memory_by_id", memories) if item.source == "memory" else ("get_turn", turns)
+            row = await services.db.read_one(name, **{f"{item.source}_id": item.ref})
+            if row and (envelope.private or row["user_id"] == envelope.user_id):
+                table.append(row)
+        return found_in(memories, turns, words)
+
+    async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> Message:
+        """Return the question, with the ids of what was meant fixed at this moment."""
+        what = payload.get("what", "found")
+        if what == "everything":
+            return question(what, {"what": what}, private=envelope.private)
+        if what == "found":
+            return question(what, payload, private=envelope.private)
+        current = await self._services.recorder.current(envelope.conversation_id)
+        if current is None or not current.turn_count:
+            return Message(replies.FORGET_NOTHING_HERE)
+        if what == "session":
+            return question(what, {"what": what, "session_ids": [current.session_id]}, private=envelope.private)
+        turns = await self._services.recorder.recent_turns(current.session_id)
+        mine = [turn for turn in turns if envelope.private or turn.user_id == envelope.user_id]
+        if not mine:
+            return Message(replies.FORGET_NOTHING_HERE)
+        quoted = replies.shorten(mine[-1].user_text, QUOTED_CHARS)
+        return question(what, {"what": what, "turn_ids": [mine[-1].turn_id]}, private=envelope.private, quoted=quoted)
+
+    async def _ask(self, tap: Tap) -> bool:
+        message = await self._question(tap.envelope, tap.payload)
+        message = replace(message, edits_message_id=tap.envelope.message_id)
+        await self._services.closing.done([tap.envelope], [message], tap.use)
+        return bool(message.buttons)
+
+    async def _no(self, tap: Tap) -> None:
+        message = Message(replies.FORGET_KEPT, edits_message_id=tap.envelope.message_id)
+        await self._services.closing.done([tap.envelope], [message], tap.use)
+
+    async def _yes(self, tap: Tap) -> None:
+        """Let the tap take its turn in the lane. A crash before that: the tap is replayed like any other update."""
+        if tap.payload.get("what") in STOPPING:
+            self._turns.stop(tap.envelope.conversation_id)
+        self._confirmed[tap.envelope.update_id] = tap
+        self._lanes.submit(replace(tap.envelope, kind="command", command=CONFIRMED))
+
+    async def _forget_now(self, envelope: Envelope) -> None:
+        """Do what was confirmed: one transaction with the button's use, then the look into the files, then the report.
+
+        After a crash the tap is replayed and all of it is done again, which does no harm; once the transaction is
+        stored only the second half of the report is missing.
+        """
+        tap = self._confirmed.pop(envelope.update_id, None)
+        if tap is None:  # somebody wrote it as a command
+            unknown = Message(replies.UNKNOWN_COMMAND.format(command=CONFIRMED))
+            await self._services.closing.done([envelope], [unknown] if envelope.private else [])
+            return
+        try:
+            await self._do(tap)
+        except Conflict:
+            await self._services.closing.done([envelope], [])
+
+    async def _do(self, tap: Tap) -> None:
+        services, envelope = self._services, tap.envelope
+        target, shown = Target.of(envelope), envelope.message_id
+        await services.delivery.flush(FLUSH_S)
+        parts: list[Part] = []
+
+        def report(tally: Tally) -> list[Statement]:
+            message = Message(report_text(tally), edits_message_id=shown)
+            parts[:], rows = services.closing.compose(target, [message])
+            return rows
+
+        wish = wish_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
+        first = [tap.use, services.inbox.done(envelope)]
+        done = await until_stored(lambda: self._forgetter.forget(wish, first=first, last=report))
+        services.delivery.deliver(parts)
+        services.jobs.look()
+        proof = await self._forgetter.prove(done)
+        text = report_text(done.tally, proof, log_emptied=done.log_emptied)
+        await services.closing.write(target, [Message(text, edits_message_id=shown)])

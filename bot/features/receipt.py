@@ -1,0 +1,135 @@
+"""/context and /summary: what the model was given for the last answer, what was cut, and the summary it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from bot import replies
+from bot.closing import until_stored
+from bot.features.base import Action, Command, Tap
+from bot.outbox import Button, Message, Target
+from bot.services import Services
+from bot.updates import Envelope
+from memory.ports import Row, Statement
+from memory.store import Compaction
+from memory.summarizer import HEADER
+from memory.types import SessionState, TierReceipt
+
+BAR_CELLS = 8
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def bar(used: int, budget: int) -> str:
+    """Return how full a budget is as a small bar; something used shows at least one cell."""
+    filled = min(BAR_CELLS, -(-used * BAR_CELLS // budget)) if budget > 0 and used > 0 else 0
+    return "▰" * filled + "▱" * (BAR_CELLS - filled)
+
+
+def tier_line(receipt: TierReceipt) -> str:
+    """Return one line about a tier: bar, tokens of its budget, items, what was left out."""
+    notes = []
+    if receipt.items:
+        notes.append(replies.plural(receipt.items, replies.TIER_ITEMS[receipt.tier]))
+    if receipt.cut_items:
+        notes.append(replies.TIER_CUT.format(items=receipt.cut_items, tokens=f"{receipt.cut_tokens:,}"))
+    if receipt.error:
+        notes.append(replies.TIER_FAILED)
+    tail = f" · {', '.join(notes)}" if notes else ""
+    numbers = f"{receipt.used_tokens:,} of {receipt.budget_tokens:,}"
+    return f"{bar(receipt.used_tokens, receipt.budget_tokens)} {replies.TIER_NAMES[receipt.tier]}: {numbers}{tail}"
+
+
+def read_receipts(receipts_json: str) -> list[TierReceipt]:
+    """Return the receipts in a snapshot's row."""
+    return [TierReceipt.model_validate(each) for each in orjson.loads(receipts_json)]
+
+
+def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
+    """Return what the model was given for one answer, tier by tier."""
+    total = snapshot["total_tokens"]
+    lines = [
+        replies.CONTEXT_HEAD.format(ago=replies.ago(now_ms - snapshot["compiled_at_ms"])),
+        *(tier_line(receipt) for receipt in read_receipts(snapshot["receipts_json"])),
+        replies.CONTEXT_TOTAL.format(bar=bar(total, cap_tokens), total=f"{total:,}", cap=f"{cap_tokens:,}"),
+    ]
+    return "\n".join(lines)
+
+
+def compaction_text(compaction: Compaction, now_ms: int) -> str:
+    """Return what the last compaction did."""
+    return replies.COMPACTED.format(
+        first=compaction.from_seq,
+        last=compaction.through_seq,
+        before=f"{compaction.tokens_before:,}",
+        after=f"{compaction.tokens_after:,}",
+        how=replies.COMPACTION_METHODS.get(compaction.method, compaction.method),
+        ago=replies.ago(now_ms - compaction.created_at_ms),
+    )
+
+
+def summary_text(state: SessionState) -> str:
+    """Return the summary for a person: the one that the model is given, or why there is none yet."""
+    shown = state.compaction.summary if state.compaction and state.compaction.summary else state.rolling_summary
+    lines = [line for line in shown.splitlines() if line.strip() and line.strip() != HEADER]
+    if lines:
+        return "\n".join([replies.SUMMARY_HEAD, *lines])
+    return replies.SUMMARY_NOT_YET.format(turns=replies.plural(state.turn_count, "message"))
+
+
+# --- feature --------------------------------------------------------------------------------------------------------
+
+
+class Receipt:
+    """Shows what the model was given, and takes a compaction back."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {"context": self.context, "summary": self.summary}
+        self.actions: dict[str, Action] = {"compaction_undo": self._undo}
+
+    async def context(self, envelope: Envelope) -> None:
+        """Show the receipt of the last answer in this session, with the last compaction."""
+        services = self._services
+        session_id = await services.store.current_session_id(envelope.conversation_id)
+        snapshots = await services.store.context_snapshots(session_id, limit=1) if session_id else []
+        if not session_id or not snapshots:
+            await services.closing.done([envelope], [Message(replies.CONTEXT_NONE)])
+            return
+        now_ms = services.clock.now_ms()
+        text = receipt_text(snapshots[0], services.settings.continuity_context_tokens, now_ms)
+        compaction = await services.compactor.last(session_id)
+        buttons: tuple[tuple[Button, ...], ...] = ()
+        if compaction:
+            text += "\n\n" + compaction_text(compaction, now_ms)
+            payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
+            buttons = ((Button(replies.COMPACTION_UNDO, "compaction_undo", payload),),)
+        await services.closing.done([envelope], [Message(text, buttons=buttons)])
+
+    async def summary(self, envelope: Envelope) -> None:
+        """Show the rolling summary of this session."""
+        state = await self._services.recorder.current(envelope.conversation_id)
+        text = summary_text(state) if state and state.turn_count else replies.SUMMARY_NONE
+        await self._services.closing.done([envelope], [Message(text)])
+
+    async def _undo(self, tap: Tap) -> None:
+        """Take the compaction back with the button's use, unless another one came meanwhile."""
+        services, session_id = self._services, tap.payload["session_id"]
+        newest = await services.compactor.last(session_id)
+        if newest is None or newest.compaction_id != tap.payload["compaction_id"]:
+            gone = Message(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
+            await services.closing.done([tap.envelope], [gone], tap.use)
+            return
+        message = Message(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
+        parts, rows = services.closing.compose(Target.of(tap.envelope), [message])
+        effects: Sequence[Statement] = (tap.use, services.inbox.done(tap.envelope), *rows)
+        edit = services.recorder.edit
+        await until_stored(
+            lambda: services.compactor.undo(
+                session_id, lambda known_id, change, *also: edit(known_id, change, *also, *effects)
+            )
+        )
+        services.delivery.deliver(parts)
