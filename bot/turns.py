@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Protocol
 
 import structlog
 from structlog.contextvars import bound_contextvars
 
 from bot import replies, sessions
 from bot.closing import until_stored
-from bot.features.continuity_door import Door
 from bot.outbox import Button, Message, Target
 from bot.personas import instructions_of
 from bot.responder import Answer, Ask, NoAnswer
@@ -24,6 +24,24 @@ from memory.recorder import Exchange
 from memory.types import ConversationContextPacket, SessionState
 
 log = structlog.get_logger(__name__)
+
+
+class Door(Protocol):
+    """Decides what is answered now, and what is carried forward into it."""
+
+    async def enter(
+        self, batch: Sequence[Envelope], turn_id: str, state: SessionState
+    ) -> list[tuple[Sequence[Envelope], str]]:
+        """Return the turns to answer now, each with its id; none when the messages wait for the user's word."""
+        ...
+
+    async def packet(self, first: Envelope, state: SessionState) -> str:
+        """Return what is carried forward into the next prompt, "" for nothing."""
+        ...
+
+    async def joins(self, edit: Envelope) -> bool:
+        """Let an edit wait together with the message that it edits; False when that does not wait."""
+        ...
 
 
 class Turns:
