@@ -148,7 +148,7 @@ def move_job(job: Job, event: Event, now_ms: int, *, due_at_ms: int | None = Non
     to = next_status(job.status, event)
     if to is None:
         raise ValueError(f"job {job.job_id} is {job.status}: it cannot {event}")
-    progress = "snoozed" if event == "snooze" else ""
+    progress = {"snooze": "put off", "deliver": "not called done yet"}.get(event, "")
     values = {
         "job_id": job.job_id,
         "from_status": job.status,

@@ -46,7 +46,8 @@ _TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
 OWN_ACTIONS: Final = frozenset(
     {
         "recall", "list_open", "list_decisions", "list_add", "recap", "summarize", "note", "beyond", "done", "drop",
-        "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk",
+        "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk", "remind", "remind_when",
+        "remind_what",
     }
 )  # fmt: skip
 """What the concierge said itself only repeats somebody, so it is never quoted."""
@@ -224,6 +225,7 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         other_loops=_other_loops(ask, past),
+        jobs=ask.packet.jobs,
         history=past.own or ask.packet.history,
         rest=rest,
         trouble=past.trouble,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from bot.offline_material import (
@@ -34,7 +35,7 @@ from bot.offline_told import changes, ended, noted_lines, noted_text, remind, te
 from bot.offline_words import Words
 from memory.references import resolve
 from memory.sentences import lowered
-from memory.types import OpenLoop, PendingClarification
+from memory.types import JobProgress, OpenLoop, PendingClarification
 
 
 def compose(m: Material) -> Reply:
@@ -106,6 +107,23 @@ def _know_all(m: Material) -> Reply:
 
 
 def _open(m: Material) -> Reply:
+    """List what is open, and the reminders that are to come."""
+    reply = _open_loops(m)
+    if not m.jobs:
+        return reply
+    jobs = f"{m.words.say('jobs_head')}\n{bullets(_job_line(m, job) for job in m.jobs[:PAGE])}"
+    parts = (jobs, reply.text) if reply.asks else (reply.text, jobs)
+    return replace(reply, text="\n\n".join(parts))
+
+
+def _job_line(m: Material, job: JobProgress) -> str:
+    if job.due_at_ms is None:
+        return m.cite(job.title)
+    key = "job_late" if job.due_at_ms <= m.now_ms else "job_due"
+    return m.words.say(key, text=m.cite(job.title), due=due_of(job.due_at_ms, m.now_ms, m.zone, m.words))
+
+
+def _open_loops(m: Material) -> Reply:
     own = alive(m.before.open_loops)
     if not own and not m.other_loops:
         return Reply(m.words.say("open_none"), "list_open")

@@ -12,7 +12,7 @@ from bot.offline_times import day_of, due_of
 from bot.offline_words import Words, words_of
 from memory.languages import Language, Languages
 from memory.sentences import lowered, shorten
-from memory.types import ConversationTurn, OpenLoop, PendingClarification, SessionState
+from memory.types import ConversationTurn, JobProgress, OpenLoop, PendingClarification, SessionState
 
 MAX_CHARS: Final = 3_500
 PAGE: Final = 8
@@ -74,6 +74,8 @@ class Material:
     earlier: tuple[Glance, ...] = ()
     """Other sessions, the latest first; none in a session that was started fresh."""
     other_loops: tuple[OpenLoop, ...] = ()
+    jobs: tuple[JobProgress, ...] = ()
+    """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()
     rest: bool = False
     """True when the first page was shown already and the user wants what is left."""

@@ -108,7 +108,7 @@ def _kept(m: Material) -> str:
 
 
 def remind(m: Material) -> Reply:
-    """Put a reminder on the list, and say that nothing will ring."""
+    """Put on the list what asks for a reminder and yet is none that could be set, and say how to set one."""
     opened, _ = changes(m)
     if not opened:
         return Reply(_touched(m) or f"{_kept(m)} {m.words.say('no_alarm')}", "list_add")

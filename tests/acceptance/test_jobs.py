@@ -117,6 +117,9 @@ async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_proces
     assert "Fri" in (await reply(api, "the report for Ben")).text
     assert "once" in (await reply(api, "remind me every day at 9 to stretch")).text
     assert [title for title, _ in jobs(bot)][:2] == ["call Ana", "the report for Ben"]
+    open_now = (await reply(api, "What is still open?")).text
+    assert "Reminders:\n" in open_now
+    assert "• call Ana, tomorrow 09:00" in open_now
 
 
 async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_process):

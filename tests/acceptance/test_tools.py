@@ -152,10 +152,12 @@ async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, mod
 
 
 async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, bot_process):
-    """The search finds what an earlier session holds, as data; after /fresh it finds nothing of it."""
-    await bot_process(CONTINUITY_SESSION_GAP_MINUTES="0.0001")
+    """The search finds what the prompt does not hold any more, as data; after /fresh it finds nothing of it."""
+    await bot_process(CONTINUITY_MAX_HISTORY_MESSAGES="6")
     model.reply = lambda _: "Fine."
     await say(api, "The codeword of the vault is zebra")
+    for text in ("My sister came by today", "She brought a cake", "It was a good cake", "Now I want tea"):
+        await say(api, text)
     search = ToolCall("search_past", {"query": "codeword vault"}, "call_s")
     model.reply = calling(search)
     await say(api, "which word opens it?")

@@ -380,12 +380,12 @@ async def test_states_and_asks_in_one_message(talk: Talk):
     assert "Nothing is open" in text
 
 
-async def test_a_reminder_goes_on_the_list_honestly(talk: Talk):
-    """A reminder goes on the list with its time, and it says that nothing rings."""
+async def test_a_reminder_that_was_not_set_goes_on_the_list_honestly(talk: Talk):
+    """What asks for a reminder and yet set none goes on the list with its time, and it says that nothing rings."""
     text = await talk.say("remind me tomorrow at 9 to call the dentist")
 
     assert text.startswith("On the list: call the dentist, due tomorrow 09:00.")
-    assert "no alarm clock" in text
+    assert "No alarm is set" in text
     assert "call the dentist" in await talk.say("what's open?")
 
 
