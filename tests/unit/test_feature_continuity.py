@@ -1,0 +1,159 @@
+"""What the user is shown of a bootstrap, and the idle loop that keeps it fresh."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from bot.features.continuity_idle import Idle
+from bot.features.continuity_preview import asked_message, offer_message, shown_message
+from bot.features.continuity_settings import settings_message
+from bot.outbox import Button
+from memory.bootstrap import BootstrapPreview
+from memory.continuity.types import Arc, Preference
+from memory.testing import ManualClock
+
+TEXT = (
+    "If you'd like, I can carry forward this context:\n\n• The boat\n• The report\n\n"
+    "Or we can start fresh-either is fine."
+)
+
+
+def arc(title):
+    return Arc(
+        arc_id=f"a_{title}",
+        kind="project",
+        title=title,
+        summary=title,
+        confidence="high",
+        stickiness="high",
+        sources=(),
+        last_touched_at_ms=0,
+        conversations_ago=0,
+    )
+
+
+def preview(*titles, text=TEXT):
+    arcs = tuple(map(arc, titles))
+    return BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text=text if arcs else "", arcs=arcs)
+
+
+def labels(message):
+    return [[button.label for button in row] for row in message.buttons]
+
+
+def test_the_offer_is_the_preview_with_its_buttons_and_a_row_for_each_arc():
+    """The text stays as the bootstrap assembled it."""
+    message = offer_message(preview("boat", "report"), "t_1", ())
+
+    assert message.text == TEXT
+    assert labels(message) == [["Continue", "Start fresh"], ["Always do this"], ["✕ boat"], ["✕ report"]]
+
+
+def test_every_button_of_the_offer_knows_the_waiting_turn_and_what_was_dropped():
+    """So that a tap after a restart finds both."""
+    message = offer_message(preview("report"), "t_1", ("a_boat",), edits_message_id=9)
+    payloads = [button.payload for row in message.buttons for button in row]
+
+    assert all(payload["turn_id"] == "t_1" and payload["dropped"] == ["a_boat"] for payload in payloads)
+    assert message.edits_message_id == 9
+
+
+def test_when_all_is_dropped_one_can_only_go_on_or_start_fresh():
+    """Nothing is left that could always be done."""
+    message = offer_message(preview(), "t_1", ("a_boat",))
+
+    assert labels(message) == [["Go on", "Start fresh"]]
+    assert message.text
+
+
+def test_a_long_title_fits_on_its_button():
+    """It is cut at a word."""
+    message = offer_message(preview("a very long title that says far too much for one button"), "t_1", ())
+
+    assert len(message.buttons[-1][0].label) <= 40
+
+
+def test_continue_shows_what_would_be_carried_then_the_sessions():
+    """Without anything to carry only the sessions are offered."""
+    sessions = ((Button("Boat · 2 turns", "continue", {"session_id": "s_1"}),),)
+    both = asked_message(preview("boat"), sessions, ())
+    alone = asked_message(preview(), sessions, ())
+
+    assert labels(both) == [["Carry this forward"], ["✕ boat"], ["Boat · 2 turns"]]
+    assert "• The boat" in both.text
+    assert labels(alone) == [["Boat · 2 turns"]]
+    assert "•" not in alone.text
+
+
+def test_what_is_carried_is_said_without_a_question():
+    """The bullets of the preview, and no button."""
+    message = shown_message(preview("boat", "report"))
+
+    assert message.text.splitlines()[1:] == ["• The boat", "• The report"]
+    assert message.buttons == ()
+
+
+@pytest.mark.parametrize("mode", ["ask", "use", "off"])
+def test_settings_mark_what_is_chosen(mode):
+    """Each button carries the whole choice, so that a tap changes one thing and keeps the other."""
+    message = settings_message(Preference(mode=mode, skip_preview=True), "assistant", "Europe/Berlin")
+    modes, (skip,) = message.buttons
+
+    assert [button.label for button in modes if button.label.startswith("✓")] == [f"✓ {mode.title()}"]
+    assert all(button.payload["skip_preview"] for button in modes)
+    assert skip.payload == {"mode": mode, "skip_preview": False}
+    assert "Europe/Berlin" in message.text
+
+
+class Rows:
+    """A database that knows nobody and tells when it was asked."""
+
+    def __init__(self):
+        self.asked = asyncio.Event()
+
+    async def read(self, _name, **_):
+        self.asked.set()
+        return []
+
+
+def idle(db, *, is_idle, clock):
+    async def warm_up():
+        pass
+
+    async def chosen(_user_id):
+        return None
+
+    services = SimpleNamespace(
+        clock=clock, db=db, bootstrap=SimpleNamespace(warm_up=warm_up), personas=SimpleNamespace(chosen=chosen)
+    )
+    return Idle(services, lambda: is_idle, every_s=0)
+
+
+async def test_the_heartbeat_beats_again_and_again_until_it_is_cancelled(monkeypatch):
+    """While nobody writes it looks for what is stale."""
+    monkeypatch.setattr("bot.features.continuity_idle._load", lambda: 0.0)
+    db = Rows()
+    task = asyncio.create_task(idle(db, is_idle=True, clock=ManualClock()).run())
+    for _ in range(2):
+        await asyncio.wait_for(db.asked.wait(), 5)
+        db.asked.clear()
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_message_keeps_the_heartbeat_waiting(monkeypatch):
+    """The workload tells how long nobody wrote, and whether a lane works."""
+    monkeypatch.setattr("bot.features.continuity_idle._load", lambda: 0.0)
+    clock = ManualClock()
+    at_work = idle(Rows(), is_idle=False, clock=clock)
+    at_work.message_arrived()
+    clock.advance(s=5)
+
+    assert at_work._workload().idle_ms == 5000
+    assert at_work._workload().running_turns == 1
+    assert idle(Rows(), is_idle=True, clock=clock)._workload().idle_ms is None
