@@ -37,6 +37,12 @@ MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 All = Annotated[bool, typer.Option("--all", help="Every session.")]
+OfConversation = Annotated[
+    str | None, typer.Option("--conversation", help="One chat: its number, or the whole key tg:…", show_default=False)
+]
+OfUser = Annotated[
+    int | None, typer.Option("--user", help="A person's Telegram id: wherever they spoke.", show_default=False)
+]
 MaybeSession = Annotated[str | None, typer.Argument(help="Its id or a beginning of it.", show_default=False)]
 
 
@@ -397,6 +403,65 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False) -> None
 
     working(settings, do)
     console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed.")
+
+
+# --- people's data --------------------------------------------------------------------------------------------------
+
+
+def one_of(conversation: str | None, user: int | None) -> None:
+    """Exit with 2 unless either a conversation or a person was named."""
+    if (conversation is None) == (user is None):
+        raise stop_with("name one: --conversation or --user", 2)
+
+
+@app.command()
+def forget(
+    *,
+    conversation: OfConversation = None,
+    user: OfUser = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget a conversation, or a person wherever they spoke, and look into the files for traces; exit 1 for any."""
+    one_of(conversation, user)
+    settings = load_settings()
+    from bot.features.forgetting import report_text  # noqa: PLC0415
+    from bot.ops import personal  # noqa: PLC0415
+
+    what = f"conversation {conversation}" if user is None else f"user {user}"
+    if not yes:
+        typer.confirm(f"Forget {what} for ever?", abort=True)
+    done = working(settings, lambda desk: personal.forget(desk, conversation, user))
+    for each in done:
+        console.print(f"{each.conversation_id}: {report_text(each.tally, each.proof)}", highlight=False, soft_wrap=True)
+    if not done:
+        console.print(f"Nothing is kept of {what}.", highlight=False)
+    if any(each.proof.found != 0 for each in done):
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    target: Annotated[Path | None, typer.Argument(help="A new file; standard output when left out.")] = None,
+    *,
+    conversation: OfConversation = None,
+    user: OfUser = None,
+) -> None:
+    """Write all that is kept about a conversation or a person as JSON; safe while the bot runs."""
+    one_of(conversation, user)
+    settings = load_settings()
+    from bot.ops import personal  # noqa: PLC0415
+    from bot.ops.desk import OpsError  # noqa: PLC0415
+    from bot.ops.words import size  # noqa: PLC0415
+
+    document = looking(settings, lambda desk: personal.export(desk, conversation, user))
+    if target is None:
+        print_json(document)
+        return
+    try:
+        written = personal.write_private(target, document)
+    except OpsError as exc:
+        raise stop_with(str(exc)) from None
+    console.print(f"{target}: {size(written)}", highlight=False)
 
 
 # --- backup ---------------------------------------------------------------------------------------------------------

@@ -35,3 +35,9 @@ SELECT COALESCE(MAX(last_turn_at_ms), 0) AS at_ms FROM conversation_sessions;
 SELECT * FROM conversation_sessions
 WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conversation_id || ':%'
 ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
+
+-- name: ops_conversations
+-- For `forget` and `export`: a whole key, or the chat's number in it (all its topics).
+SELECT DISTINCT conversation_id FROM conversation_sessions
+WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conversation_id || ':%'
+ORDER BY conversation_id;

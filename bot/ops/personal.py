@@ -1,0 +1,107 @@
+"""`forget` and `export`: what a person may ask the operator for, in one conversation or wherever they spoke (P13)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.clock import RandomIds
+from bot.ops.desk import Desk, OpsError
+from memory.bootstrap import Bootstrap
+from memory.continuity import rows as continuity
+from memory.export import about_person, as_bytes, conversations_of, gather
+from memory.forget import Forgetter, Proof, Tally, Wish, database_files
+from memory.ports import Statement
+from memory.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenHere:
+    """What was forgotten of one conversation, and what the look into the files found."""
+
+    conversation_id: str
+    tally: Tally
+    proof: Proof
+
+
+def is_private_with(conversation_id: str, user_id: int) -> bool:
+    """Return whether this is the person's own chat with the bot: there everything is theirs, the answers too."""
+    parts = conversation_id.split(":")
+    return len(parts) == 4 and parts[2] == str(user_id)  # noqa: PLR2004 - tg:<bot>:<chat>:<thread>
+
+
+def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[Wish]:
+    """Return what to forget: whole conversations, or of others' conversations what the person said there."""
+    return [
+        Wish(
+            each,
+            everything=True,
+            user_id=None if user_id is None or is_private_with(each, user_id) else user_id,
+        )
+        for each in conversation_ids
+    ]
+
+
+async def meant(desk: Desk, conversation: str | None, user_id: int | None) -> list[str]:
+    """Return the conversations that are meant. Raises OpsError when there are none."""
+    if user_id is not None:
+        return await conversations_of(desk.db, user_id)
+    found = await desk.db.read("ops_conversations", conversation_id=conversation)
+    if not found:
+        raise OpsError(f"there is no conversation '{conversation}'; `python -m bot sessions` lists them")
+    return [row["conversation_id"] for row in found]
+
+
+async def forget(desk: Desk, conversation: str | None, user_id: int | None) -> list[ForgottenHere]:
+    """Forget a conversation, or a person wherever they spoke together with their choices and their usage.
+
+    Each conversation is a transaction of its own: after a crash the same command forgets the rest. Whether a person is
+    allowed stays: that is the operator's choice. Raises OpsError, `StorageError`.
+    """
+    forgetter = _forgetter(desk)
+    done = []
+    for wish in wishes(await meant(desk, conversation, user_id), user_id):
+        forgotten = await forgetter.forget(wish)
+        done.append(ForgottenHere(wish.conversation_id, forgotten.tally, await forgetter.prove(forgotten)))
+    if user_id is not None:
+        person = {"user_id": user_id}
+        settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)
+        await desk.db.write(settings, usage, continuity.forget_preferences(user_id))
+        await desk.db.wal_truncate()
+    return done
+
+
+def _forgetter(desk: Desk) -> Forgetter:
+    fold = desk.hydrator.fold
+    recorder = Recorder(
+        desk.store, desk.hydrator, desk.checkpoints, fold.languages, fold.counter, desk.clock, RandomIds()
+    )
+    bootstrap = Bootstrap(desk.db, desk.clock, fold.counter)
+    files = database_files(desk.settings.database_path)
+    return Forgetter(desk.db, recorder, desk.checkpoints, bootstrap, fold, desk.clock, files=files)
+
+
+async def export(desk: Desk, conversation: str | None, user_id: int | None) -> dict[str, Any]:
+    """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
+    documents = [
+        await gather(desk.db, desk.clock, wish.conversation_id, user_id=wish.user_id)
+        for wish in wishes(await meant(desk, conversation, user_id), user_id)
+    ]
+    person = {} if user_id is None else {"person": await about_person(desk.db, user_id)}
+    return {"conversations": documents, **person}
+
+
+def write_private(target: Path, document: dict[str, Any]) -> int:
+    """Write the document to a new file that its owner alone can read; return its size. Raises OpsError."""
+    data = as_bytes(document)
+    try:
+        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise OpsError(f"{target} exists already; name another file") from None
+    except OSError as exc:
+        raise OpsError(f"{target} cannot be written ({exc}); name another folder") from exc
+    return len(data)
