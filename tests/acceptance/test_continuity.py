@@ -9,6 +9,8 @@ import pytest
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, rows
 
+from bot.features.continuity_door import GOES_ON
+
 pytestmark = pytest.mark.acceptance
 FRIEND = 4712
 PROMISE = "I will send the harbour report to Anna"
@@ -381,3 +383,68 @@ async def test_the_operator_sees_every_stage_and_can_clear(api, bot_process):
     assert await operator.wait() == 0
     assert rows(bot, "SELECT 1 FROM continuity_bootstrap_cache UNION ALL SELECT 1 FROM continuity_arcs") == []
     assert rows(bot, "SELECT mode FROM continuity_preferences") == [("use",)]
+
+
+async def test_a_kill_between_the_stored_tap_and_the_turn_loses_nothing(api, model, bot_process):
+    """The choice was committed and the message marked as going on, no more: the start answers it, once."""
+    bot = await bot_process()
+    await offered(api, bot)
+    await bot.kill()
+    with closing(sqlite3.connect(bot.database)) as connection, connection:
+        connection.execute("UPDATE inbox SET error = ? WHERE state = 'parked'", (GOES_ON,))
+        connection.execute("UPDATE continuity_choices SET mode = 'use', internal_packet = ?", (f"{PACKET} chosen",))
+    await bot.start()
+    await answered(api, PERSON, "good morning")
+    await bot.restart()
+
+    assert f"{PACKET} chosen" in model.requests[-1].messages[0][1]
+    assert len(answers_to(api, PERSON, "good morning")) == 1
+    assert len(said(bot)) == 2
+
+
+async def test_a_kill_while_both_messages_are_answered_keeps_them_together(api, model, bot_process):
+    """The waiting message was joined to the next one; after the kill they are again one turn, answered once."""
+    bot = await bot_process()
+    await offered(api, bot)
+    model.gate = Gate()
+    api.people.says(PERSON, "never mind that")
+    await model.until(lambda: len(model.requests) == 2)
+    await bot.kill()
+    model.gate.open()
+    await bot.start()
+    await answered(api, PERSON, "never mind that")
+
+    assert model.requests[-1].messages[-1] == ("user", "good morning\nnever mind that")
+    assert said(bot)[1:] == ["good morning\nnever mind that"]
+    assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_a_tap_on_a_preview_that_was_passed_over_only_says_so(api, model, bot_process):
+    """A client that still shows the old buttons: nothing is carried into a session that went on without."""
+    bot = await bot_process()
+    offer = await offered(api, bot)
+    query_of = {"id": PERSON, "is_bot": False, "first_name": "Mia"}
+    api.people.says(PERSON, "never mind that")
+    await answered(api, PERSON, "never mind that")
+    api.people.injects(
+        {
+            "callback_query": {
+                "id": "1",
+                "from": query_of,
+                "chat_instance": "1",
+                "data": offer.presses[0],
+                "message": {
+                    "message_id": offer.message_id,
+                    "date": 1,
+                    "chat": {"id": PERSON, "type": "private"},
+                    "text": offer.text,
+                },
+            }
+        }
+    )
+    await shows(api, "We have gone on since")
+    api.people.says(PERSON, "go on")
+    await answered(api, PERSON, "go on")
+
+    assert not any(PACKET in request.text for request in model.requests)
+    assert rows(bot, "SELECT mode FROM continuity_choices") == [("off",)]
