@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,8 +70,10 @@ from memory.ports import Statement
 from memory.promoter import Promoter
 from memory.recorder import Recorder
 from memory.search import Searcher, index_turn
+from memory.semantic import Semantic
 from memory.store import Store
 from memory.tokens import TiktokenCounter
+from memory.types import ConversationTurn, SessionState
 
 if TYPE_CHECKING:
     from bot.http import HttpServer
@@ -190,6 +193,14 @@ class App:
             derive=lambda turn: (index_turn(turn, self.languages),),
         )
         promoter = Promoter(self.db, self.languages)
+        self.semantic = Semantic(self.db)
+
+        async def notice(state: SessionState, turns: Sequence[ConversationTurn]) -> None:
+            try:
+                await promoter.notice(state, turns)
+            finally:
+                self.semantic.wake()
+
         self.recorder = Recorder(
             self.store,
             self.hydrator,
@@ -199,9 +210,9 @@ class App:
             self.clock,
             self.ids,
             promote=promoter.promote,
-            notice=promoter.notice,
+            notice=notice,
         )
-        self.searcher = Searcher(self.db, self.languages, counter=self.counter)
+        self.searcher = Searcher(self.db, self.languages, counter=self.counter, semantic=self.semantic)
         self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)
         self.compactor = Compactor(
             self.store,
@@ -417,6 +428,7 @@ class App:
             await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
         await asyncio.to_thread(self.counter.warm)
         await self.services.responder.warm()
+        self._behind(self.semantic.run(), "semantic")
         self._behind(self.idle.run(), "heartbeat")
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(

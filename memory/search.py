@@ -145,6 +145,11 @@ class Searcher:
         self._weights = weights
         self._semantic = semantic
 
+    def let_go(self) -> None:
+        """Drop what is held in memory of the conversations; for `Forgetter(caches=…)`."""
+        if self._semantic:
+            self._semantic.let_go()
+
     async def search(
         self,
         conversation_id: str,

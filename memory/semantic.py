@@ -6,25 +6,29 @@ import asyncio
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from memory.embeddings import Embedder
+from memory.embeddings import Embedder, load
 from memory.errors import StorageUnavailable
 from memory.ports import Database, Row, Statement
 from memory.retriever import Key
 
 WINDOW = 64
 """So many documents are looked at in one step, of which at most so many are turned into vectors and stored together."""
+AT_ONCE = 16
+"""So many passages at most are worked on when the process is asked to stop."""
 PASSAGE_WORDS = 120
 PASSAGES = 8
 """A long text has a vector for each of its first passages."""
 LEAST = 8
 """With fewer texts to compare there is no telling what is unusually close."""
 NEAREST = 40
+ALIKE = 0.15
+"""Texts with nothing in common are below this (the cosine); most talk has little to do with the past."""
 NEIGHBOURS = 0.2
 """So much of their closeness texts lend to those beside them."""
 VECTORS_OF_ONE = 20_000
@@ -79,15 +83,23 @@ class Semantic:
     Words alone find things while vectors are missing. What is forgotten takes its vectors along, by a trigger.
     """
 
-    def __init__(self, db: Database, embedder: Embedder) -> None:
+    def __init__(self, db: Database, load: Callable[[], Embedder | None] = load) -> None:
         self._db = db
-        self._embedder = embedder
-        self._np: Any = import_module("numpy")
+        self._load = load
+        self._embedder: Embedder | None = None
+        self._np: Any = None
         self._held: OrderedDict[str, _Held] = OrderedDict()
         self._after = 0
         self._forgettings = 0
         self._news = asyncio.Event()
-        self._languages = json.dumps(sorted(embedder.languages))
+
+    async def open(self) -> bool:
+        """Load the model; False when the extra is not installed: then nothing is made and everything fits alike."""
+        embedder = await asyncio.to_thread(self._load)
+        if embedder:
+            self._np = await asyncio.to_thread(import_module, "numpy")
+            self._embedder = embedder
+        return bool(embedder)
 
     # --- behind the turns -------------------------------------------------------------------------------------------
 
@@ -102,8 +114,12 @@ class Semantic:
         self._forgettings += 1
 
     async def run(self) -> None:
-        """Catch up, then follow the news; ends by being cancelled. A disk that refuses is tried again."""
-        while True:
+        """Load the model, catch up, then follow the news until cancelled. Ends at once without the extra.
+
+        A disk that refuses is tried again.
+        """
+        running = await self.open()
+        while running:
             self._news.clear()
             try:
                 await self.catch_up()
@@ -118,21 +134,23 @@ class Semantic:
 
         Raises `StorageUnavailable`; what was stored before stays, and the next call goes on there.
         """
-        made = 0
+        if self._embedder is None:
+            return 0
+        made, languages = 0, json.dumps(sorted(self._embedder.languages))
         while True:
             forgettings = self._forgettings
             rows = await self._db.read(
-                "embeddings_due", model=self._embedder.name, languages=self._languages, after=self._after, most=WINDOW
+                "embeddings_due", model=self._embedder.name, languages=languages, after=self._after, most=WINDOW
             )
             if rows:
-                made += await self._make(rows)
+                made += await self._make(self._embedder, rows)
             if self._forgettings != forgettings:
                 continue  # row numbers may have been given anew: from the beginning
             if not rows:
                 return made
             self._after = rows[-1]["doc_id"]
 
-    async def _make(self, rows: Sequence[Row]) -> int:
+    async def _make(self, embedder: Embedder, rows: Sequence[Row]) -> int:
         due = [
             (row, side, number, text)
             for row in rows
@@ -141,7 +159,10 @@ class Semantic:
         ]
         if not due:
             return 0
-        vectors = await asyncio.to_thread(self._embedder.encode, [text for *_, text in due])
+        vectors: list[bytes] = []
+        for start in range(0, len(due), AT_ONCE):
+            texts = [text for *_, text in due[start : start + AT_ONCE]]
+            vectors += await asyncio.to_thread(embedder.encode, texts)
         await self._db.write(
             *(
                 Statement(
@@ -152,7 +173,7 @@ class Semantic:
                         "ref": row["ref"],
                         "side": side,
                         "passage": number,
-                        "model": self._embedder.name,
+                        "model": embedder.name,
                         "vector": vector,
                     },
                 )
@@ -173,18 +194,20 @@ class Semantic:
 
         That is: another language, or too little to compare with. Raises `StorageUnavailable`.
         """
-        if language not in self._embedder.languages or not query.strip():
+        embedder = self._embedder
+        if embedder is None or language not in embedder.languages or not query.strip():
             return None
-        held = await self._vectors(conversation_id)
+        held = await self._vectors(conversation_id, embedder.name)
         if len(held.firsts) < LEAST:
             return None
-        (vector,) = await asyncio.to_thread(self._embedder.encode, [query[:QUERY_CHARS]])
+        (vector,) = await asyncio.to_thread(embedder.encode, [query[:QUERY_CHARS]])
         return self._fit(held, vector, session_ids)
 
     def _fit(self, held: _Held, vector: bytes, session_ids: Collection[str] | None) -> Fit:
         np = self._np
         near = held.matrix @ np.frombuffer(vector, "<f2").astype(np.float32)
-        near = _standardised(np.maximum.reduceat(near, held.firsts))
+        alike = np.maximum.reduceat(near, held.firsts)
+        near = _standardised(alike)
         lent = np.zeros_like(near)
         lent[1:] += near[:-1] * held.together
         lent[:-1] += near[1:] * held.together
@@ -192,19 +215,19 @@ class Semantic:
         keys = [held.keys[row] for row in held.firsts]
         nearest = []
         for text in np.argsort(-near, kind="stable").tolist():
-            if session_ids is None or held.sessions[held.firsts[text]] in session_ids:
+            if alike[text] >= ALIKE and (session_ids is None or held.sessions[held.firsts[text]] in session_ids):
                 nearest.append(keys[text])
             if len(nearest) == NEAREST:
                 break
         return Fit(tuple(nearest), dict(zip(keys, near.tolist(), strict=True)))
 
-    async def _vectors(self, conversation_id: str) -> _Held:
+    async def _vectors(self, conversation_id: str, model: str) -> _Held:
         held = self._held.setdefault(conversation_id, _Held())
         self._held.move_to_end(conversation_id)
         if not held.stale:
             return held
         held.stale = False
-        new = await self._read(conversation_id, held)
+        new = await self._read(conversation_id, model, held)
         new.stale = held.stale  # something was stored meanwhile: the next search reads it
         if self._held.get(conversation_id) is held:  # else something was forgotten meanwhile
             self._held[conversation_id] = held = new
@@ -212,13 +235,13 @@ class Semantic:
             self._held.popitem(last=False)
         return held
 
-    async def _read(self, conversation_id: str, old: _Held) -> _Held:
+    async def _read(self, conversation_id: str, model: str, old: _Held) -> _Held:
         np = self._np
         rows = await self._db.read(
             "embeddings_of",
             conversation_id=conversation_id,
             after=old.keys[-1][0] if old.keys else 0,
-            model=self._embedder.name,
+            model=model,
             most=VECTORS_OF_ONE,
         )
         rows.reverse()

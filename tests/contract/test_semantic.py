@@ -70,9 +70,15 @@ def embedder():
     return FakeEmbedder()
 
 
+async def semantic_with(db, embedder):
+    semantic = Semantic(db, lambda: embedder)
+    assert await semantic.open()
+    return semantic
+
+
 @pytest.fixture
-def semantic(db, embedder):
-    return Semantic(db, embedder)
+async def semantic(db, embedder):
+    return await semantic_with(db, embedder)
 
 
 @pytest.fixture
@@ -106,13 +112,28 @@ async def vectors(db):
     return [(row["ref"], row["side"], row["passage"], row["model"]) for row in await db.read("test_vectors")]
 
 
+async def test_without_the_extra_nothing_is_made(db, say, languages):
+    """Without the model the task behind the turns ends at once and words alone find things."""
+    semantic = Semantic(db, lambda: None)
+    await say(*talk("we bought a boat", *SMALL_TALK))
+
+    await semantic.run()
+    semantic.wake()
+    (found,) = await Searcher(db, languages, semantic=semantic).search(HERE, "Which boat?", limit=1)
+
+    assert await semantic.catch_up() == 0
+    assert await vectors(db) == []
+    assert found.ref == "t_1"
+    assert "dense" not in found.breakdown
+
+
 async def test_both_sides_get_a_vector_once(db, say, semantic, embedder):
     """Each side of a turn has its vector; what has one is not asked for again, not even by a later process."""
     await say(make_turn(seq=1, user_text="one", assistant_text="two"))
 
     assert await semantic.catch_up() == 2
     assert await semantic.catch_up() == 0
-    assert await Semantic(db, embedder).catch_up() == 0
+    assert await (await semantic_with(db, embedder)).catch_up() == 0
     assert await vectors(db) == [("t_1", 0, 0, "fake"), ("t_1", 1, 0, "fake")]
     assert embedder.texts == ["one", "two"]
 
@@ -131,7 +152,7 @@ async def test_another_model_makes_them_anew(db, say, semantic):
     await say(*talk("one"))
     await semantic.catch_up()
 
-    assert await Semantic(db, FakeEmbedder("newer")).catch_up() == 1
+    assert await (await semantic_with(db, FakeEmbedder("newer"))).catch_up() == 1
     assert await vectors(db) == [("t_1", 0, 0, "newer")]
 
 
@@ -205,7 +226,7 @@ async def test_forgetting_takes_the_vectors_along(db, say, searcher, semantic):
     await searcher.search(HERE, "Which vessel?")
 
     await db.write(Statement("test_forget_turn", {"turn_id": "t_1"}))
-    semantic.let_go()
+    searcher.let_go()
 
     assert all(ref and ref != "t_1" for ref, *_ in await vectors(db))
     assert "t_1" not in {item.ref for item in await searcher.search(HERE, "Which vessel?")}
