@@ -1,0 +1,149 @@
+"""/forget and /memory as pure texts and wishes; what a session is without some turns."""
+
+import orjson
+import pytest
+
+from bot import replies
+from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
+from bot.features.memories import holding, memory_list
+from memory.erasure import carries, moved, own_words, related, renumbered, traces
+from memory.forget import Proof, Tally
+from memory.store import chain
+from memory.testing import START_MS, make_turn
+from memory.types import Memory
+
+
+def memory(number=1, **overrides):
+    fields = {
+        "memory_id": f"m_{number}",
+        "kind": "fact",
+        "subject": "user.home",
+        "text": f"I live in town {number}",
+        "score": 0.9,
+        "turn_id": f"t_{number}",
+        "session_id": "s_1",
+        "at_ms": START_MS,
+    }
+    return Memory(**(fields | overrides))
+
+
+# --- what is said -----------------------------------------------------------------------------------------------------
+
+
+def test_buttons_carry_ids_and_never_words():
+    """A button's meaning is stored: it must not repeat what is to be forgotten."""
+    row = memory(text="The codeword is zebrafish").model_dump(exclude={"at_ms"}) | {"created_at_ms": START_MS}
+    said = {"turn_id": "t_9", "user_text": "zebrafish?", "assistant_text": "", "created_at_ms": 1}
+    found = found_in([row], [said], "Zebrafish")
+    messages = [
+        menu(),
+        found_list("zebrafish", found),
+        question("last", {"what": "last", "turn_ids": ["t_9"]}, private=True, quoted="zebrafish"),
+        memory_list("head", [memory(text="zebrafish")], "UTC"),
+    ]
+
+    payloads = [dict(button.payload) for message in messages for row in message.buttons for button in row]
+    assert b"zebrafish" not in orjson.dumps(payloads)
+    assert not any(carries(orjson.dumps(payload).decode(), (), ()) for payload in payloads)
+
+
+def test_all_that_was_found_is_one_button():
+    """Memories and turns together, with every id."""
+    rows = [{"turn_id": f"t_{n}", "user_text": "rex", "assistant_text": "", "created_at_ms": 1} for n in range(12)]
+    shown = found_list("rex", found_in([], rows, "rex"))
+
+    everything = shown.buttons[-2][0]
+    assert everything.payload == {"turn_ids": [f"t_{n}" for n in range(12)]}
+    assert "and 4 more" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"what": "everything"}, {"everything": True}),
+        ({"what": "session", "session_ids": ["s_1"]}, {"session_ids": ("s_1",)}),
+        ({"what": "last", "turn_ids": ["t_1"]}, {"turn_ids": ("t_1",)}),
+        ({"memory_ids": ["m_1"]}, {"memory_ids": ("m_1",)}),
+    ],
+)
+def test_a_button_becomes_a_wish(payload, expected):
+    """Nothing but what was confirmed, in this conversation, restricted to one person when asked."""
+    wish = wish_of(payload, "c", 7)
+
+    assert (wish.conversation_id, wish.user_id) == ("c", 7)
+    empty = {"turn_ids": (), "memory_ids": (), "session_ids": (), "everything": False}
+    assert {name: getattr(wish, name) for name in empty} == empty | expected
+
+
+@pytest.mark.parametrize(
+    ("proof", "emptied", "sentence"),
+    [
+        (None, True, replies.FORGOTTEN_LOOKING),
+        (Proof(4, 0), True, "Checked: no trace in 4 files."),
+        (Proof(4, 2), True, replies.FORGOTTEN_TRACES),
+        (Proof(4, 0), False, replies.FORGOTTEN_TRACES),
+        (Proof(4, None), True, replies.FORGOTTEN_UNKNOWN),
+    ],
+)
+def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
+    """That there is no trace is said only after a look that found none, with the log emptied."""
+    text = report_text(Tally(turns=12, memories=3, summaries=1), proof, log_emptied=emptied)
+
+    assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
+
+
+def test_memories_are_found_in_any_case():
+    """Also beyond ASCII."""
+    assert holding([memory(text="Я живу в Москве")], "москве")
+    assert not holding([memory()], "москве")
+
+
+# --- what goes --------------------------------------------------------------------------------------------------------
+
+
+def test_turns_that_are_left_count_and_chain_anew():
+    """Those before the gap keep their rows; those behind it move up, lowest first."""
+    before = chain("", [make_turn(seq=seq) for seq in range(1, 6)])
+    after = renumbered([logged for logged in before if logged.turn.seq != 3])
+
+    assert [logged.turn.seq for logged in after] == [1, 2, 3, 4]
+    assert [logged.digest for logged in after] == [one.digest for one in chain("", [each.turn for each in after])]
+    assert [(logged.turn.turn_id, logged.turn.seq) for logged in moved(before, after)] == [("t_4", 3), ("t_5", 4)]
+
+
+def test_values_of_one_subject_belong_together():
+    """Older and newer values of the same person, nobody else's."""
+    kept = [memory(1), memory(2), memory(3, user_id=8), memory(4, subject="user.dog")]
+
+    assert [each.memory_id for each in related(kept, ["m_1"])] == ["m_1", "m_2"]
+
+
+def test_traces_are_what_is_said_nowhere_else():
+    """Short pieces without anything that JSON escapes; what is left elsewhere is no trace."""
+    found = traces(['He said "the codeword is zebrafish". Good morning everybody!'], ["Good morning everybody!"])
+
+    assert found == ["the codeword is zebrafish"]
+    assert traces(["Rex"], []) == []
+    assert traces(["Rexy"], []) == ["Rexy"]
+
+
+def test_own_words_stand_only_in_what_is_gone():
+    """Short words and words that are said elsewhere do not betray anything."""
+    gone, left = make_turn(user_text="The zebrafish sat there", assistant_text=""), make_turn(user_text="Sat there?")
+
+    assert own_words([gone], [left]) == {"zebrafish"}
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ('{"text":"Any words of anybody"}', True),
+        ('{"turn_id":"t_1"}', True),
+        ('{"turn_id":"t_2","until":"tomorrow"}', False),
+        ('{"offset":8}', False),
+        ("not json", True),
+    ],
+)
+def test_buttons_that_carry_words_go(payload, expected):
+    """Ids of what is gone and anybody's words go; ids of others and choices stay."""
+    assert carries(payload, {"t_1"}, []) is expected

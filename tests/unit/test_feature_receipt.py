@@ -1,0 +1,96 @@
+"""/context, /summary, /export and the daily budget as pure texts and values."""
+
+import gzip
+
+import orjson
+import pytest
+
+from bot import replies
+from bot.features import exporting
+from bot.features.receipt import bar, compaction_text, receipt_text, summary_text, tier_line
+from bot.spending import day_of, spent
+from memory.store import Compaction
+from memory.summarizer import HEADER
+from memory.testing import START_MS, make_state
+from memory.types import CompactionMark, TierReceipt
+
+
+@pytest.mark.parametrize(
+    ("used", "budget", "cells"), [(0, 100, 0), (1, 100, 1), (50, 100, 4), (100, 100, 8), (140, 100, 8), (5, 0, 0)]
+)
+def test_a_bar_is_as_full_as_the_budget(used, budget, cells):
+    """Eight cells; a little is never shown as nothing."""
+    assert bar(used, budget) == "▰" * cells + "▱" * (8 - cells)
+
+
+def test_a_tier_says_what_was_cut_and_what_failed():
+    """Items, what was left out with its tokens, and a tier that could not be read."""
+    receipt = TierReceipt(tier="history", budget_tokens=3000, used_tokens=1500, items=1, cut_items=3, cut_tokens=1204)
+    broken = TierReceipt(tier="today", budget_tokens=500, error="StorageUnavailable: secret words")
+
+    assert tier_line(receipt) == "▰▰▰▰▱▱▱▱ Messages as they were: 1,500 of 3,000 · 1 turn, 3 left out (1,204 tokens)"
+    assert replies.TIER_FAILED in tier_line(broken)
+    assert "secret" not in tier_line(broken)
+
+
+def test_every_tier_has_a_name():
+    """The packet's tiers and the receipt's names are the same."""
+    tiers = set(TierReceipt.model_fields["tier"].annotation.__args__)
+
+    assert set(replies.TIER_NAMES) == set(replies.TIER_ITEMS) == tiers
+
+
+def test_the_receipt_adds_up():
+    """Head, a line per tier, and the whole under its cap."""
+    receipts = [TierReceipt(tier="summary", budget_tokens=1000, used_tokens=200, items=2).model_dump()]
+    snapshot = {
+        "total_tokens": 200,
+        "compiled_at_ms": START_MS,
+        "receipts_json": orjson.dumps(receipts).decode(),
+    }
+    lines = receipt_text(snapshot, 6150, START_MS + 120_000).splitlines()
+
+    assert "2 minutes ago" in lines[0]
+    assert lines[1].endswith("Summary: 200 of 1,000 · 2 notes")
+    assert lines[2].endswith("200 of 6,150")
+
+
+def test_a_compaction_reads_as_a_sentence():
+    """From where to where, how, and what it saved."""
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=41, summary="", summary_tokens=0)
+    done = Compaction("c_1", "s_1", "full", "deterministic", 1, 40, 5120, 2000, None, mark, None, START_MS)
+
+    assert compaction_text(done, START_MS).startswith(
+        "Messages 1 to 40 are in the summary since just now, written by rules: 5,120 tokens became 2,000."
+    )
+
+
+def test_the_summary_is_the_one_that_the_model_is_given():
+    """A compaction's summary stands for the rolling one; the line that is meant for the model is left out."""
+    rolling = make_state(rolling_summary=f"{HEADER}\n- The user lives in Rome", turn_count=12)
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=4, summary=f"{HEADER}\n- Rome", summary_tokens=3)
+
+    assert summary_text(rolling) == f"{replies.SUMMARY_HEAD}\n- The user lives in Rome"
+    assert summary_text(rolling.model_copy(update={"compaction": mark})) == f"{replies.SUMMARY_HEAD}\n- Rome"
+    assert "1 message" in summary_text(make_state(turn_count=1))
+
+
+def test_an_export_that_is_too_large_is_compressed_or_refused(monkeypatch):
+    """Telegram takes 50 MB; nothing is cut off silently."""
+    document = {"text": "word " * 1000}
+    monkeypatch.setattr(exporting, "MAX_BYTES", 2000)
+    name, data = exporting.packed(document, "2026-05-03")
+    monkeypatch.setattr(exporting, "MAX_BYTES", 10)
+
+    assert name == "continuity-2026-05-03.json.gz"
+    assert orjson.loads(gzip.decompress(data)) == document
+    assert exporting.packed(document, "2026-05-03") is None
+
+
+def test_a_day_is_the_persons_own():
+    """The same moment is another day elsewhere; what costs nothing is not written down."""
+    late_ms = START_MS + 2 * 3_600_000
+
+    assert (day_of(late_ms, "UTC"), day_of(late_ms, "America/New_York")) == ("2023-11-15", "2023-11-14")
+    assert spent(7, "2023-11-15", 12)[0].params == {"user_id": 7, "day": "2023-11-15", "tokens": 12}
+    assert spent(None, "2023-11-15", 12) == spent(7, "2023-11-15", 0) == []
