@@ -55,13 +55,13 @@ UNTITLED = "no topic yet"
 STOPPED = "Stopped. Nothing of that answer was kept."
 NOTHING_TO_STOP = "I am not writing anything right now."
 NOTHING_TO_RETRY = "There is no message of yours that I could answer again."
-AGAIN_PREFACE = "Once more:"
 
 PRIVACY = (
     "What I store: what you write to me and what I answer, what I noted from it, and reminders. "
     "It stays in one database and in checkpoint files on the machine of whoever runs this bot.\n\n"
     "What I do not store: anything of people who are not allowed to use me, and in groups anything that is not "
     "addressed to me.\n\n"
+    "It is yours: /memory shows what I noted, /export sends you everything, /forget deletes it for good.\n\n"
     "{model}"
 )
 PRIVACY_OFFLINE = "No language model is connected: nothing leaves that machine except these messages through Telegram."
@@ -95,7 +95,6 @@ QUARANTINED = (
 )
 EDITED = "You changed a message that I have answered already."
 ANSWER_AGAIN = "Answer again"
-STOPPED_PARKED = "I was stopped before I could answer. Shall I?"
 
 REMINDER = "⏰ {title}"
 WAS_DUE = "was due {ago}"
