@@ -123,7 +123,7 @@ CREATE TABLE outbox (
     position BIGINT NOT NULL,                 -- order of sending within the process's lifetime and across restarts
     turn_id TEXT,                             -- the turn it answers, NULL for notices
     part_no BIGINT NOT NULL,                  -- 0, 1, 2 … within one message of ours; -1 = the live preview of a stream
-    kind TEXT NOT NULL,                       -- reply | notice | preview | edit
+    kind TEXT NOT NULL,                       -- reply | notice | preview
     text TEXT NOT NULL,                       -- plain text, at most 4096 UTF-16 units
     entities_json TEXT NOT NULL,              -- JSON array of MessageEntity
     markup_json TEXT,                         -- inline keyboard as JSON, or NULL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ import orjson
 import structlog
 from filelock import FileLock, Timeout
 from telegram import Bot, BotCommand, Update
-from telegram.error import InvalidToken, NetworkError, TelegramError
+from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 from telegram.ext import Updater
 from telegram.request import HTTPXRequest
 
@@ -60,7 +60,7 @@ from memory import migrate
 from memory.assembler import Assembler
 from memory.bootstrap import Bootstrap
 from memory.checkpoint import CheckpointFiles
-from memory.compactor import Compactor
+from memory.compactor import Compactor, SummaryWriter
 from memory.db.sqlite import SqliteDatabase
 from memory.errors import StorageUnavailable
 from memory.forget import Forgetter, database_files
@@ -88,9 +88,9 @@ QUERIES = (
     ROOT / "bot" / "queries.sql",
 )
 
-STOP_TURNS_S = 6.0
+STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
-STOP_POLLING_S = 1.5
+STOP_POLLING_S = 1.0
 STOP_DELIVERY_S = 1.0
 STOP_SESSIONS_S = 1.0
 SETTLE_S = 60.0
@@ -119,6 +119,11 @@ def database_lock(settings: Settings) -> FileLock:
     return FileLock(f"{settings.database_path}.lock", timeout=0)
 
 
+def announce_now(text: str) -> None:
+    """Print for whoever reads the console, also when it is a pipe that would hold it back."""
+    print(text, flush=True)  # noqa: T201 - the pairing code is for the console, not for the log
+
+
 class App:
     """One bot from start to stop. `await start()`, then `await stopped()`, then `await stop()`."""
 
@@ -128,7 +133,7 @@ class App:
         *,
         responder: Responder | None = None,
         limits: Limits | None = None,
-        announce: Any = print,
+        announce: Callable[[str], None] = announce_now,
     ) -> None:
         if settings.telegram_bot_token is None:
             raise StartError("TELEGRAM_BOT_TOKEN is missing")
@@ -163,9 +168,12 @@ class App:
         self._behind(self._after_start(), "after-start")
 
     def _take_lock(self) -> None:
-        self.settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
+            self.settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.settings.checkpoint_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire()
+        except OSError as exc:
+            raise StartError(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
         except Timeout:
             raise StartError(
                 f"another process works on {self.settings.database_path} (its lock is held); stop that one first"
@@ -221,6 +229,7 @@ class App:
             counter=self.counter,
             clock=self.clock,
             ids=self.ids,
+            write_summary=self._summary_writer(),
         )
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
@@ -259,19 +268,38 @@ class App:
             request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
             get_updates_request=self._polling,
         )
+        await self._until_reached(self.bot.initialize)
+        self.me = Me(self.bot.id, self.bot.username or "")
+
+    async def _until_reached(self, call: Callable[[], Awaitable[object]]) -> None:
+        """Call Telegram until it can be reached. Raises StartError for what waiting does not mend."""
         tries = 0
         while True:
             try:
-                await self.bot.initialize()
+                await call()
             except InvalidToken as exc:
                 raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN") from None
+            except BadRequest as exc:
+                raise StartError(f"Telegram refuses the settings: {exc}") from None
             except NetworkError as exc:
                 tries += 1
-                log.warning("Telegram cannot be reached, trying again", url=api, error=str(exc), tries=tries)
+                log.warning("Telegram cannot be reached, trying again", error=str(exc), tries=tries)
                 await asyncio.sleep(backoff_s(tries))
             else:
-                break
-        self.me = Me(self.bot.id, self.bot.username or "")
+                return
+
+    def _summary_writer(self) -> SummaryWriter | None:
+        """Return who writes summaries when a model is set for it; its import waits for the first summary."""
+        model = self.settings.continuity_summary_model
+        if not model or model == "offline":
+            return None
+
+        async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
+            from bot.agent import write_summary  # noqa: PLC0415 - only with a model
+
+            return await write_summary(model, turns, previous)
+
+        return write
 
     async def _join(self) -> None:
         """Build what works on updates and join it."""
@@ -398,15 +426,21 @@ class App:
         if settings.continuity_http_port is not None:
             from bot.http import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
 
-            self._http = HttpServer(self)
+            try:
+                self._http = HttpServer(self)
+            except OSError as exc:
+                port = f"{settings.continuity_http_host}:{settings.continuity_http_port}"
+                raise StartError(f"cannot listen on {port} ({exc.strerror}); set another CONTINUITY_HTTP_PORT") from exc
             await self._http.start()
         await self.updater.initialize()
         if settings.telegram_webhook_url:
             secret = settings.telegram_webhook_secret
-            await self.bot.set_webhook(
-                settings.telegram_webhook_url,
-                secret_token=secret.get_secret_value() if secret else None,
-                allowed_updates=ALLOWED_UPDATES,
+            await self._until_reached(
+                lambda: self.bot.set_webhook(
+                    settings.telegram_webhook_url or "",
+                    secret_token=secret.get_secret_value() if secret else None,
+                    allowed_updates=ALLOWED_UPDATES,
+                )
             )
             return
         await self.updater.start_polling(

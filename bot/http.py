@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,28 +29,29 @@ class _Server(uvicorn.Server):
 
 
 class HttpServer:
-    """Serves until `stop`."""
+    """Serves until `stop`. Making one takes the port and raises OSError when somebody else has it."""
 
     def __init__(self, app: App) -> None:
         settings = app.settings
         config = uvicorn.Config(
             make_api(app),
-            host=settings.continuity_http_host,
-            port=settings.continuity_http_port or 0,
             log_config=None,
             access_log=False,
             lifespan="off",
         )
         self._server = _Server(config)
+        self._socket = socket.create_server(
+            (settings.continuity_http_host, settings.continuity_http_port or 0), reuse_port=False
+        )
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to listen. Raises OSError when the port is taken."""
-        self._task = asyncio.create_task(self._server.serve(), name="http")
+        """Begin to serve."""
+        self._task = asyncio.create_task(self._server.serve([self._socket]), name="http")
         while not self._server.started:
             if self._task.done():
                 await self._task
-                raise OSError("the HTTP server ended before it listened; is the port taken?")
+                raise OSError("the HTTP server ended before it served")
             await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
@@ -57,7 +59,7 @@ class HttpServer:
         self._server.should_exit = True
         if self._task is not None:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(self._task, 1.0)
+                await asyncio.wait_for(self._task, 0.5)
 
 
 def make_api(app: App) -> FastAPI:

@@ -49,7 +49,7 @@ class Settings(BaseSettings):
 
     continuity_http_host: str = Field("127.0.0.1", description="Where /health and the webhook listen.")
     continuity_http_port: int | None = Field(None, ge=0, le=65535, description="Empty = no HTTP server.")
-    continuity_http_token: SecretStr | None = Field(None, description="Bearer token for everything but /health.")
+    continuity_http_token: SecretStr | None = Field(None, description="Bearer token for the details of /health.")
     continuity_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much to log.")
     continuity_log_format: Literal["console", "json"] = Field("console", description="For people or for machines.")
 

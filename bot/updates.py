@@ -148,9 +148,9 @@ def _read_message(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me, *,
         return replace(base, kind="media", text=media or "") if media else None
     if media:
         text = f"[{media}] {text}"
-    return replace(
-        base, kind="edit" if edited else "text", text=_with_quote(text, message, me), third_party=_third_party(message)
-    )
+    whole = _with_quote(text, message, me)
+    third_party = _third_party(message) or whole != text
+    return replace(base, kind="edit" if edited else "text", text=whole, third_party=third_party)
 
 
 def _third_party(message: Mapping[str, Any]) -> bool:

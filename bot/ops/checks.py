@@ -43,7 +43,7 @@ PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
     "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
 }
 """Provider → the module it needs beyond the default installation, and what to install for it."""
-WITHOUT_KEY = ("offline", "local")
+WITHOUT_KEY = ("offline",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from memory.db.sqlite import SqliteDatabase
 from memory.hydrator import Hydrator
 from memory.languages import Languages
 from memory.ports import Clock
-from memory.search import Searcher
+from memory.search import Searcher, index_turn
 from memory.store import Store
 from memory.tokens import TiktokenCounter
 
@@ -128,7 +128,13 @@ async def _open(settings: Settings, *, read_only: bool) -> AsyncIterator[Desk]:
         clock, store, counter, languages = SystemClock(), Store(db), TiktokenCounter(), Languages.load()
         checkpoints = CheckpointFiles(settings.checkpoint_dir, clock)
         hydrator = Hydrator(
-            store, checkpoints, languages, counter, clock, summary_max_tokens=settings.continuity_summary_tokens
+            store,
+            checkpoints,
+            languages,
+            counter,
+            clock,
+            summary_max_tokens=settings.continuity_summary_tokens,
+            derive=lambda turn: (index_turn(turn, languages),),
         )
         searcher = Searcher(db, languages, counter=counter)
         assembler = Assembler(store, searcher, settings.budget(), languages, counter)

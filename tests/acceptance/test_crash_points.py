@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from story import PERSON, answered, answers_to, stored_turns
 
@@ -63,6 +65,32 @@ async def test_a_turn_that_dies_anywhere_is_finished_once(api, model, bot_proces
     ]
     assert [user for user, _ in stored_turns(bot)] == ["my dog is called Rex", "what is he called?", "thanks"]
     assert ("user", "my dog is called Rex") in model.requests[-1].messages
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("point", ["turn_claimed", "before_commit", "after_commit", "outbox_sent_unrecorded"])
+async def test_recovery_that_dies_at_its_first_second_third_point_is_recovered_from(api, bot_process, point):
+    """Die at a point, then at point 1, 2, 3 … of the recovery until nothing is left to crash: answered once."""
+    for nth in range(1, 30):
+        bot = await bot_process(start=False, folder=f"{point}-{nth}")
+        text = f"{point} {nth}"
+        api.people.says(PERSON, text)
+        await die(bot, point)
+        await bot.launch(CONTINUITY_FAULT=f"#{nth}")
+        ended = asyncio.ensure_future(bot.wait(60))
+        shown = asyncio.ensure_future(answered(api, PERSON, text, 60))
+        await asyncio.wait({ended, shown}, return_when=asyncio.FIRST_COMPLETED)
+        survived = not ended.done()
+        if not survived:
+            await bot.start()
+        await shown
+        ended.cancel()
+        await bot.terminate()
+        assert len(answers_to(api, PERSON, text)) == 1
+        assert len(stored_turns(bot)) == 1
+        if survived:
+            return
+    raise AssertionError("the recovery never came to its end")
 
 
 async def test_without_the_probe_a_crash_after_the_send_repeats_the_reply(api, bot_process):
