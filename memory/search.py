@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from memory.languages import Language, Languages
+from memory.errors import StorageUnavailable
+from memory.languages import Languages
 from memory.ports import Database, Row, Statement, TokenCounter
 from memory.retriever import (
     PASSAGE_TERMS,
@@ -201,7 +202,9 @@ class Searcher:
         question = read_question(query, speaks, now_ms=now_ms, names=names)
         sessions = None if session_ids is None else json.dumps(sorted(session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
-        fit = await self._fit(conversation_id, query, speaks, names or {}, session_ids)
+        fit = await self._fit(
+            conversation_id, unnamed(query, names or {}), speaks.code, session_ids=session_ids, exclude=exclude_turn_ids
+        )
         messages, matches = await self._candidates(conversation_id, question, sessions, most, fit.nearest)
         ranked = rank(
             question,
@@ -227,20 +230,23 @@ class Searcher:
         self,
         conversation_id: str,
         query: str,
-        language: Language,
-        names: Mapping[str, int | None],
+        code: str,
+        *,
         session_ids: Collection[str] | None,
+        exclude: Collection[str],
     ) -> Fit:
-        """Return what is close to the query in meaning; nothing without the extra, or while it fails."""
+        """Return what is close to the query in meaning; nothing without the extra, or once the model has failed."""
         if self._semantic is None:
             return NO_FIT
         try:
-            return (
-                await self._semantic.fit(conversation_id, unnamed(query, names), language.code, session_ids) or NO_FIT
-            )
+            fit = await self._semantic.fit(conversation_id, query, code, session_ids=session_ids, exclude=exclude)
+        except StorageUnavailable:
+            raise
         except Exception:
-            log.exception("what is close in meaning is left out of a search")
+            log.exception("the model of the semantic search failed; from now on words alone find things")
+            self._semantic = None
             return NO_FIT
+        return fit or NO_FIT
 
     async def _candidates(
         self, conversation_id: str, question: Question, sessions: str | None, most: int, nearest: Sequence[Key]

@@ -27,7 +27,7 @@ PASSAGES = 8
 LEAST = 8
 """With fewer texts to compare there is no telling what is unusually close."""
 NEAREST = 40
-ALIKE = 0.15
+ALIKE = 0.2
 """Texts with nothing in common are below this (the cosine); most talk has little to do with the past."""
 NEIGHBOURS = 0.2
 """So much of their closeness texts lend to those beside them."""
@@ -67,6 +67,7 @@ class _Held:
     """The vectors of one conversation, a row for each passage, in the order in which it was said."""
 
     keys: list[Key] = field(default_factory=list)
+    refs: list[str] = field(default_factory=list)
     sessions: list[str] = field(default_factory=list)
     ordinals: list[int] = field(default_factory=list)
     matrix: Numbers = None
@@ -188,7 +189,13 @@ class Semantic:
     # --- before a turn ----------------------------------------------------------------------------------------------
 
     async def fit(
-        self, conversation_id: str, query: str, language: str, session_ids: Collection[str] | None = None
+        self,
+        conversation_id: str,
+        query: str,
+        language: str,
+        *,
+        session_ids: Collection[str] | None = None,
+        exclude: Collection[str] = (),
     ) -> Fit | None:
         """Return how well the conversation's texts fit the query; None when the model cannot say.
 
@@ -201,9 +208,9 @@ class Semantic:
         if len(held.firsts) < LEAST:
             return None
         (vector,) = await asyncio.to_thread(embedder.encode, [query[:QUERY_CHARS]])
-        return self._fit(held, vector, session_ids)
+        return self._fit(held, vector, session_ids, exclude)
 
-    def _fit(self, held: _Held, vector: bytes, session_ids: Collection[str] | None) -> Fit:
+    def _fit(self, held: _Held, vector: bytes, session_ids: Collection[str] | None, exclude: Collection[str]) -> Fit:
         np = self._np
         near = held.matrix @ np.frombuffer(vector, "<f2").astype(np.float32)
         alike = np.maximum.reduceat(near, held.firsts)
@@ -213,9 +220,11 @@ class Semantic:
         lent[:-1] += near[1:] * held.together
         near = _standardised(near + NEIGHBOURS * lent)
         keys = [held.keys[row] for row in held.firsts]
-        nearest = []
+        nearest: list[Key] = []
         for text in np.argsort(-near, kind="stable").tolist():
-            if alike[text] >= ALIKE and (session_ids is None or held.sessions[held.firsts[text]] in session_ids):
+            row = held.firsts[text]
+            here = session_ids is None or held.sessions[row] in session_ids
+            if here and alike[text] >= ALIKE and held.refs[row] not in exclude:
                 nearest.append(keys[text])
             if len(nearest) == NEAREST:
                 break
@@ -250,6 +259,7 @@ class Semantic:
         new = np.frombuffer(b"".join(row["vector"] for row in rows), "<f2").reshape(len(rows), -1).astype(np.float32)
         held = _Held(
             [*old.keys, *((row["doc_id"], row["side"]) for row in rows)][-VECTORS_OF_ONE:],
+            [*old.refs, *(row["ref"] for row in rows)][-VECTORS_OF_ONE:],
             [*old.sessions, *(row["session_id"] for row in rows)][-VECTORS_OF_ONE:],
             [*old.ordinals, *(row["ordinal"] for row in rows)][-VECTORS_OF_ONE:],
             (new if old.matrix is None else np.concatenate([old.matrix, new]))[-VECTORS_OF_ONE:],
