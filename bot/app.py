@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -41,6 +40,8 @@ from bot.features.sessions import Sessions
 from bot.intake import DurableQueue, Inbox
 from bot.jobs import Jobs
 from bot.lanes import Lanes
+from bot.mind import open_mind
+from bot.models import make_responder
 from bot.outbox import Message, Outbox, Target
 from bot.pace import Limits, Pace
 from bot.people import People
@@ -56,37 +57,12 @@ from bot.taps import Taps
 from bot.turns import Turns
 from bot.updates import ALLOWED_UPDATES, Envelope, Me
 from bot.waiting import Waiting
-from memory import migrate
-from memory.assembler import Assembler
-from memory.bootstrap import Bootstrap
-from memory.checkpoint import CheckpointFiles
-from memory.compactor import Compactor, SummaryWriter
-from memory.db.sqlite import SqliteDatabase
-from memory.errors import StorageUnavailable
-from memory.forget import Forgetter, database_files
-from memory.hydrator import Hydrator
-from memory.languages import Languages
 from memory.ports import Statement
-from memory.promoter import Promoter
-from memory.recorder import Recorder
-from memory.search import Searcher, index_turn
-from memory.semantic import Semantic
-from memory.store import Store
-from memory.tokens import TiktokenCounter
-from memory.types import ConversationTurn, SessionState
 
 if TYPE_CHECKING:
     from bot.http import HttpServer
 
 log = structlog.get_logger(__name__)
-
-ROOT = Path(__file__).parent.parent
-QUERIES = (
-    ROOT / "memory" / "queries.sql",
-    ROOT / "memory" / "search.sqlite.sql",
-    ROOT / "memory" / "continuity.sql",
-    ROOT / "bot" / "queries.sql",
-)
 
 STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
@@ -182,55 +158,8 @@ class App:
     async def _open(self) -> None:
         """Open the database with its schema, and everything that lives on it."""
         settings = self.settings
-        applied = await asyncio.to_thread(migrate.migrate, settings.database_path)
-        if applied:
-            log.info("database schema brought up to date", applied=applied)
-        self.db = await SqliteDatabase.open(settings.database_path, QUERIES)
-        await self._empty_log()
-        self.store = Store(self.db)
-        self.counter = TiktokenCounter()
-        self.languages = Languages.load()
-        self.checkpoints = CheckpointFiles(settings.checkpoint_dir, self.clock)
-        self.hydrator = Hydrator(
-            self.store,
-            self.checkpoints,
-            self.languages,
-            self.counter,
-            self.clock,
-            summary_max_tokens=settings.continuity_summary_tokens,
-            derive=lambda turn: (index_turn(turn, self.languages),),
-        )
-        promoter = Promoter(self.db, self.languages)
-        self.semantic = Semantic(self.db)
-
-        async def notice(state: SessionState, turns: Sequence[ConversationTurn]) -> None:
-            try:
-                await promoter.notice(state, turns)
-            finally:
-                self.semantic.wake()
-
-        self.recorder = Recorder(
-            self.store,
-            self.hydrator,
-            self.checkpoints,
-            self.languages,
-            self.counter,
-            self.clock,
-            self.ids,
-            promote=promoter.promote,
-            notice=notice,
-        )
-        self.searcher = Searcher(self.db, self.languages, counter=self.counter, semantic=self.semantic)
-        self.assembler = Assembler(self.store, self.searcher, settings.budget(), self.languages, self.counter)
-        self.compactor = Compactor(
-            self.store,
-            budget=settings.budget(),
-            languages=self.languages,
-            counter=self.counter,
-            clock=self.clock,
-            ids=self.ids,
-            write_summary=self._summary_writer(),
-        )
+        self.mind = await open_mind(settings, self.clock, self.ids)
+        self.db = self.mind.db
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
@@ -244,13 +173,6 @@ class App:
             )
         )
         self.gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=await self._paired())
-
-    async def _empty_log(self) -> None:
-        """Empty the write-ahead log: a process that died while it forgot may have left words in it (P13)."""
-        try:
-            await self.db.wal_truncate()
-        except StorageUnavailable as exc:
-            log.warning("the write-ahead log could not be emptied", error=str(exc))
 
     async def _paired(self) -> set[int]:
         return {row["user_id"] for row in await self.db.read("people_all") if row["allowed"]}
@@ -288,19 +210,6 @@ class App:
             else:
                 return
 
-    def _summary_writer(self) -> SummaryWriter | None:
-        """Return who writes summaries when a model is set for it; its import waits for the first summary."""
-        model = self.settings.continuity_summary_model
-        if not model or model == "offline":
-            return None
-
-        async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
-            from bot.agent import write_summary  # noqa: PLC0415 - only with a model
-
-            return await write_summary(model, turns, previous)
-
-        return write
-
     async def _join(self) -> None:
         """Build what works on updates and join it."""
         settings = self.settings
@@ -314,7 +223,7 @@ class App:
         )
         await self.delivery.open(self.me.bot_id)
         self.closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
-        self.jobs = Jobs(self.db, self.clock, self.closing, self.recorder, self.me.bot_id)
+        self.jobs = Jobs(self.db, self.clock, self.closing, self.mind.recorder, self.me.bot_id)
         people = People(self.db, self.clock, settings.continuity_timezone)
         personas = Personas(people, settings.continuity_persona)
         self.services = Services(
@@ -322,29 +231,30 @@ class App:
             me=self.me,
             clock=self.clock,
             ids=self.ids,
-            counter=self.counter,
-            languages=self.languages,
+            counter=self.mind.counter,
+            languages=self.mind.languages,
             db=self.db,
-            store=self.store,
-            checkpoints=self.checkpoints,
-            recorder=self.recorder,
-            searcher=self.searcher,
-            assembler=self.assembler,
-            compactor=self.compactor,
+            store=self.mind.store,
+            checkpoints=self.mind.checkpoints,
+            recorder=self.mind.recorder,
+            searcher=self.mind.searcher,
+            assembler=self.mind.assembler,
+            compactor=self.mind.compactor,
             inbox=self.inbox,
             closing=self.closing,
             delivery=self.delivery,
             stage=Stage(self.bot, self.db, self.outbox, self.delivery),
             responder=RemindFirst(
-                self._responder or self._make_responder(),
-                self.languages,
+                self._responder
+                or make_responder(settings, self.db, self.mind.store, self.mind.searcher, self.mind.languages),
+                self.mind.languages,
                 next_has_tools=settings.continuity_model != "offline",
             ),
             waiting=self.waiting,
             people=people,
             jobs=self.jobs,
             personas=personas,
-            bootstrap=Bootstrap(self.db, self.clock, self.counter),
+            bootstrap=self.mind.bootstrap,
         )
         self.door = Door(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
         self.turns = Turns(self.services, self.door)
@@ -375,40 +285,16 @@ class App:
             ContinuitySettings(self.services, self.door),
             Loops(self.services),
             Memories(self.services),
-            Forgetting(self.services, self._forgetter(), self.turns, self.lanes),
+            Forgetting(self.services, self.mind.forgetter, self.turns, self.lanes),
             Exporting(self.services, self.bot),
             Receipt(self.services),
         ]
 
-    def _forgetter(self) -> Forgetter:
-        """Return what forgets: it knows every place where words are kept, on the disk and in memory."""
-        return Forgetter(
-            self.db,
-            self.recorder,
-            self.checkpoints,
-            self.services.bootstrap,
-            self.hydrator.fold,
-            self.clock,
-            files=database_files(self.settings.database_path),
-            caches=[self.assembler.forget],
-        )
-
-    def _make_responder(self) -> Responder:
-        if self.settings.continuity_model == "offline":
-            from bot.offline import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
-
-            return OfflineResponder(self.store, self.searcher, self.languages)
-        from bot.agent import ModelResponder  # noqa: PLC0415
-        from bot.toolbox import Tools  # noqa: PLC0415
-
-        tools = Tools(self.db, self.searcher, self.languages, self.settings.continuity_tool_output_max_chars)
-        return ModelResponder(self.settings.continuity_model, tools, timeout_s=self.settings.continuity_model_timeout_s)
-
     async def _recover(self) -> None:
         """Find unfinished work and begin it; say what was found."""
-        survey = await self.hydrator.survey()
+        survey = await self.mind.hydrator.survey()
         self.report.sessions_resuming = survey.resuming
-        for found in await self.hydrator.adopt(survey.orphans):
+        for found in await self.mind.hydrator.adopt(survey.orphans):
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
         await self.door.recover()
@@ -460,9 +346,9 @@ class App:
             )
         with suppress(TelegramError):
             await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
-        await asyncio.to_thread(self.counter.warm)
+        await asyncio.to_thread(self.mind.counter.warm)
         await self.services.responder.warm()
-        self._behind(self.semantic.run(), "semantic")
+        self._behind(self.mind.semantic.run(), "semantic")
         self._behind(self.idle.run(), "heartbeat")
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(
@@ -536,7 +422,7 @@ class App:
             "answered": self.turns.answered,
             "outbox_backlog": self.delivery.backlog,
             "unreachable_chats": len(self.delivery.unreachable),
-            "checkpoint_error": self.recorder.checkpoint_error,
+            "checkpoint_error": self.mind.recorder.checkpoint_error,
             "start": self.report.as_dict(),
         }
         return Health(tuple(problems), detail)
@@ -560,7 +446,7 @@ class App:
             finished = await self.lanes.close(STOP_TURNS_S)
             await self.delivery.flush(STOP_DELIVERY_S)
             await self.delivery.close()
-            rested = await self.recorder.shutdown(STOP_SESSIONS_S)
+            rested = await self.mind.recorder.shutdown(STOP_SESSIONS_S)
             log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
         for task in list(self._background):
             task.cancel()

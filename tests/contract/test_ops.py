@@ -7,8 +7,8 @@ import sys
 import pytest
 from ops_house import GROUP, House, bot_at_work
 
-from bot.app import QUERIES as APP_QUERIES
 from bot.app import database_lock
+from bot.mind import QUERIES as APP_QUERIES
 from bot.ops.desk import QUERIES, lock_path
 from bot.settings import Settings
 from memory.db import load_queries
