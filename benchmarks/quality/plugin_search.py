@@ -24,17 +24,20 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import dateparser
 
 import memory
+from memory import embeddings
 from memory.db.sqlite import SqliteDatabase
 from memory.languages import Languages
 from memory.migrate import migrate
 from memory.ports import Statement
 from memory.search import Searcher, index_turn
+from memory.semantic import Semantic
 from memory.store import insert_turn
 from memory.types import ConversationTurn
 
@@ -48,6 +51,23 @@ START_MS = 1_700_000_000_000
 
 def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
     """Return `query(question, k=200, budget=None) -> turn ids`, best first, over a store that holds the turns."""
+    return _retriever(turns, None)
+
+
+def semantic_retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
+    """Return the same with vectors made of all turns. Raises RuntimeError without the extra `semantic`."""
+    model = _model()
+    if model is None:
+        raise RuntimeError(f"the extra `semantic` is not installed; {embeddings.MISSING}")
+    return _retriever(turns, model)
+
+
+@lru_cache(maxsize=1)
+def _model() -> embeddings.Embedder | None:
+    return embeddings.load()
+
+
+def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | None) -> Callable[..., list[str]]:
     folder = tempfile.TemporaryDirectory(prefix="search-")
     runner = asyncio.Runner()
     path = Path(folder.name) / "continuity.db"
@@ -57,7 +77,9 @@ def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
     stored, names = as_turns(turns)
     statements = [statement for turn in stored for statement in _stored(turn, languages)]
     runner.run(db.write(*statements))
-    searcher = Searcher(db, languages)
+    semantic = Semantic(db, lambda: model)
+    runner.run(_catch_up(semantic))
+    searcher = Searcher(db, languages, semantic=semantic)
     now_ms = stored[-1].created_at_ms + DAY_MS if stored else 0
 
     def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
@@ -73,6 +95,11 @@ def retriever(turns: Sequence[Mapping[str, Any]]) -> Callable[..., list[str]]:
 
     weakref.finalize(query, close)
     return query
+
+
+async def _catch_up(semantic: Semantic) -> None:
+    await semantic.open()
+    await semantic.catch_up()
 
 
 def _open(runner: asyncio.Runner, path: Path) -> SqliteDatabase:

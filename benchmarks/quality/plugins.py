@@ -15,6 +15,12 @@ def retriever(turns: Sequence[Turn]) -> Callable[..., list[str]]:
     return build(turns)
 
 
+def semantic_retriever(turns: Sequence[Turn]) -> Callable[..., list[str]]:
+    """Return the same as `retriever`, with the optional extra `semantic` on. Raises RuntimeError without it."""
+    build: Callable[[Sequence[Turn]], Callable[..., list[str]]] = _load("search", "semantic_retriever")
+    return build(turns)
+
+
 def segmenter(utterances: Sequence[str]) -> list[int]:
     """Return 1 for each utterance that starts a new topic, seeing only what came before it."""
     marks: list[int] = _load("state", "segmenter")(utterances)

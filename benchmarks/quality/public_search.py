@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import plugins
+from memory import embeddings
 from memory.tokens import TiktokenCounter
 
+Retriever = Callable[[Sequence[Mapping[str, Any]]], Callable[..., list[str]]]
 FIRST = (5, 10, 20)
 BUDGETS = (2_000, 3_000)
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
@@ -69,7 +71,7 @@ def _costs(turns: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return costs
 
 
-def recall(file: Path) -> dict[str, float | int]:
+def recall(file: Path, build: Retriever = plugins.retriever) -> dict[str, float | int]:
     """Return the mean share of evidence found, and how long indexing and asking take."""
     sums: dict[str, float] = {f"at_{k}": 0.0 for k in FIRST} | {f"inside_{budget}_tokens": 0.0 for budget in BUDGETS}
     waits: list[float] = []
@@ -78,7 +80,7 @@ def recall(file: Path) -> dict[str, float | int]:
         turns = _turns(sample["conversation"])
         by_id, costs = {turn["id"]: turn for turn in turns}, _costs(turns)
         start = time.perf_counter()
-        query = plugins.retriever(turns)
+        query = build(turns)
         indexing_s, indexed = indexing_s + time.perf_counter() - start, indexed + len(turns)
         for question in sample["qa"]:
             gold = _evidence(question, set(by_id))
@@ -101,5 +103,9 @@ def recall(file: Path) -> dict[str, float | int]:
 
 
 def run(data: Path) -> dict[str, Any]:
-    """Return the figures of every LoCoMo file in the folder."""
-    return {f"recall:{file.stem}": recall(file) for file in sorted(data.glob("locomo_*.json"))}
+    """Return the figures of every LoCoMo file in the folder, also with vectors when the extra `semantic` is there."""
+    files = sorted(data.glob("locomo_*.json"))
+    figures: dict[str, Any] = {f"recall:{file.stem}": recall(file) for file in files}
+    if embeddings.load():
+        figures |= {f"recall:{file.stem}:semantic": recall(file, plugins.semantic_retriever) for file in files}
+    return figures
