@@ -124,7 +124,7 @@ def _join(settings: Settings, db: SqliteDatabase, clock: Clock, ids: Ids) -> Min
         hydrator.fold,
         clock,
         files=database_files(settings.database_path),
-        caches=[assembler.forget],
+        caches=[assembler.forget, searcher.let_go],
     )
     return Mind(
         db,
