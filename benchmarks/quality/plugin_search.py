@@ -14,7 +14,7 @@ tokens, and the setting that is best on four conversations gives 73.8 and 90.9 o
 With one speaker turned into an assistant of long answers (60 to 300 words of similar talk around each message, names
 turned into "I" and "you"), the same weights give 69.6 @5 and 81.3 inside 2,000 tokens (plain BM25: 56.4 and 65.5).
 
-With the optional extra `semantic` (`benchmarks.quality.plugins:semantic_retriever`): 76.3 / 83.2 / 88.4 and 92.3 / 94.3;
+With the extra `semantic` (`benchmarks.quality.plugins:semantic_retriever`): 76.3 / 83.2 / 88.4 and 92.3 / 94.3,
 the same run without it: 73.9 / 81.4 / 86.2 and 90.4 / 92.2.
 """
 
