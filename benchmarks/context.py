@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import memory
+from bot.agent import preface
+from bot.personas import instructions_of, load_persona
 from memory import state_manager
 from memory.assembler import Assembler
 from memory.budget import Budget
@@ -48,8 +50,8 @@ CONVERSATIONS = 10
 BATCH = 400
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
-INSTRUCTIONS = "You are a helpful assistant. Answer in the user's language, briefly and truthfully. " * 12
-"""As long as a persona with its rules; the same at every turn."""
+INSTRUCTIONS = preface(instructions_of(load_persona("assistant")))
+"""What the bot puts before the packet, the tools' descriptions not counted; the same at every turn."""
 
 
 def make(session_id: str, conversation_id: str, seq: int, said: tuple[str, str], at_ms: int) -> ConversationTurn:

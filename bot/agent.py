@@ -57,6 +57,10 @@ class ModelResponder:
         self._agent: Agent[Toolbox, str] | None = None
         self._building = asyncio.Lock()
 
+    def preface(self, persona: str) -> str:
+        """Return the instructions without their date; the tools' descriptions are not counted."""
+        return preface(persona)
+
     async def warm(self) -> None:
         """Import and build behind the start; what is wrong is said at the first question."""
         try:
@@ -174,8 +178,13 @@ def instructions(ask: Ask) -> str:
     fences people's words itself and ends with its guardrails (001).
     """
     today = datetime.fromtimestamp(ask.now_ms / 1000, ZoneInfo(ask.time_zone))
-    rules = f"{ask.persona}\n\n{RULES}\n\n{TOOL_RULES}\n\nToday is {today:%A, %d %B %Y} ({ask.time_zone})."
+    rules = f"{preface(ask.persona)}\n\nToday is {today:%A, %d %B %Y} ({ask.time_zone})."
     return "\n\n".join(filter(None, (rules, ask.packet.bootstrap)))
+
+
+def preface(persona: str) -> str:
+    """Return the part of the instructions that is the same for every message of a person."""
+    return f"{persona}\n\n{RULES}\n\n{TOOL_RULES}"
 
 
 def reason_of(error: Exception) -> str:

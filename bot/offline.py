@@ -81,6 +81,10 @@ class OfflineResponder:
         self._searcher = searcher
         self._languages = languages
 
+    def preface(self, persona: str) -> str:  # noqa: ARG002 - the port names it
+        """Return nothing: there is no prompt."""
+        return ""
+
     async def warm(self) -> None:
         """Load the language data; never raises."""
         try:

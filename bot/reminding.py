@@ -140,6 +140,10 @@ class RemindFirst:
     languages: Languages
     next_has_tools: bool
 
+    def preface(self, persona: str) -> str:
+        """Return what the next responder puts before the packet."""
+        return self.next.preface(persona)
+
     async def warm(self) -> None:
         """Load what the next responder needs."""
         await self.next.warm()

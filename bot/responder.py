@@ -67,6 +67,10 @@ class Responder(Protocol):
         """Return the whole answer. Raises NoAnswer, never half an answer as if it were whole."""
         ...
 
+    def preface(self, persona: str) -> str:
+        """Return what stands before the packet in every prompt, so that it can be counted against the cap."""
+        ...
+
     async def warm(self) -> None:
         """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
         ...

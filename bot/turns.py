@@ -123,6 +123,7 @@ class Turns:
         now_ms = services.clock.now_ms()
         zone = await services.people.time_zone(first.user_id)
         state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
+        persona = instructions_of(await services.personas.of(first.user_id))
         packet = await services.assembler.packet(
             state,
             said,
@@ -130,6 +131,7 @@ class Turns:
             time_zone=zone.name,
             isolated=state.isolated,
             bootstrap=await self.door.packet(first, state),
+            reserved_tokens=services.counter.count(services.responder.preface(persona)),
         )
         ask = Ask(
             turn_id=turn_id,
@@ -139,7 +141,7 @@ class Turns:
             text=said,
             state=state,
             packet=packet,
-            persona=instructions_of(await services.personas.of(first.user_id)),
+            persona=persona,
             time_zone=zone.name,
             time_zone_chosen=zone.chosen,
             now_ms=now_ms,
