@@ -148,12 +148,12 @@ class App:
             self.settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.settings.checkpoint_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock.acquire()
-        except OSError as exc:
-            raise StartError(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
         except Timeout:
             raise StartError(
                 f"another process works on {self.settings.database_path} (its lock is held); stop that one first"
             ) from None
+        except OSError as exc:  # after Timeout, which is one
+            raise StartError(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
 
     async def _open(self) -> None:
         """Open the database with its schema, and everything that lives on it."""

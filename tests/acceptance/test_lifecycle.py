@@ -166,3 +166,18 @@ async def test_a_full_disk_acknowledges_nothing_and_recovers_by_itself(api, bot_
         await bot.kill()
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)  # noqa: ASYNC221
+
+
+async def test_a_path_that_cannot_be_used_is_named(api, bot_process, tmp_path):
+    """A data folder that is a file, and an HTTP port that is taken, end the process with one sentence."""
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    bot = await bot_process(start=False)
+    await bot.launch(CONTINUITY_CHECKPOINT_DIR=str(tmp_path / "file" / "checkpoints"))
+    assert await bot.wait() == 1
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        await bot.launch(CONTINUITY_HTTP_PORT=str(taken.getsockname()[1]))
+        assert await bot.wait() == 1
+
+    assert "choose another path" in bot.log
+    assert "set another CONTINUITY_HTTP_PORT" in bot.log
+    assert "Traceback" not in bot.log
