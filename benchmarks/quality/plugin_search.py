@@ -4,9 +4,8 @@ One utterance becomes one `ConversationTurn` with one side filled: of an assista
 user's. (A turn of the bot has both sides, but the index holds each side as a message of its own and the evidence of the
 data sets is single messages.) A chat between people is a group chat whose members' first names are known.
 
-Reached without any model on LoCoMo's development half (five conversations, 997 questions), from the project's root:
-
-    PYTHONPATH=. python ../shared/quality/locomo_recall.py --retriever benchmarks.quality.plugins:retriever
+Reached without any model on LoCoMo's development half (five conversations, 997 questions), with
+`python -m benchmarks.quality --data FOLDER`:
 
 recall @5 / @10 / @20: 73.9 / 81.4 / 86.2 (FTS5 with porter stems: 54.5 / 63.2 / 70.0); inside 2,000 / 3,000 tokens:
 90.8 / 92.7 (76.9 / 79.3). The weights lie on a plateau: of 337 random settings half reach 72.6 @5 and 91.0 inside 2,000
