@@ -75,6 +75,43 @@ async def test_random_kills_lose_repeat_and_forget_nothing(api, model, bot_proce
     assert kills > 0
 
 
+async def chatter(api, chat_id: int, count: int, chance: random.Random) -> None:
+    """Say things without waiting for answers."""
+    for number in range(1, count + 1):
+        api.people.says(chat_id, f"chat {chat_id} message {number}")
+        await asyncio.sleep(chance.uniform(0.0, 1.5))
+
+
+@pytest.mark.parametrize("seed", [7, *(pytest.param(each, marks=pytest.mark.soak) for each in range(8, 14))])
+async def test_people_who_do_not_wait_are_heard_once_and_in_order(api, bot_process, seed):
+    """Messages pour in while the process is killed: each is in exactly one turn, in order, answered once."""
+    bot = await bot_process()
+    chance, done, kills = random.Random(seed), asyncio.Event(), []
+    killer = asyncio.create_task(kill_at_random(bot, chance, done, kills))
+    people = [6000 + number for number in range(4)]
+    said = {person: [f"chat {person} message {number}" for number in range(1, 7)] for person in people}
+    await asyncio.gather(*(chatter(api, person, 6, chance) for person in people))
+
+    def heard(person: int) -> list[str]:
+        query = "SELECT user_text FROM conversation_turns WHERE conversation_id LIKE :c ORDER BY seq"
+        return [text for (text,) in rows(bot, query, c=f"%:{person}:0")]
+
+    def settled() -> bool:
+        everything = all("\n".join(heard(person)).count("message") == 6 for person in people)
+        return everything and not rows(bot, "SELECT 1 FROM outbox WHERE state IN ('queued', 'sending')")
+
+    await api.until(settled, 120)
+    done.set()
+    await killer
+    await api.until(settled, 60)
+
+    for person in people:
+        turns = heard(person)
+        shown = [line.text for line in api.view(person).lines if line.by_bot]
+        assert "\n".join(turns).split("\n") == said[person]
+        assert shown == [f"You said: {turn.splitlines()[-1]}" for turn in turns]
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(int(os.environ.get("CONTINUITY_SOAK_SEEDS", "5"))))
 async def test_long_storms(api, model, bot_process, seed):
