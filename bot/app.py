@@ -37,6 +37,7 @@ from bot.features.memories import Memories
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
+from bot.high_water import HighWater
 from bot.intake import DurableQueue, Inbox
 from bot.jobs import Jobs
 from bot.lanes import Lanes
@@ -163,7 +164,8 @@ class App:
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
-        self.outbox = Outbox(self.db, self.clock, self.ids)
+        self.high_water = HighWater()
+        self.outbox = Outbox(self.db, self.clock, self.ids, self.high_water)
         await self.inbox.open()
         await self.outbox.open()
         await self.db.write(
@@ -218,6 +220,7 @@ class App:
             self.db,
             self.clock,
             Pace(self._limits),
+            self.high_water,
             probe_ids=settings.continuity_probe_ids,
             resend_unproven=settings.continuity_resend_unproven,
         )
@@ -371,7 +374,7 @@ class App:
         await self.queue.take(raw)
 
     def _deliver(self, envelope: Envelope) -> None:
-        self.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
+        self.high_water.saw(envelope.chat_id, envelope.message_id)
         self.idle.message_arrived()
         self.lanes.submit(envelope)
 
@@ -393,7 +396,7 @@ class App:
             with suppress(TelegramError):
                 text = replies.STRANGER_PAIRING if self.gate.code else replies.STRANGER
                 sent = await self.bot.send_message(envelope.chat_id, text)
-                self.delivery.high_water.saw(envelope.chat_id, sent.message_id)
+                self.high_water.saw(envelope.chat_id, sent.message_id)
 
     async def settled(self) -> None:
         """Return when every update taken so far is finished and everything said is sent (or failed)."""

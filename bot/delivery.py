@@ -14,6 +14,7 @@ from telegram import Bot
 from telegram.error import ChatMigrated, RetryAfter, TelegramError
 
 from bot import telegram_calls
+from bot.high_water import HighWater
 from bot.outbox import Part
 from bot.pace import Pace
 from bot.telegram_calls import Failure, classify
@@ -27,28 +28,6 @@ UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
 MAX_ATTEMPTS = 12
 """Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
-
-
-def scope_of(chat_id: int) -> int:
-    """Return which message-id counter a chat uses: supergroups have their own, all others of one bot share one."""
-    return chat_id if chat_id < -1_000_000_000_000 else 0  # noqa: PLR2004 - how Telegram numbers supergroups
-
-
-class HighWater:
-    """The highest message id known, per counter: an unrecorded message of ours has an id just above it."""
-
-    def __init__(self) -> None:
-        self._top: dict[int, int] = {}
-
-    def saw(self, chat_id: int, message_id: int | None) -> None:
-        """Note a message id that was seen."""
-        if message_id is not None:
-            scope = scope_of(chat_id)
-            self._top[scope] = max(message_id, self._top.get(scope, 0))
-
-    def top(self, chat_id: int) -> int | None:
-        """Return the highest id known on this chat's counter."""
-        return self._top.get(scope_of(chat_id))
 
 
 def backoff_s(attempts: int) -> float:
@@ -100,7 +79,15 @@ class Delivery:
     """One sender per chat. `deliver` takes parts that are committed; everything else is its own business."""
 
     def __init__(
-        self, bot: Bot, db: Database, clock: Clock, pace: Pace, *, probe_ids: int, resend_unproven: bool
+        self,
+        bot: Bot,
+        db: Database,
+        clock: Clock,
+        pace: Pace,
+        high_water: HighWater,
+        *,
+        probe_ids: int,
+        resend_unproven: bool,
     ) -> None:
         self._bot = bot
         self._db = db
@@ -112,7 +99,7 @@ class Delivery:
         self._previews: dict[str, asyncio.Future[int | None]] = {}
         """Previews on their way to the screen, by turn."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self.high_water = HighWater()
+        self.high_water = high_water
         self.unreachable: dict[int, str] = {}
         self.probed_sent = 0
         """Parts that the probe found on the screen."""

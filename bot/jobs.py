@@ -82,6 +82,8 @@ class Jobs:
                 await self._deliver_due()
                 await self._settle_old()
                 await self._arm()
+            except asyncio.CancelledError:  # the stop; the scheduler would log it as an error
+                return
             except StorageError as exc:
                 log.error("jobs wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
 

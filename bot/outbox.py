@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import orjson
 
+from bot.high_water import HighWater
 from bot.updates import Envelope
 from memory.ports import Clock, Database, Ids, Row, Statement
 
@@ -120,7 +121,8 @@ def _split(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
 class Outbox:
     """Makes rows of the table `outbox` and `buttons`; the caller commits them with whatever belongs to them."""
 
-    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
+    def __init__(self, db: Database, clock: Clock, ids: Ids, high_water: HighWater) -> None:
+        self._high_water = high_water
         self._db = db
         self._clock = clock
         self._ids = ids
@@ -169,6 +171,7 @@ class Outbox:
                 "markup_json": orjson.dumps(part.markup).decode() if part.markup else None,
                 "reply_to_message_id": part.reply_to_message_id,
                 "edits_message_id": part.edits_message_id,
+                "after_message_id": part.after_message_id,
                 "created_at_ms": self._clock.now_ms(),
             },
         )
@@ -203,6 +206,7 @@ class Outbox:
             entities=tuple(entities),
             reply_to_message_id=message.reply_to_message_id if first else None,
             edits_message_id=message.edits_message_id if first else None,
+            after_message_id=self._high_water.top(target.chat_id),
         )
 
     def _buttons(self, target: Target, message: Message) -> tuple[dict[str, Any] | None, list[Statement]]:

@@ -92,7 +92,7 @@ INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, thread_id, positi
     entities_json, markup_json, reply_to_message_id, edits_message_id, state, attempts, message_id, after_message_id,
     error, created_at_ms, sending_at_ms, sent_at_ms)
 VALUES (:part_id, :bot_id, :conversation_id, :chat_id, :thread_id, :position, :turn_id, :part_no, :kind, :text,
-    :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, 'queued', 0, NULL, NULL,
+    :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, 'queued', 0, NULL, :after_message_id,
     NULL, :created_at_ms, NULL, NULL);
 
 -- name: outbox_sending

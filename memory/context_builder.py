@@ -138,7 +138,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
 
 def select_threads(loops: Sequence[OpenLoop], now_ms: int) -> list[OpenLoop]:
     """Return the open loops worth showing: due ones and the latest touched first, older than 7 days last, at most 5."""
-    unique = {loop.loop_id: loop for loop in loops if loop.status == "open"}
+    unique = {" ".join(loop.text.lower().split()): loop for loop in reversed(loops) if loop.status == "open"}
 
     def rank(loop: OpenLoop) -> tuple[bool, bool, int, str]:
         stale = now_ms - max(loop.touched_at_ms, loop.opened_at_ms) > STALE_THREAD_MS

@@ -132,7 +132,7 @@ CREATE TABLE outbox (
     state TEXT NOT NULL,                      -- queued | sending | sent | failed
     attempts BIGINT NOT NULL,                 -- how often sending was begun
     message_id BIGINT,                        -- Telegram's id once it is known
-    after_message_id BIGINT,                  -- highest message id known when it turned sending: the probe starts above it
+    after_message_id BIGINT,                  -- highest message id known when it was written down, then when it turned sending: the probe starts above it
     error TEXT,                               -- why it failed
     created_at_ms BIGINT NOT NULL,            -- when it was written down
     sending_at_ms BIGINT,                     -- when sending began

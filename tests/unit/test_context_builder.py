@@ -62,7 +62,7 @@ def full(**overrides):
         "history": turns(200, 20, 20),
         "retrieved": [item(f"m_{n}", f"{words(50)} {n}") for n in range(40)],
         "today": [words(40) for _ in range(40)],
-        "threads": [loop(n, text=words(100)) for n in range(9)],
+        "threads": [loop(n, text=f"{n} {words(100)}") for n in range(9)],
         "last_conversation": "\n".join(words(30) for _ in range(30)),
     }
     return inputs(**(values | overrides))
@@ -313,3 +313,10 @@ def test_times_outside_the_calendar_do_no_harm(now_ms):
     packet = build(full(now_ms=now_ms, retrieved=[item("m_1", at_ms=now_ms)]), Budget(), COUNTER)
 
     assert packet.context_compiled_at_ms == now_ms
+
+
+def test_one_matter_is_shown_once_whoever_opened_it():
+    """Two sessions that opened a matter in the same words make one line, the current session's."""
+    mine, theirs = loop(1, text="Call Ana"), loop(2, text="call  ana")
+
+    assert select_threads([mine, theirs], START_MS) == [mine]

@@ -8,7 +8,8 @@ import httpx
 import pytest
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError, TimedOut
 
-from bot.delivery import HighWater, after_failure, backoff_s, proven_unsent, scope_of
+from bot.delivery import after_failure, backoff_s, proven_unsent
+from bot.high_water import HighWater, scope_of
 from bot.outbox import Part
 from bot.pace import Limits, Pace
 from bot.telegram_calls import Failure, classify

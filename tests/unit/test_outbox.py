@@ -6,6 +6,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.high_water import HighWater
 from bot.outbox import MAX_UTF16, Button, Message, Outbox, Target, render
 from memory.testing import ManualClock, SequentialIds
 
@@ -17,7 +18,7 @@ def units(text: str) -> int:
 
 
 def outbox():
-    return Outbox(None, ManualClock(), SequentialIds())
+    return Outbox(None, ManualClock(), SequentialIds(), HighWater())
 
 
 def test_markdown_becomes_text_and_entities():
