@@ -270,7 +270,7 @@ class App:
         features = self._features()
         taps = Taps(self.bot, self.services, actions_of(features))
         self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
-        self.queue = DurableQueue(self.inbox, self.gate, self.clock, deliver=self._deliver, stranger=self._stranger)
+        self.queue = DurableQueue(self.inbox, self.gate, deliver=self._deliver, stranger=self._stranger)
         self.queue.me = self.me
         self.updater = Updater(self.bot, self.queue)
 

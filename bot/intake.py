@@ -144,7 +144,6 @@ class DurableQueue(asyncio.Queue[object]):
         self,
         inbox: Inbox,
         gate: Gate,
-        clock: Clock,
         *,
         deliver: Callable[[Envelope], None],
         stranger: Callable[[Envelope], None],
@@ -153,7 +152,6 @@ class DurableQueue(asyncio.Queue[object]):
         self.me: Me | None = None
         self._inbox = inbox
         self._gate = gate
-        self._clock = clock
         self._deliver = deliver
         self._stranger = stranger
 

@@ -134,14 +134,6 @@ WHERE turn_id = :turn_id AND part_no = 0 AND kind = 'notice' ORDER BY position L
 -- The counter goes on from here.
 SELECT COALESCE(MAX(position), 0) AS position FROM outbox;
 
--- name: outbox_counts
--- For status and health.
-SELECT state, COUNT(*) AS n FROM outbox GROUP BY state;
-
--- name: outbox_message
--- Which part a message on the screen is.
-SELECT turn_id, kind FROM outbox WHERE chat_id = :chat_id AND message_id = :message_id;
-
 -- name: button_insert
 -- What a button means stays here; Telegram sees only the id.
 INSERT INTO buttons (button_id, conversation_id, user_id, group_id, action, payload_json, used_at_ms, expires_at_ms, created_at_ms)

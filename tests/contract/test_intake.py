@@ -36,9 +36,7 @@ class House:
         self.db, self.delivered, self.strangers = db, [], []
         self.inbox = Inbox(db, ManualClock(), "boot_1")
         gate = Gate(everyone=False, named={7}, paired=())
-        self.queue = DurableQueue(
-            self.inbox, gate, ManualClock(), deliver=self.delivered.append, stranger=self.strangers.append
-        )
+        self.queue = DurableQueue(self.inbox, gate, deliver=self.delivered.append, stranger=self.strangers.append)
         self.queue.me = ME
 
 
