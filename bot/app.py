@@ -58,7 +58,7 @@ from bot.taps import Taps
 from bot.turns import Turns
 from bot.updates import ALLOWED_UPDATES, Envelope, Me
 from bot.waiting import Waiting
-from memory.ports import Statement
+from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
     from bot.http import HttpServer
@@ -110,13 +110,14 @@ class App:
         *,
         responder: Responder | None = None,
         limits: Limits | None = None,
+        clock: Clock | None = None,
         announce: Callable[[str], None] = announce_now,
     ) -> None:
         if settings.telegram_bot_token is None:
             raise StartError("TELEGRAM_BOT_TOKEN is missing")
         self.settings = settings
         self.report = StartReport()
-        self.clock = SystemClock()
+        self.clock = clock or SystemClock()
         self.ids = RandomIds()
         self.boot_id = self.ids.new("boot")
         self._responder = responder

@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.quality import labelled, public_state
 
-OTHER_PARTS = ("public_search", "public_summary")
+OTHER_PARTS = ("public_search", "public_summary", "public_returning")
 """Modules with `run(data: Path) -> dict`, measured when they are there."""
 
 

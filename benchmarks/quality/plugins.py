@@ -39,6 +39,12 @@ def open_loops(sentence: str) -> set[str]:
     return signs
 
 
+def returning(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Play one person who comes back through the bot; return what they saw and what the model was given."""
+    played: dict[str, Any] = _load("returning", "returning")(case)
+    return played
+
+
 def _load(part: str, name: str) -> Callable[..., Any]:
     """Import late, so that each measure runs without the others' parts."""
     function: Callable[..., Any] = getattr(import_module(f"benchmarks.quality.plugin_{part}"), name)

@@ -1,0 +1,179 @@
+"""Player of people who come back: a case told to the real bot over a loopback Bot API, with its clock moved.
+
+The bot runs in this process against a scripted model on 127.0.0.1, which says the case's own answers; what the model
+was given is what the bot really sent. Nothing sleeps: the clock is set, and every step waits for what it causes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import structlog
+from pydantic import SecretStr
+
+from bot import replies
+from bot.app import App
+from bot.pace import Limits
+from bot.playground.server import LoopbackBotApi
+from bot.settings import Settings
+from tests.loopback.model import LoopbackModel
+
+PERSON = 4711
+NO_PACE = Limits(private_gap_s=0.0, total_per_second=1_000_000)
+LISTS = ("loops", "memory", "sessions")
+PAGES = 5
+"""How often [Show more] is tapped under a list."""
+WAIT_S = 30.0
+ACKNOWLEDGED = "Good to hear from you."
+
+Case = Mapping[str, Any]
+
+
+def returning(case: Case) -> dict[str, Any]:
+    """Play one case and return what the person saw at the return, and what the model was given."""
+    return asyncio.run(_play(case))
+
+
+class MovedClock:
+    """A clock that stands where it was put."""
+
+    def __init__(self) -> None:
+        self._now_ms = 0
+
+    def now_ms(self) -> int:
+        """Return the time it was set to, UTC epoch milliseconds."""
+        return self._now_ms
+
+    def now_s(self) -> float:
+        """Return the same in seconds, for the Bot API server."""
+        return self._now_ms / 1000
+
+    def set(self, text: str) -> None:
+        """Put it to a time such as `2026-03-02T19:10:00`; the person lives in UTC."""
+        self._now_ms = int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+    def advance(self, seconds: float) -> None:
+        """Move it on."""
+        self._now_ms += int(seconds * 1000)
+
+
+class Stage:
+    """The bot, the person's chat and the model of one case."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self._case, self._folder = case, folder
+        self._open = AsyncExitStack()
+        self.clock = MovedClock()
+        self.clock.set(case["sessions"][0]["start"])
+        self.api = LoopbackBotApi(now_s=self.clock.now_s)
+        self.model = LoopbackModel()
+
+    async def __aenter__(self) -> Self:
+        """Start model, Bot API and bot."""
+        structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+        await self._open.enter_async_context(self.api)
+        await self._open.enter_async_context(self.model)
+        self.api.world.user(PERSON, first_name="Person", language_code=self._case["language"])
+        self.app = App(self._settings(), limits=NO_PACE, clock=self.clock)
+        await self.app.start()
+        self._open.push_async_callback(self.app.stop)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop everything."""
+        await self._open.aclose()
+
+    def _settings(self) -> Settings:
+        import os  # noqa: PLC0415 - the one client that reads its address from the environment
+
+        os.environ |= {"OPENAI_BASE_URL": self.model.url, "OPENAI_API_KEY": "sk-loopback"}
+        wanted: dict[str, Any] = {
+            "telegram_bot_token": SecretStr(self.api.token),
+            "telegram_api_url": self.api.url,
+            "telegram_webhook_url": None,
+            "continuity_http_port": None,
+            "continuity_database_url": f"sqlite:///{(self._folder / 'continuity.db').absolute()}",
+            "continuity_checkpoint_dir": self._folder / "checkpoints",
+            "continuity_allowed_users": str(PERSON),
+            "continuity_model": "openai-chat:loopback",
+            "continuity_summary_model": None,
+            "continuity_memory_model": "off",
+            "continuity_persona": self._case["persona"],
+            "continuity_streaming": "off",
+            "continuity_merge_window_ms": 0,
+            "continuity_timezone": "UTC",
+        }
+        known = {name: value for name, value in wanted.items() if name in Settings.model_fields}
+        return Settings(_env_file=None).model_copy(update=known)  # type: ignore[call-arg]
+
+    async def say(self, text: str, answer: str) -> str | None:
+        """Say something, tap [Continue] when it is asked, wait for the answer; return the preview if one was shown."""
+        self.model.reply = lambda _: answer
+        shown = await self.after(lambda: self.api.people.says(PERSON, text))
+        if replies.CARRY_ON not in _buttons(shown[-1]):
+            return None
+        await self.after(lambda: self.api.people.presses(PERSON, replies.CARRY_ON))
+        return str(shown[-1].text)
+
+    async def command(self, name: str) -> str:
+        """Send a command and return all pages of its answer."""
+        shown = await self.after(lambda: self.api.people.says(PERSON, f"/{name}"))
+        text = str(shown[-1].text)
+        for _ in range(PAGES):
+            line = self.api.view(PERSON).lines[-1]
+            if replies.SHOW_MORE not in _buttons(line):
+                break
+            edits = line.edits
+            self.api.people.presses(PERSON, replies.SHOW_MORE)
+            await self.api.until(lambda edits=edits: self.api.view(PERSON).lines[-1].edits > edits, WAIT_S)
+            await self.app.settled()
+            text += "\n" + self.api.view(PERSON).lines[-1].text
+        return text
+
+    async def after(self, cause: Any) -> list[Any]:
+        """Do something and return the bot's new messages once everything it causes is finished."""
+        lines = self.api.view(PERSON).lines
+        last = max((line.message_id for line in lines), default=0)
+        cause()
+
+        def new() -> list[Any]:
+            return [x for x in self.api.view(PERSON).lines if x.by_bot and x.message_id > last]
+
+        await self.api.until(new, WAIT_S)
+        await self.app.settled()
+        return new()
+
+    def given(self) -> list[dict[str, str]]:
+        """Return the messages of the newest request to the model."""
+        return [{"role": role, "content": text} for role, text in self.model.requests[-1].messages]
+
+
+async def _play(case: Case) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with Stage(case, Path(folder)) as stage:
+            for session in case["sessions"]:
+                stage.clock.set(session["start"])
+                for turn in session["turns"]:
+                    stage.clock.advance(turn["after_s"])
+                    await stage.say(turn["user"], turn["assistant"])
+            stage.clock.set(case["return_at"])
+            preview = await stage.say(case["return_message"], ACKNOWLEDGED)
+            prompt = stage.given()
+            shown = {name: await stage.command(name) for name in LISTS}
+            callbacks = []
+            for callback in case["expect"]["callbacks"]:
+                stage.clock.advance(30)
+                await stage.say(callback["question"], ACKNOWLEDGED)
+                callbacks.append(stage.given())
+    return {"preview": preview, "prompt": prompt, **shown, "callbacks": callbacks}
+
+
+def _buttons(line: Any) -> list[str]:
+    return [button for row in line.buttons for button in row]
