@@ -20,15 +20,15 @@ import time
 from pathlib import Path
 
 import memory
-from memory.bootstrap import Bootstrap
+from memory.context.tokens import TiktokenCounter
+from memory.continuity.bootstrap import Bootstrap
+from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.staleness import Workload
-from memory.continuity.testing import make_loop, make_persona, make_topic
-from memory.db.sqlite import SqliteDatabase
-from memory.heartbeat import Heartbeat, HeartbeatReport
-from memory.migrate import migrate
-from memory.store import insert_session, insert_turn
-from memory.testing import START_MS, ManualClock, make_state, make_turn
-from memory.tokens import TiktokenCounter
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_session, insert_turn
+from memory.testing import START_MS, ManualClock, make_loop, make_persona, make_state, make_topic, make_turn
 
 HERE = Path(memory.__file__).parent
 DELAY_MAX_MS = 50.0
@@ -112,7 +112,7 @@ async def measure(users: int, count: int, *, mode: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         migrate(path)
-        db = await SqliteDatabase.open(path, [HERE / "queries.sql", HERE / "continuity.sql"])
+        db = await SqliteDatabase.open(path, QUERY_FILES)
         counter = TiktokenCounter()
         counter.count("warm")
         await fill(db, users)

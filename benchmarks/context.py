@@ -22,24 +22,24 @@ from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-import memory
-from bot.agent import preface
-from bot.personas import instructions_of, load_persona
-from memory import state_manager
-from memory.assembler import Assembler
-from memory.budget import Budget
-from memory.compactor import Compactor
-from memory.context_builder import prompt
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
+from bot.answers.model import preface
+from bot.people.personas import instructions_of, load_persona
+from memory.context.assembler import Assembler
+from memory.context.budget import Budget
+from memory.context.compactor import Compactor
+from memory.context.context_builder import prompt
+from memory.context.tokens import TiktokenCounter
+from memory.context.transcript import Message, turn_tokens
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search import Searcher, index_turn
-from memory.store import Store, insert_session, insert_turn
-from memory.summarizer import fold
+from memory.search.searcher import Searcher, index_turn
+from memory.state import state_manager
+from memory.state.summarizer import fold
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store, insert_session, insert_turn
 from memory.testing import ManualClock, SequentialIds
-from memory.tokens import TiktokenCounter
-from memory.transcript import Message, turn_tokens
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState
 
 TALK = tomllib.loads((Path(__file__).parent / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ BABBLE = Babble()
 async def database(folder: Path) -> AsyncIterator[Store]:
     path = folder / "context.db"
     migrate(path)
-    db = await SqliteDatabase.open(path, sorted(Path(memory.__file__).parent.glob("*.sql")))
+    db = await SqliteDatabase.open(path, QUERY_FILES)
     try:
         yield Store(db)
     finally:

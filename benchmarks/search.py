@@ -18,15 +18,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import memory
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
-from memory.search import Searcher, index_turn
-from memory.store import insert_turn
+from memory.language.languages import Languages
+from memory.search.searcher import Searcher, index_turn
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_turn
 from memory.types import ConversationTurn
 
 PACKAGE = Path(memory.__file__).parent
-QUERIES = (PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql")
 VOCABULARY = 30_000
 BATCH = 2_000
 
@@ -70,7 +70,7 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "continuity.db"
         migrate(path)
-        db = await SqliteDatabase.open(path, QUERIES)
+        db = await SqliteDatabase.open(path, QUERY_FILES)
         began = time.perf_counter()
         batch = []
         for turn in turns(count, conversations, chance):

@@ -12,24 +12,23 @@ import tempfile
 import time
 from pathlib import Path
 
-from bot.clock import RandomIds, SystemClock
 from bot.playground.server import LoopbackBotApi
-from memory import migrate
-from memory.checkpoint import CheckpointFiles
-from memory.db.sqlite import SqliteDatabase
-from memory.hydrator import Hydrator
-from memory.languages import Languages
-from memory.recorder import Exchange, Recorder
-from memory.store import Store
+from memory.clock import RandomIds, SystemClock
+from memory.language.languages import Languages
+from memory.sessions.hydrator import Hydrator
+from memory.sessions.recorder import Exchange, Recorder
+from memory.storage import migrate
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store
 from memory.testing import WordCounter
-
-QUERIES = [Path(__file__).parent.parent / "memory" / "queries.sql"]
 
 
 async def fill(database: Path, checkpoints: Path, sessions: int, bot_id: int) -> None:
     """Make sessions of one turn each, all of them active, as a killed process leaves them."""
     migrate.migrate(database)
-    db = await SqliteDatabase.open(database, QUERIES)
+    db = await SqliteDatabase.open(database, QUERY_FILES)
     store, clock, ids, languages, counter = Store(db), SystemClock(), RandomIds(), Languages.load(), WordCounter()
     files = CheckpointFiles(checkpoints, clock)
     hydrator = Hydrator(store, files, languages, counter, clock)

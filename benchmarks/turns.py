@@ -22,14 +22,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import memory
-from memory import state_manager
-from memory.db import load_queries
-from memory.db.sqlite import connect_writer
-from memory.migrate import migrate
 from memory.ports import Statement
-from memory.recorder import Exchange
-from memory.store import (
+from memory.sessions.recorder import Exchange
+from memory.state import state_manager
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES, load_queries
+from memory.storage.sqlite import connect_writer
+from memory.storage.store import (
     insert_session,
     insert_turn,
     point_conversation,
@@ -89,7 +88,7 @@ class Floor:
     """The same rows of the same history through a bare connection."""
 
     def __init__(self, database: Path) -> None:
-        self.queries = load_queries([Path(memory.__file__).parent / "queries.sql"])
+        self.queries = load_queries(QUERY_FILES)
         self.connection = connect_writer(database)
 
     def store(self, statements: list[Statement]) -> None:

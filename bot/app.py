@@ -18,18 +18,21 @@ from telegram.ext import Updater
 from telegram.request import HTTPXRequest
 
 from bot import replies
-from bot.access import Gate
-from bot.clock import RandomIds, SystemClock
-from bot.closing import Closing
-from bot.delivery import Delivery, backoff_s
-from bot.dispatch import Dispatch
+from bot.answers.choose import make_responder
+from bot.answers.remind_first import RemindFirst
+from bot.answers.responder import Responder
+from bot.delivery.commit import Committer
+from bot.delivery.message_ids import HighestMessageIds
+from bot.delivery.outbox import Message, Outbox, Target
+from bot.delivery.rate_limit import RateLimiter, RateLimits
+from bot.delivery.sender import Delivery, backoff_s
+from bot.delivery.streaming import LivePreviews
 from bot.features.answering import Answering
-from bot.features.base import Feature, actions_of, commands_of
 from bot.features.basics import Basics
-from bot.features.continuity import Continuity
-from bot.features.continuity_door import Door
-from bot.features.continuity_idle import Idle
-from bot.features.continuity_settings import ContinuitySettings
+from bot.features.continuity.commands import Continuity
+from bot.features.continuity.gate import ContinuityGate
+from bot.features.continuity.idle import Idle
+from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
 from bot.features.forgetting import Forgetting
 from bot.features.loops import Loops
@@ -37,31 +40,29 @@ from bot.features.memories import Memories
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
-from bot.high_water import HighWater
-from bot.intake import DurableQueue, Inbox
-from bot.jobs import Jobs
-from bot.lanes import Lanes
+from bot.intake.access import Gate
+from bot.intake.inbox import Inbox
+from bot.intake.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
+from bot.intake.queue import DurableQueue
+from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me
 from bot.mind import open_mind
-from bot.models import make_responder
-from bot.outbox import Message, Outbox, Target
-from bot.pace import Limits, Pace
-from bot.people import People
-from bot.personas import Personas
-from bot.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
-from bot.recovery import Recovery, StartReport
-from bot.reminding import RemindFirst
-from bot.responder import Responder
-from bot.services import Services
+from bot.people.choices import People
+from bot.people.personas import Personas
+from bot.reminders.scheduler import Jobs
 from bot.settings import Settings
-from bot.streaming import Stage
-from bot.taps import Taps
-from bot.turns import Turns
-from bot.updates import ALLOWED_UPDATES, Envelope, Me
-from bot.waiting import Waiting
+from bot.turns.buttons import Buttons
+from bot.turns.dispatch import Dispatch
+from bot.turns.feature import Feature, actions_of, commands_of
+from bot.turns.lanes import Lanes
+from bot.turns.model_waits import Waiting
+from bot.turns.recovery import Recovery, StartReport
+from bot.turns.services import Services
+from bot.turns.turn import Turns
+from memory.clock import RandomIds, SystemClock
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
-    from bot.http import HttpServer
+    from bot.http.server import HttpServer
 
 log = structlog.get_logger(__name__)
 
@@ -109,7 +110,7 @@ class App:
         settings: Settings,
         *,
         responder: Responder | None = None,
-        limits: Limits | None = None,
+        limits: RateLimits | None = None,
         clock: Clock | None = None,
         announce: Callable[[str], None] = announce_now,
     ) -> None:
@@ -165,7 +166,7 @@ class App:
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
-        self.high_water = HighWater()
+        self.high_water = HighestMessageIds()
         self.outbox = Outbox(self.db, self.clock, self.ids, self.high_water)
         await self.inbox.open()
         await self.outbox.open()
@@ -220,14 +221,14 @@ class App:
             self.bot,
             self.db,
             self.clock,
-            Pace(self._limits),
+            RateLimiter(self._limits),
             self.high_water,
             probe_ids=settings.continuity_probe_ids,
             resend_unproven=settings.continuity_resend_unproven,
         )
         await self.delivery.open(self.me.bot_id)
-        self.closing = Closing(self.db, self.inbox, self.outbox, self.delivery)
-        self.jobs = Jobs(self.db, self.clock, self.closing, self.mind.recorder, self.me.bot_id)
+        self.committer = Committer(self.db, self.inbox, self.outbox, self.delivery)
+        self.jobs = Jobs(self.db, self.clock, self.committer, self.mind.recorder, self.me.bot_id)
         people = People(self.db, self.clock, settings.continuity_timezone)
         personas = Personas(people, settings.continuity_persona)
         self.services = Services(
@@ -245,9 +246,9 @@ class App:
             assembler=self.mind.assembler,
             compactor=self.mind.compactor,
             inbox=self.inbox,
-            closing=self.closing,
+            committer=self.committer,
             delivery=self.delivery,
-            stage=Stage(self.bot, self.db, self.outbox, self.delivery),
+            previews=LivePreviews(self.bot, self.db, self.outbox, self.delivery),
             responder=RemindFirst(
                 self._responder
                 or make_responder(settings, self.db, self.mind.store, self.mind.searcher, self.mind.languages),
@@ -260,8 +261,8 @@ class App:
             personas=personas,
             bootstrap=self.mind.bootstrap,
         )
-        self.door = Door(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
-        self.turns = Turns(self.services, self.door)
+        self.continuity_gate = ContinuityGate(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
+        self.turns = Turns(self.services, self.continuity_gate)
         self.lanes = Lanes(
             lambda batch: self.dispatch.work(batch),  # noqa: PLW0108 - dispatch is built from the lanes, so later
             limit=settings.continuity_max_concurrent_turns,
@@ -269,7 +270,7 @@ class App:
         )
         self.idle = Idle(self.services, lambda: self.lanes.idle)
         features = self._features()
-        taps = Taps(self.bot, self.services, actions_of(features))
+        taps = Buttons(self.bot, self.services, actions_of(features))
         self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
         self.queue = DurableQueue(self.inbox, self.gate, deliver=self._deliver, stranger=self._stranger)
         self.queue.me = self.me
@@ -278,7 +279,7 @@ class App:
     def _features(self) -> list[Feature]:
         """Return everything that a person can do."""
         sessions = Sessions(self.services)
-        continuity = Continuity(self.services, self.turns, self.door, sessions)
+        continuity = Continuity(self.services, self.turns, self.continuity_gate, sessions)
         answering = Answering(self.services, self.turns, self.lanes, sessions)
         return [
             Basics(self.services),
@@ -286,7 +287,7 @@ class App:
             answering,
             Reminders(self.services),
             continuity,
-            ContinuitySettings(self.services, self.door),
+            ContinuitySettings(self.services, self.continuity_gate),
             Loops(self.services),
             Memories(self.services),
             Forgetting(self.services, self.mind.forgetter, self.turns, self.lanes),
@@ -301,7 +302,7 @@ class App:
         for found in await self.mind.hydrator.adopt(survey.orphans):
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
-        await self.door.recover()
+        await self.continuity_gate.recover()
         await Recovery(self.services, self.outbox, self.lanes).run(self.report)
         await self._store_report()
         log.info("started", boot_id=self.boot_id, bot=self.me.username, **self.report.as_dict())
@@ -314,7 +315,7 @@ class App:
         """Begin to take updates: by webhook when one is set, by polling otherwise."""
         settings = self.settings
         if settings.continuity_http_port is not None:
-            from bot.http import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
+            from bot.http.server import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
 
             try:
                 self._http = HttpServer(self)
@@ -390,7 +391,7 @@ class App:
         if self.gate.knows_code(user_id, envelope.text):
             self.gate.pair(user_id)
             pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self.clock.now_ms()})
-            await self.closing.write(Target.of(envelope), [Message(replies.PAIRED)], pair)
+            await self.committer.write(Target.of(envelope), [Message(replies.PAIRED)], pair)
             self._announce(f"\nPaired with Telegram user {user_id}.\n")
             return
         if self.gate.should_tell(user_id):
@@ -446,7 +447,7 @@ class App:
         if hasattr(self, "updater"):
             await self.jobs.stop()
             await self._stop_receiving()
-            await self.door.close()
+            await self.continuity_gate.close()
             finished = await self.lanes.close(STOP_TURNS_S)
             await self.delivery.flush(STOP_DELIVERY_S)
             await self.delivery.close()

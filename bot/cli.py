@@ -16,7 +16,7 @@ from rich.console import Console
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.ops.desk import Desk
+    from bot.ops.workspace import Workspace
 
 _T = TypeVar("_T")
 
@@ -75,7 +75,7 @@ def print_json(value: Any) -> None:
 
 def finished(work: Coroutine[Any, Any, _T]) -> _T:
     """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
-    from bot.ops.desk import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
+    from bot.ops.workspace import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
     from memory.errors import ContinuityError  # noqa: PLC0415
 
     try:
@@ -84,35 +84,35 @@ def finished(work: Coroutine[Any, Any, _T]) -> _T:
         raise stop_with(str(exc)) from None
 
 
-def looking(settings: Settings, ask: Callable[[Desk], Awaitable[_T]]) -> _T:
+def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]]) -> _T:
     """Return what was asked of the data, opened for reading: safe while the bot runs."""
-    from bot.ops.desk import look  # noqa: PLC0415
+    from bot.ops.workspace import open_read_only  # noqa: PLC0415
 
     async def asked() -> _T:
-        async with look(settings) as desk:
-            return await ask(desk)
+        async with open_read_only(settings) as workspace:
+            return await ask(workspace)
 
     return finished(asked())
 
 
-def working(settings: Settings, do: Callable[[Desk], Awaitable[_T]]) -> _T:
+def working(settings: Settings, do: Callable[[Workspace], Awaitable[_T]]) -> _T:
     """Return what was done to the data, with the bot's lock held: refused while the bot runs."""
-    from bot.ops.desk import work  # noqa: PLC0415
+    from bot.ops.workspace import work  # noqa: PLC0415
 
     async def done() -> _T:
-        async with work(settings) as desk:
-            return await do(desk)
+        async with work(settings) as workspace:
+            return await do(workspace)
 
     return finished(done())
 
 
-def one_or_all(session: str | None, *, every: bool) -> Callable[[Desk], Awaitable[list[str]]]:
+def one_or_all(session: str | None, *, every: bool) -> Callable[[Workspace], Awaitable[list[str]]]:
     """Return what finds the sessions that were named. Exits with 2 when neither one nor all were."""
     if (session is None) != every:
         raise stop_with("name one session, or say --all", 2)
 
-    async def named(desk: Desk) -> list[str]:
-        return sorted(await desk.session_ids()) if session is None else [await desk.find(session)]
+    async def named(workspace: Workspace) -> list[str]:
+        return sorted(await workspace.session_ids()) if session is None else [await workspace.find(session)]
 
     return named
 
@@ -131,7 +131,7 @@ def run() -> None:
     from bot.app import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.app import run as run_app  # noqa: PLC0415
     from bot.logs import set_up  # noqa: PLC0415
-    from bot.personas import PersonaError  # noqa: PLC0415
+    from bot.people.personas import PersonaError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
     set_up(settings.continuity_log_level, settings.continuity_log_format)
@@ -148,7 +148,7 @@ def chat(
     """Talk to the bot in this terminal: the same program over a Telegram on this machine; no token needed."""
     settings = load_settings()
     from bot.app import StartError  # noqa: PLC0415 - as above
-    from bot.personas import PersonaError  # noqa: PLC0415
+    from bot.people.personas import PersonaError  # noqa: PLC0415
     from bot.playground.session import chat as run_chat  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
@@ -204,11 +204,11 @@ def sessions(
 ) -> None:
     """List the sessions, the latest first."""
     settings = load_settings()
-    from bot.clock import SystemClock  # noqa: PLC0415
     from bot.ops.screen import show_sessions  # noqa: PLC0415
     from bot.ops.sessions import list_sessions, listed_as_json  # noqa: PLC0415
+    from memory.clock import SystemClock  # noqa: PLC0415
 
-    found = looking(settings, lambda desk: list_sessions(desk, conversation=conversation, limit=limit))
+    found = looking(settings, lambda workspace: list_sessions(workspace, conversation=conversation, limit=limit))
     if as_json:
         print_json([listed_as_json(each) for each in found])
     else:
@@ -229,9 +229,9 @@ def show(
     from bot.ops import screen_session  # noqa: PLC0415
     from bot.ops.sessions import Shown, show_session, shown_as_json  # noqa: PLC0415
 
-    async def ask(desk: Desk) -> Shown:
-        session_id = await desk.find(session)
-        return await show_session(desk, session_id, turns=turns, packet=packet or bool(message), message=message)
+    async def ask(workspace: Workspace) -> Shown:
+        session_id = await workspace.find(session)
+        return await show_session(workspace, session_id, turns=turns, packet=packet or bool(message), message=message)
 
     found = looking(settings, ask)
     if as_json:
@@ -279,8 +279,8 @@ def hydrate(
     from bot.ops import checkpoints  # noqa: PLC0415
     from bot.ops.screen import show_reports  # noqa: PLC0415
 
-    async def do(desk: Desk) -> Any:
-        return await checkpoints.hydrate(desk, await named(desk), dry_run=dry_run)
+    async def do(workspace: Workspace) -> Any:
+        return await checkpoints.hydrate(workspace, await named(workspace), dry_run=dry_run)
 
     found = looking(settings, do) if dry_run else working(settings, do)
     show_reports(console, found, done="would hydrate like this; nothing was changed" if dry_run else "hydrated")
@@ -295,8 +295,10 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
     from bot.ops import checkpoints  # noqa: PLC0415
     from bot.ops.screen import show_verdicts  # noqa: PLC0415
 
-    async def ask(desk: Desk) -> Any:
-        return await checkpoints.verify(desk, sorted(await desk.session_ids())), desk.checkpoints.quarantined()
+    async def ask(workspace: Workspace) -> Any:
+        return await checkpoints.verify(
+            workspace, sorted(await workspace.session_ids())
+        ), workspace.checkpoints.quarantined()
 
     verdicts, set_aside = looking(settings, ask)
     wrong = any(verdict.level == "wrong" for verdict in verdicts)
@@ -316,8 +318,8 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False) -> N
     from bot.ops import checkpoints  # noqa: PLC0415
     from bot.ops.screen import show_reports  # noqa: PLC0415
 
-    async def do(desk: Desk) -> Any:
-        return await checkpoints.rebuild(desk, await named(desk))
+    async def do(workspace: Workspace) -> Any:
+        return await checkpoints.rebuild(workspace, await named(workspace))
 
     show_reports(console, working(settings, do), done="rebuilt")
 
@@ -345,9 +347,9 @@ def quarantine_list(*, as_json: AsJson = False) -> None:
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.clock import SystemClock  # noqa: PLC0415
     from bot.ops.quarantine import list_quarantined  # noqa: PLC0415
     from bot.ops.screen import show_quarantined  # noqa: PLC0415
+    from memory.clock import SystemClock  # noqa: PLC0415
 
     found = looking(settings, list_quarantined)
     if as_json:
@@ -363,7 +365,7 @@ def quarantine_retry(update_id: Annotated[int, typer.Argument(help="As `quaranti
     from bot.ops.quarantine import retry  # noqa: PLC0415
     from bot.replies import plural  # noqa: PLC0415
 
-    done = working(settings, lambda desk: retry(desk, update_id))
+    done = working(settings, lambda workspace: retry(workspace, update_id))
     console.print(f"{plural(len(done), 'update')} put back; the next start works on it.", highlight=False)
 
 
@@ -381,8 +383,8 @@ def bootstrap_run(
     from bot.ops import bootstrap as ops  # noqa: PLC0415
     from bot.ops import screen_bootstrap  # noqa: PLC0415
 
-    async def ask(desk: Desk) -> Any:
-        return await ops.run(desk, await desk.find(session))
+    async def ask(workspace: Workspace) -> Any:
+        return await ops.run(workspace, await workspace.find(session))
 
     found = looking(settings, ask)
     if as_json:
@@ -398,8 +400,8 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False) -> None
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
 
-    async def do(desk: Desk) -> int:
-        return await ops.clear(desk, await named(desk), every=every)
+    async def do(workspace: Workspace) -> int:
+        return await ops.clear(workspace, await named(workspace), every=every)
 
     working(settings, do)
     console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed.")
@@ -430,7 +432,7 @@ def forget(
     what = f"conversation {conversation}" if user is None else f"user {user}"
     if not yes:
         typer.confirm(f"Forget {what} for ever?", abort=True)
-    done = working(settings, lambda desk: personal.forget(desk, conversation, user))
+    done = working(settings, lambda workspace: personal.forget(workspace, conversation, user))
     for each in done:
         console.print(f"{each.conversation_id}: {report_text(each.tally, each.proof)}", highlight=False, soft_wrap=True)
     if not done:
@@ -450,10 +452,10 @@ def export(
     one_of(conversation, user)
     settings = load_settings()
     from bot.ops import personal  # noqa: PLC0415
-    from bot.ops.desk import OpsError  # noqa: PLC0415
-    from bot.ops.words import size  # noqa: PLC0415
+    from bot.ops.format import size  # noqa: PLC0415
+    from bot.ops.workspace import OpsError  # noqa: PLC0415
 
-    document = looking(settings, lambda desk: personal.export(desk, conversation, user))
+    document = looking(settings, lambda workspace: personal.export(workspace, conversation, user))
     if target is None:
         print_json(document)
         return
@@ -474,23 +476,23 @@ def backup(target: Annotated[Path, typer.Argument(help="A new folder.")]) -> Non
     from bot.ops.backup import back_up  # noqa: PLC0415
     from bot.ops.screen import show_backup  # noqa: PLC0415
 
-    show_backup(console, looking(settings, lambda desk: back_up(desk, target.absolute())))
+    show_backup(console, looking(settings, lambda workspace: back_up(workspace, target.absolute())))
 
 
 @app.command()
 def restore(source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")]) -> None:
     """Put a backup in place of the present data, which is moved aside and never deleted."""
     settings = load_settings()
-    from bot.clock import SystemClock  # noqa: PLC0415
     from bot.ops.backup import Restored  # noqa: PLC0415
     from bot.ops.backup import restore as put_back  # noqa: PLC0415
-    from bot.ops.desk import alone  # noqa: PLC0415
     from bot.ops.screen import show_restored  # noqa: PLC0415
+    from bot.ops.workspace import open_exclusive  # noqa: PLC0415
+    from memory.clock import SystemClock  # noqa: PLC0415
 
     now_ms = SystemClock().now_ms()
 
     async def do() -> Restored:
-        with alone(settings):
+        with open_exclusive(settings):
             return await put_back(settings, source.absolute(), now_ms)
 
     show_restored(console, finished(do()), settings.zone, now_ms)

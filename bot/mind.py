@@ -5,40 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import structlog
 
-from bot.models import summary_writer
+from bot.query_files import QUERY_FILES
 from bot.settings import Settings
-from memory import migrate
-from memory.assembler import Assembler
-from memory.bootstrap import Bootstrap
-from memory.checkpoint import CheckpointFiles
-from memory.compactor import Compactor
-from memory.db.sqlite import SqliteDatabase
+from memory.context.assembler import Assembler
+from memory.context.compactor import Compactor, SummaryWriter
+from memory.context.tokens import TiktokenCounter
+from memory.continuity.bootstrap import Bootstrap
 from memory.errors import StorageUnavailable
-from memory.forget import Forgetter, database_files
-from memory.hydrator import Hydrator
-from memory.languages import Languages
+from memory.language.languages import Languages
+from memory.longterm.promoter import Promoter
 from memory.ports import Clock, Ids
-from memory.promoter import Promoter
-from memory.recorder import Recorder
-from memory.search import Searcher, index_turn
-from memory.semantic import Semantic
-from memory.store import Store
-from memory.tokens import TiktokenCounter
+from memory.privacy.forget import Forgetter, database_files
+from memory.search.searcher import Searcher, index_turn
+from memory.search.semantic import Semantic
+from memory.sessions.hydrator import Hydrator
+from memory.sessions.recorder import Recorder
+from memory.storage import migrate
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store
 from memory.types import ConversationTurn, SessionState
 
 log = structlog.get_logger(__name__)
-
-ROOT = Path(__file__).parent.parent
-QUERIES = (
-    ROOT / "memory" / "queries.sql",
-    ROOT / "memory" / "search.sqlite.sql",
-    ROOT / "memory" / "continuity.sql",
-    ROOT / "bot" / "queries.sql",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +51,7 @@ class Mind:
     forgetter: Forgetter
 
 
-async def open_mind(settings: Settings, clock: Clock, ids: Ids) -> Mind:
+async def open_mind(settings: Settings, clock: Clock, ids: Ids, write_summary: SummaryWriter | None = None) -> Mind:
     """Bring the schema up to date, open the database and build everything that lives on it.
 
     Raises `StorageError` as the database does.
@@ -68,9 +59,9 @@ async def open_mind(settings: Settings, clock: Clock, ids: Ids) -> Mind:
     applied = await asyncio.to_thread(migrate.migrate, settings.database_path)
     if applied:
         log.info("database schema brought up to date", applied=applied)
-    db = await SqliteDatabase.open(settings.database_path, QUERIES)
+    db = await SqliteDatabase.open(settings.database_path, QUERY_FILES)
     await _empty_log(db)
-    return _join(settings, db, clock, ids)
+    return _join(settings, db, clock, ids, write_summary)
 
 
 async def _empty_log(db: SqliteDatabase) -> None:
@@ -81,7 +72,7 @@ async def _empty_log(db: SqliteDatabase) -> None:
         log.warning("the write-ahead log could not be emptied", error=str(exc))
 
 
-def _join(settings: Settings, db: SqliteDatabase, clock: Clock, ids: Ids) -> Mind:
+def _join(settings: Settings, db: SqliteDatabase, clock: Clock, ids: Ids, write_summary: SummaryWriter | None) -> Mind:
     store, counter, languages = Store(db), TiktokenCounter(), Languages.load()
     checkpoints = CheckpointFiles(settings.checkpoint_dir, clock)
     hydrator = Hydrator(
@@ -113,7 +104,7 @@ def _join(settings: Settings, db: SqliteDatabase, clock: Clock, ids: Ids) -> Min
         counter=counter,
         clock=clock,
         ids=ids,
-        write_summary=summary_writer(settings),
+        write_summary=write_summary,
     )
     bootstrap = Bootstrap(db, clock, counter)
     forgetter = Forgetter(
@@ -124,7 +115,7 @@ def _join(settings: Settings, db: SqliteDatabase, clock: Clock, ids: Ids) -> Min
         hydrator.fold,
         clock,
         files=database_files(settings.database_path),
-        caches=[assembler.forget, searcher.let_go],
+        caches=[assembler.clear_cache, searcher.clear_cache],
     )
     return Mind(
         db,

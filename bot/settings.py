@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from memory.budget import Budget
+from memory.context.budget import Budget
 
 TOKEN_SHAPE = re.compile(r"\d{3,20}:[A-Za-z0-9_-]{30,64}")
 

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory.languages import Languages
-from memory.references import resolve
-from memory.state_manager import apply_turn, new_state, read_turn
+from memory.language.languages import Languages
+from memory.state.references import resolve
+from memory.state.state_manager import apply_turn, new_state, read_turn
 from memory.types import ConversationTurn, OpenLoop, SessionState
 
 CASES = Path(__file__).parent / "cases"
@@ -37,7 +37,7 @@ class Score:
 
 
 @dataclass
-class Tally:
+class ForgetCounts:
     """Scores per label and per language, and what was taken for what."""
 
     scores: dict[str, Score] = field(default_factory=dict)
@@ -105,9 +105,9 @@ def _due(loop: OpenLoop) -> str | None:
     return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, tz=UTC).strftime("%Y-%m-%d")
 
 
-def loop_tally(cases: Iterable[Mapping[str, Any]], languages: Languages) -> Tally:
+def loop_tally(cases: Iterable[Mapping[str, Any]], languages: Languages) -> ForgetCounts:
     """Compare the loops of each case with those expected; a loop counts only with owner, status and due day right."""
-    tally = Tally()
+    tally = ForgetCounts()
     for case in cases:
         left = list(fold(case, languages).open_loops)
         said = " / ".join(case["say"])
@@ -141,9 +141,9 @@ def _meaning(value: str, state: SessionState) -> str:
     return f"question: {value}" if any(p.question == value for p in pending) else f"option: {value}"
 
 
-def reference_tally(cases: Iterable[Mapping[str, Any]], languages: Languages) -> Tally:
+def reference_tally(cases: Iterable[Mapping[str, Any]], languages: Languages) -> ForgetCounts:
     """Compare what a message is taken to refer to with what it means."""
-    tally = Tally()
+    tally = ForgetCounts()
     for case in cases:
         state = fold(case, languages)
         found = resolve(state, case["then"], languages.get(case["language"]))

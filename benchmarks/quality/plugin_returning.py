@@ -20,13 +20,13 @@ from pydantic import SecretStr
 
 from bot import replies
 from bot.app import App
-from bot.pace import Limits
+from bot.delivery.rate_limit import RateLimits
 from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
 from tests.loopback.model import LoopbackModel
 
 PERSON = 4711
-NO_PACE = Limits(private_gap_s=0.0, total_per_second=1_000_000)
+NO_PACE = RateLimits(private_gap_s=0.0, total_per_second=1_000_000)
 LISTS = ("loops", "memory", "sessions")
 PAGES = 5
 """How often [Show more] is tapped under a list."""

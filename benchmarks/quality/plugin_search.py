@@ -32,19 +32,18 @@ from typing import Any
 
 import dateparser
 
-import memory
-from memory import embeddings
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search import Searcher, index_turn
-from memory.semantic import Semantic
-from memory.store import insert_turn
+from memory.search import embeddings
+from memory.search.searcher import Searcher, index_turn
+from memory.search.semantic import Semantic
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_turn
 from memory.types import ConversationTurn
 
 CONVERSATION = "tg:1:1:0"
-QUERIES = (Path(memory.__file__).with_name("queries.sql"), Path(memory.__file__).with_name("search.sqlite.sql"))
 ASSISTANTS = {"assistant", "bot", "ai", "chatbot", "agent", "system", "model"}
 USERS = {"user", "human", "me"}
 DAY_MS = 86_400_000
@@ -107,7 +106,9 @@ async def _catch_up(semantic: Semantic) -> None:
 def _open(runner: asyncio.Runner, path: Path) -> SqliteDatabase:
     """Open in a daemon thread: the connection's own thread inherits that, and a script that ends need not wait."""
     opened: list[SqliteDatabase] = []
-    thread = threading.Thread(target=lambda: opened.append(runner.run(SqliteDatabase.open(path, QUERIES))), daemon=True)
+    thread = threading.Thread(
+        target=lambda: opened.append(runner.run(SqliteDatabase.open(path, QUERY_FILES))), daemon=True
+    )
     thread.start()
     thread.join()
     return opened[0]

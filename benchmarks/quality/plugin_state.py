@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory import topics
-from memory.languages import Languages
-from memory.signs import read_sentences
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.state import topics
 from memory.types import Topic
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import plugins
-from memory import embeddings
-from memory.tokens import TiktokenCounter
+from memory.context.tokens import TiktokenCounter
+from memory.search import embeddings
 
 Retriever = Callable[[Sequence[Mapping[str, Any]]], Callable[..., list[str]]]
 FIRST = (5, 10, 20)

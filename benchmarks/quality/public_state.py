@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import plugins
-from memory.languages import Languages
-from memory.state_manager import apply_turn, new_state
+from memory.language.languages import Languages
+from memory.state.state_manager import apply_turn, new_state
 from memory.types import ConversationTurn
 
 

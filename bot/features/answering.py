@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 
 from bot import replies
-from bot.features.base import Action, Command, Tap
+from bot.delivery.outbox import Message
 from bot.features.sessions import Sessions
-from bot.lanes import Lanes
-from bot.outbox import Message
-from bot.services import Services
-from bot.turns import Turns
-from bot.updates import Envelope, Me
+from bot.intake.updates import Envelope, Me
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.lanes import Lanes
+from bot.turns.services import Services
+from bot.turns.turn import Turns
 from memory.ports import Statement
 
 
@@ -53,31 +53,31 @@ class Answering:
     async def stop(self, envelope: Envelope) -> None:
         """Stop the answer that is being made; it says so itself."""
         stopped = self._turns.stop(envelope.conversation_id)
-        await self._services.closing.done([envelope], [] if stopped else [Message(replies.NOTHING_TO_STOP)])
+        await self._services.committer.done([envelope], [] if stopped else [Message(replies.NOTHING_TO_STOP)])
 
     async def retry(self, envelope: Envelope) -> None:
         """Answer a parked turn, or else the last message, again."""
         services = self._services
         turn_id = await services.inbox.latest_parked(envelope.conversation_id)
         if turn_id is not None:
-            await services.closing.done([envelope], [], self._reopened(turn_id))
+            await services.committer.done([envelope], [], self._reopened(turn_id))
             await self._resume(turn_id)
             return
         current = await services.recorder.current(envelope.conversation_id)
         last = await services.store.last_turns(current.session_id, 1) if current else []
         if not last:
-            await services.closing.done([envelope], [Message(replies.NOTHING_TO_RETRY)])
+            await services.committer.done([envelope], [Message(replies.NOTHING_TO_RETRY)])
             return
         await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), text=last[0].user_text)
 
     async def _answer_parked(self, tap: Tap) -> None:
         turn_id = tap.payload["turn_id"]
-        await self._services.closing.done([tap.envelope], [], tap.use, self._reopened(turn_id))
+        await self._services.committer.done([tap.envelope], [], tap.use, self._reopened(turn_id))
         await self._resume(turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
         message = Message(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
-        await self._services.closing.done([tap.envelope], [message], tap.use, self._skipped(tap))
+        await self._services.committer.done([tap.envelope], [message], tap.use, self._skipped(tap))
 
     async def _fresh_parked(self, tap: Tap) -> None:
         await self._sessions.fresh(tap.envelope, tap.use, self._skipped(tap))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.features.base import Action, Command
-from bot.outbox import Message
-from bot.services import Services
-from bot.updates import Envelope
+from bot.delivery.outbox import Message
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command
+from bot.turns.services import Services
 
 
 class Basics:
@@ -38,4 +38,4 @@ class Basics:
         return self._services.settings.continuity_model == "offline"
 
     async def _say(self, envelope: Envelope, text: str) -> None:
-        await self._services.closing.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [Message(text)])

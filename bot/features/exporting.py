@@ -16,12 +16,12 @@ from telegram import Bot
 from telegram.error import RetryAfter, TelegramError
 
 from bot import replies
-from bot.delivery import retry_after_s
-from bot.features.base import Action, Command
-from bot.outbox import Message
-from bot.services import Services
-from bot.updates import Envelope
-from memory.export import about_person, as_bytes, gather
+from bot.delivery.outbox import Message
+from bot.delivery.sender import retry_after_s
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command
+from bot.turns.services import Services
+from memory.privacy.export import about_person, as_bytes, gather
 
 MAX_BYTES = 45_000_000
 """Telegram takes 50 MB from a bot."""
@@ -69,7 +69,7 @@ class Exporting:
     async def export(self, envelope: Envelope) -> None:
         """Send the document, or say why not."""
         text = await self._exported(envelope)
-        await self._services.closing.done([envelope], [Message(text)] if text else [])
+        await self._services.committer.done([envelope], [Message(text)] if text else [])
 
     async def _exported(self, envelope: Envelope) -> str:
         """Return what is left to be said, "" when the document says it all."""

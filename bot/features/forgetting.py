@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import replies
-from bot.closing import until_stored
-from bot.features.base import Action, Command, Tap
-from bot.lanes import Lanes
-from bot.outbox import Button, Message, Part, Target
-from bot.services import Services
-from bot.turns import Turns
-from bot.updates import Envelope
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Button, Message, Part, Target
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.lanes import Lanes
+from bot.turns.services import Services
+from bot.turns.turn import Turns
 from memory.errors import Conflict
-from memory.forget import Forgetter, Proof, Tally, Wish
+from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
-from memory.promoter import read_memory_row
+from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof
 
 CONFIRMED = "forget_confirmed"
 """Not a command for people: a confirmed tap waits in the conversation's lane under this name."""
@@ -99,9 +99,9 @@ def _around(text: str, words: str) -> str:
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
 
 
-def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> Wish:
+def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
     """Return what a confirmed button asks for; `user_id` restricts it to what one person said (groups)."""
-    return Wish(
+    return ForgetRequest(
         conversation_id,
         turn_ids=tuple(payload.get("turn_ids", ())),
         memory_ids=tuple(payload.get("memory_ids", ())),
@@ -111,7 +111,7 @@ def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | Non
     )
 
 
-def tally_text(tally: Tally) -> str:
+def tally_text(tally: ForgetCounts) -> str:
     """Return `12 turns, 3 notes and 1 summary`."""
     counts = (
         (tally.turns, "message and its answer", "messages and their answers"),
@@ -123,7 +123,7 @@ def tally_text(tally: Tally) -> str:
     return ", ".join(parts) if parts else replies.FORGOTTEN_NOTHING
 
 
-def report_text(tally: Tally, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
+def report_text(tally: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
     """Return the report: how much was forgotten, and what the look into the files found."""
     text = replies.FORGOTTEN.format(what=tally_text(tally))
     if proof is None:
@@ -165,7 +165,7 @@ class Forgetting:
             message = await self._question(envelope, {"what": what})
         else:
             message = await self._found(envelope, words)
-        await self._services.closing.done([envelope], [message])
+        await self._services.committer.done([envelope], [message])
 
     async def _found(self, envelope: Envelope, words: str) -> Message:
         whose = {
@@ -219,12 +219,12 @@ class Forgetting:
     async def _ask(self, tap: Tap) -> bool:
         message = await self._question(tap.envelope, tap.payload)
         message = replace(message, edits_message_id=tap.envelope.message_id)
-        await self._services.closing.done([tap.envelope], [message], tap.use)
+        await self._services.committer.done([tap.envelope], [message], tap.use)
         return bool(message.buttons)
 
     async def _no(self, tap: Tap) -> None:
         message = Message(replies.FORGET_KEPT, edits_message_id=tap.envelope.message_id)
-        await self._services.closing.done([tap.envelope], [message], tap.use)
+        await self._services.committer.done([tap.envelope], [message], tap.use)
 
     async def _yes(self, tap: Tap) -> None:
         """Let the tap take its turn in the lane. A crash before that: the tap is replayed like any other update."""
@@ -242,12 +242,12 @@ class Forgetting:
         tap = self._confirmed.pop(envelope.update_id, None)
         if tap is None:  # somebody wrote it as a command
             unknown = Message(replies.UNKNOWN_COMMAND.format(command=CONFIRMED))
-            await self._services.closing.done([envelope], [unknown] if envelope.private else [])
+            await self._services.committer.done([envelope], [unknown] if envelope.private else [])
             return
         try:
             await self._do(tap)
         except Conflict:
-            await self._services.closing.done([envelope], [])
+            await self._services.committer.done([envelope], [])
 
     async def _do(self, tap: Tap) -> None:
         services, envelope = self._services, tap.envelope
@@ -255,9 +255,9 @@ class Forgetting:
         await services.delivery.flush(FLUSH_S)
         parts: list[Part] = []
 
-        def report(tally: Tally) -> list[Statement]:
+        def report(tally: ForgetCounts) -> list[Statement]:
             message = Message(report_text(tally), edits_message_id=shown)
-            parts[:], rows = services.closing.compose(target, [message])
+            parts[:], rows = services.committer.compose(target, [message])
             return rows
 
         wish = wish_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
@@ -267,4 +267,4 @@ class Forgetting:
         services.jobs.look()
         proof = await self._forgetter.prove(done)
         text = report_text(done.tally, proof, log_emptied=done.log_emptied)
-        await services.closing.write(target, [Message(text, edits_message_id=shown)])
+        await services.committer.write(target, [Message(text, edits_message_id=shown)])

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot import replies
-from bot.closing import until_stored
-from bot.features.base import Action, Command, Tap
-from bot.job_rules import tomorrow_ms, when_text
-from bot.outbox import Button, Message, Target
-from bot.services import Services
-from bot.updates import Envelope
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Button, Message, Target
+from bot.intake.updates import Envelope
+from bot.reminders.rules import tomorrow_ms, when_text
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
 from memory.errors import UnknownSession
-from memory.evidence import state_of_row
-from memory.state_manager import close_loop, live_loops, snooze_loop
-from memory.store import SessionRow
+from memory.sessions.evidence import state_of_row
+from memory.state.state_manager import close_loop, live_loops, snooze_loop
+from memory.storage.store import SessionRow
 from memory.types import OpenLoop, SessionState
 
 SESSIONS_READ = 12
@@ -114,7 +114,7 @@ class Loops:
     async def overview(self, envelope: Envelope) -> None:
         """List what is open."""
         message = await self._list(envelope, await self._states(envelope))
-        await self._services.closing.done([envelope], [message])
+        await self._services.committer.done([envelope], [message])
 
     async def _done(self, tap: Tap) -> bool:
         return await self._end(tap, "done")
@@ -140,12 +140,12 @@ class Loops:
             after = changed(await self._states(tap.envelope), session_id, change)
             message = await self._list(tap.envelope, after)
             message = replace(message, edits_message_id=tap.envelope.message_id)
-            parts, rows = services.closing.compose(Target.of(tap.envelope), [message])
+            parts, rows = services.committer.compose(Target.of(tap.envelope), [message])
             end = services.inbox.done(tap.envelope)
             await until_stored(lambda: services.recorder.edit(session_id, change, tap.use, end, *rows))
         except (KeyError, UnknownSession):
             gone = Message(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
-            await services.closing.done([tap.envelope], [gone], tap.use)
+            await services.committer.done([tap.envelope], [gone], tap.use)
             return False
         services.delivery.deliver(parts)
         return bool(message.buttons)

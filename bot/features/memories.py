@@ -8,11 +8,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot import replies
-from bot.features.base import Action, Command, Tap
-from bot.outbox import Button, Message
-from bot.services import Services
-from bot.updates import Envelope
-from memory.promoter import read_memory_row
+from bot.delivery.outbox import Button, Message
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+from memory.longterm.promoter import read_memory_row
 from memory.types import Memory
 
 LISTED = 8
@@ -69,12 +69,12 @@ class Memories:
     async def show(self, envelope: Envelope) -> None:
         """List what is remembered, or what of it has to do with some words."""
         message = await (self._search(envelope) if envelope.arguments else self._listed(envelope, 0))
-        await self._services.closing.done([envelope], [message])
+        await self._services.committer.done([envelope], [message])
 
     async def _page(self, tap: Tap) -> bool:
         message = await self._listed(tap.envelope, tap.payload["offset"])
         message = replace(message, edits_message_id=tap.envelope.message_id)
-        await self._services.closing.done([tap.envelope], [message], tap.use)
+        await self._services.committer.done([tap.envelope], [message], tap.use)
         return bool(message.buttons)
 
     async def _listed(self, envelope: Envelope, offset: int) -> Message:

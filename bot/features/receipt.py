@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import orjson
 
 from bot import replies
-from bot.closing import until_stored
-from bot.features.base import Action, Command, Tap
-from bot.outbox import Button, Message, Target
-from bot.services import Services
-from bot.updates import Envelope
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Button, Message, Target
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
 from memory.ports import Row, Statement
-from memory.store import Compaction
-from memory.summarizer import HEADER
+from memory.state.summarizer import HEADER
+from memory.storage.store import Compaction
 from memory.types import SessionState, TierReceipt
 
 BAR_CELLS = 8
@@ -97,7 +97,7 @@ class Receipt:
         session_id = await services.store.current_session_id(envelope.conversation_id)
         snapshots = await services.store.context_snapshots(session_id, limit=1) if session_id else []
         if not session_id or not snapshots:
-            await services.closing.done([envelope], [Message(replies.CONTEXT_NONE)])
+            await services.committer.done([envelope], [Message(replies.CONTEXT_NONE)])
             return
         now_ms = services.clock.now_ms()
         text = receipt_text(snapshots[0], services.settings.continuity_context_tokens, now_ms)
@@ -107,13 +107,13 @@ class Receipt:
             text += "\n\n" + compaction_text(compaction, now_ms)
             payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
             buttons = ((Button(replies.COMPACTION_UNDO, "compaction_undo", payload),),)
-        await services.closing.done([envelope], [Message(text, buttons=buttons)])
+        await services.committer.done([envelope], [Message(text, buttons=buttons)])
 
     async def summary(self, envelope: Envelope) -> None:
         """Show the rolling summary of this session."""
         state = await self._services.recorder.current(envelope.conversation_id)
         text = summary_text(state) if state and state.turn_count else replies.SUMMARY_NONE
-        await self._services.closing.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [Message(text)])
 
     async def _undo(self, tap: Tap) -> None:
         """Take the compaction back with the button's use, unless another one came meanwhile."""
@@ -121,10 +121,10 @@ class Receipt:
         newest = await services.compactor.last(session_id)
         if newest is None or newest.compaction_id != tap.payload["compaction_id"]:
             gone = Message(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
-            await services.closing.done([tap.envelope], [gone], tap.use)
+            await services.committer.done([tap.envelope], [gone], tap.use)
             return
         message = Message(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
-        parts, rows = services.closing.compose(Target.of(tap.envelope), [message])
+        parts, rows = services.committer.compose(Target.of(tap.envelope), [message])
         effects: Sequence[Statement] = (tap.use, services.inbox.done(tap.envelope), *rows)
         edit = services.recorder.edit
         await until_stored(

@@ -7,8 +7,11 @@ import re
 from dataclasses import replace
 
 from bot import replies
-from bot.features.base import Action, Command, Tap
-from bot.job_rules import (
+from bot.answers.remind_first import repeats, set_text, undo_button
+from bot.delivery.outbox import Message, Target
+from bot.intake.updates import Envelope
+from bot.people.choices import TIME_ZONE, find_time_zone
+from bot.reminders.rules import (
     MAX_AHEAD_MS,
     Event,
     Job,
@@ -20,13 +23,10 @@ from bot.job_rules import (
     snoozed_until,
     when_text,
 )
-from bot.outbox import Message, Target
-from bot.people import TIME_ZONE, find_time_zone
-from bot.reminding import repeats, set_text, undo_button
-from bot.services import Services
-from bot.updates import Envelope
-from memory.state_manager import begin_job
-from memory.when import Reminder, parse_when
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+from memory.language.due_dates import Reminder, parse_when
+from memory.state.state_manager import begin_job
 
 _LEAD = re.compile(r"^(?:me|us)\s+", re.IGNORECASE)
 
@@ -87,7 +87,7 @@ class Reminders:
             time_zone=zone,
             now_ms=services.clock.now_ms(),
         )
-        parts, rows = services.closing.compose(Target.of(envelope), [Message(text, buttons=undo_button(job_id))])
+        parts, rows = services.committer.compose(Target.of(envelope), [Message(text, buttons=undo_button(job_id))])
         end = services.inbox.done(envelope)
         await services.jobs.change(session_id, lambda state: begin_job(state, job_id), end, job, *rows)
         services.delivery.deliver(parts)
@@ -101,7 +101,7 @@ class Reminders:
             return
         zone = await self._services.people.time_zone(envelope.user_id)
         message = job_list(replies.JOBS_HEAD, jobs, self._services.clock.now_ms(), zone.name)
-        await self._services.closing.done([envelope], [message])
+        await self._services.committer.done([envelope], [message])
 
     async def time_zone(self, envelope: Envelope) -> None:
         """Say by which clock times are read, or set it."""
@@ -116,7 +116,7 @@ class Reminders:
             return
         text = replies.ZONE_SET.format(zone=found, now=when_text(now_ms, now_ms, found))
         chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
-        await services.closing.done([envelope], [Message(text)], chosen)
+        await services.committer.done([envelope], [Message(text)], chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Reminders:
         if job is None:
             return False
         message = await self._shown(tap, text.format(title=job.title), job.job_id)
-        parts, rows = self._services.closing.compose(Target.of(tap.envelope), [message])
+        parts, rows = self._services.committer.compose(Target.of(tap.envelope), [message])
         move = move_job(job, event, self._services.clock.now_ms())
         await self._services.jobs.end(job, self._services.inbox.done(tap.envelope), tap.use, move, *rows)
         self._services.delivery.deliver(parts)
@@ -149,7 +149,7 @@ class Reminders:
         later = replace(job, status="scheduled", due_at_ms=due_at_ms)
         message = await self._shown(tap, text, job.job_id, later)
         move = move_job(job, "snooze", now_ms, due_at_ms=due_at_ms)
-        await services.closing.done([tap.envelope], [message], tap.use, move)
+        await services.committer.done([tap.envelope], [message], tap.use, move)
         services.jobs.look()
         return bool(message.buttons)
 
@@ -157,7 +157,7 @@ class Reminders:
         """Return the job behind the button; when it has ended meanwhile, say so and return None."""
         job = await self._services.jobs.find(tap.payload["job_id"], tap.envelope.conversation_id)
         if job is None or next_status(job.status, event) is None:
-            await self._services.closing.done([tap.envelope], [Message(replies.JOB_GONE)], tap.use)
+            await self._services.committer.done([tap.envelope], [Message(replies.JOB_GONE)], tap.use)
             return None
         return job
 
@@ -176,4 +176,4 @@ class Reminders:
         return replace(listed, edits_message_id=edits_message_id)
 
     async def _say(self, envelope: Envelope, text: str) -> None:
-        await self._services.closing.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [Message(text)])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from bot import replies, sessions
-from bot.closing import until_stored
-from bot.features.base import Action, Command, Tap
-from bot.outbox import Button, Message, Target
-from bot.services import Services
-from bot.updates import Envelope
+from bot import replies
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Button, Message, Target
+from bot.intake.updates import Envelope
+from bot.turns import session_choice
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
 from memory.ports import Statement
-from memory.store import SessionRow
+from memory.storage.store import SessionRow
 
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
@@ -31,7 +32,7 @@ class Sessions:
         current = await recorder.current(envelope.conversation_id)
         if current is None or (current.turn_count == 0 and current.isolated):
             text = replies.FRESH_FIRST if current is None else replies.FRESH
-            await self._services.closing.done([envelope], [Message(text)], *effects)
+            await self._services.committer.done([envelope], [Message(text)], *effects)
             return
         await self._changing(
             envelope,
@@ -52,7 +53,9 @@ class Sessions:
     async def nothing_to_offer(self, envelope: Envelope) -> None:
         """Say why there is nothing to take up again."""
         rows, _ = await self._rows(envelope)
-        await self._services.closing.done([envelope], [Message(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)])
+        await self._services.committer.done(
+            [envelope], [Message(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)]
+        )
 
     async def overview(self, envelope: Envelope) -> None:
         """List the sessions of this conversation."""
@@ -60,14 +63,14 @@ class Sessions:
         now_ms = self._services.clock.now_ms()
         lines = [f"• {_label(row, now_ms, current_id)}" for row in rows]
         text = "\n".join([replies.SESSIONS_HEAD, *lines, "", replies.SESSIONS_TAIL]) if rows else replies.NO_SESSIONS
-        await self._services.closing.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [Message(text)])
 
     async def take_up(self, tap: Tap, *effects: Statement) -> None:
         """Make an earlier session current again and say where we were."""
         services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
         row = await services.store.session(session_id)
         if row is None or row.conversation_id != envelope.conversation_id:
-            await services.closing.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
+            await services.committer.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
             return
         last = await services.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
@@ -96,7 +99,7 @@ class Sessions:
         change: Callable[[tuple[Statement, ...]], Awaitable[object]],
     ) -> None:
         """Let the recorder change sessions in the same transaction as the message and the end of the update."""
-        parts, rows = self._services.closing.compose(Target.of(envelope), [message])
+        parts, rows = self._services.committer.compose(Target.of(envelope), [message])
         effects = (self._services.inbox.done(envelope), *rows)
         await until_stored(lambda: change(effects))
         self._services.delivery.deliver(parts)
@@ -104,4 +107,4 @@ class Sessions:
 
 def _label(row: SessionRow, now_ms: int, current_id: str | None) -> str:
     elapsed_ms = now_ms - row.last_turn_at_ms
-    return sessions.label(row.title, row.turn_count, elapsed_ms, current=row.session_id == current_id)
+    return session_choice.label(row.title, row.turn_count, elapsed_ms, current=row.session_id == current_id)

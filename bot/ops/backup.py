@@ -12,13 +12,14 @@ from typing import Any
 
 import orjson
 
-from bot.ops.desk import QUERIES, Desk, OpsError
 from bot.ops.status import Waiting, unfinished_in_words
+from bot.ops.workspace import OpsError, Workspace
+from bot.query_files import QUERY_FILES
 from bot.settings import Settings
-from memory import migrate
-from memory.db.sqlite import SqliteDatabase
 from memory.errors import StorageError
 from memory.faults import point
+from memory.storage import migrate
+from memory.storage.sqlite import SqliteDatabase
 
 DATABASE = "continuity.db"
 CHECKPOINTS = "checkpoints"
@@ -78,21 +79,21 @@ def file_digest(path: Path) -> str:
 # --- backup ---------------------------------------------------------------------------------------------------------
 
 
-async def back_up(desk: Desk, target: Path) -> Backup:
+async def back_up(workspace: Workspace, target: Path) -> Backup:
     """Write a backup to a new folder (0700) while the bot works on; the manifest comes last and makes it whole.
 
     Checkpoints are copied before the database, so that none is newer than the log beside it; those that were deleted
     meanwhile (/forget) are taken out again. Raises OpsError, `StorageError`.
     """
-    checkpoints = desk.settings.checkpoint_dir
+    checkpoints = workspace.settings.checkpoint_dir
     try:
         _make_folder(target)
         copied = _copy_checkpoints(checkpoints, target / CHECKPOINTS)
-        await desk.db.backup_to(target / DATABASE)
+        await workspace.db.backup_to(target / DATABASE)
         for name in copied:
             if not (checkpoints / name).exists():
                 (target / CHECKPOINTS / name).unlink()
-        return await _describe(desk, target)
+        return await _describe(workspace, target)
     except OSError as exc:
         raise OpsError(f"the backup {target} could not be written ({exc}); check the folder and the disk") from exc
 
@@ -117,16 +118,16 @@ def _copy_checkpoints(source: Path, target: Path) -> list[str]:
     return copied
 
 
-async def _describe(desk: Desk, target: Path) -> Backup:
+async def _describe(workspace: Workspace, target: Path) -> Backup:
     digest = file_digest(target / DATABASE)
-    copy = await SqliteDatabase.open(target / DATABASE, QUERIES, read_only=True)
+    copy = await SqliteDatabase.open(target / DATABASE, QUERY_FILES, read_only=True)
     try:
         rows = await copy.read("session_counts")
     finally:
         await copy.close()
     backup = Backup(
         folder=target,
-        created_at_ms=desk.clock.now_ms(),
+        created_at_ms=workspace.clock.now_ms(),
         schema=migrate.status(target / DATABASE).current,
         sessions=sum(row["sessions"] for row in rows),
         turns=sum(row["turns"] for row in rows),
@@ -242,7 +243,7 @@ def _database_aside(database: Path, mark: str) -> Path:
 
 async def _empty_wal(database: Path) -> None:
     try:
-        present = await SqliteDatabase.open(database, QUERIES)
+        present = await SqliteDatabase.open(database, QUERY_FILES)
         try:
             await present.wal_truncate()
         finally:
@@ -261,7 +262,7 @@ def _sync_folder(folder: Path) -> None:
 
 async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:
     """Return what the backup had not finished when it was made, since the next start works on it."""
-    db = await SqliteDatabase.open(database, QUERIES, read_only=True)
+    db = await SqliteDatabase.open(database, QUERY_FILES, read_only=True)
     try:
         inbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}
         outbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_outbox")}

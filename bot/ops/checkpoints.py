@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.ops.desk import Desk
+from bot.ops.workspace import Workspace
 from bot.replies import plural
-from memory.checkpoint import CheckpointFiles
 from memory.errors import ContinuityError, StorageError
-from memory.hydrator import CheckpointFate, HydrationReport, altered, snapshot_of
+from memory.sessions.hydrator import CheckpointFate, HydrationReport, altered, snapshot_of
+from memory.storage.checkpoint import CheckpointFiles
 
 Level = Literal["ok", "behind", "missing", "wrong"]
 PAGE_TURNS = 500
@@ -69,24 +69,24 @@ def _level(report: HydrationReport, log: LogFacts, *, wrong: bool) -> Level:
     return "behind" if report.checkpoint == "older" else "ok"
 
 
-async def verify(desk: Desk, session_ids: Sequence[str], *, whole_log: bool = True) -> list[Verdict]:
+async def verify(workspace: Workspace, session_ids: Sequence[str], *, whole_log: bool = True) -> list[Verdict]:
     """Return a verdict for each session; changes nothing. Raises `StorageError` when the database cannot be read.
 
     `whole_log` proves every turn's digest; without it only those of the last turns, at the same cost for any length.
     """
-    return [await _verify(desk, session_id, whole_log=whole_log) for session_id in session_ids]
+    return [await _verify(workspace, session_id, whole_log=whole_log) for session_id in session_ids]
 
 
-async def _verify(desk: Desk, session_id: str, *, whole_log: bool) -> Verdict:
-    seq = await asyncio.to_thread(_checkpoint_seq, desk.checkpoints, session_id)
+async def _verify(workspace: Workspace, session_id: str, *, whole_log: bool) -> Verdict:
+    seq = await asyncio.to_thread(_checkpoint_seq, workspace.checkpoints, session_id)
     try:
-        report = (await desk.hydrator.hydrate(session_id, dry_run=True)).report
+        report = (await workspace.hydrator.hydrate(session_id, dry_run=True)).report
     except StorageError:
         raise
     except ContinuityError as exc:
         return Verdict(session_id, "wrong", "damaged", seq, 0, (str(exc),))
-    turns, last_seq = await desk.store.count_turns(session_id)
-    bad = await _altered_seqs(desk, session_id) if whole_log else ()
+    turns, last_seq = await workspace.store.count_turns(session_id)
+    bad = await _altered_seqs(workspace, session_id) if whole_log else ()
     return judge(report, seq, LogFacts(turns, last_seq, bad))
 
 
@@ -97,31 +97,31 @@ def _checkpoint_seq(files: CheckpointFiles, session_id: str) -> int | None:
         return None
 
 
-async def _altered_seqs(desk: Desk, session_id: str) -> tuple[int, ...]:
+async def _altered_seqs(workspace: Workspace, session_id: str) -> tuple[int, ...]:
     """Return the turns of the whole log that do not match their digest, page by page."""
     found: list[int] = []
     next_seq, before = 1, ""
-    while page := await desk.store.logged_between(session_id, next_seq, limit=PAGE_TURNS):
+    while page := await workspace.store.logged_between(session_id, next_seq, limit=PAGE_TURNS):
         known = before if page[0].turn.seq == next_seq else None
         found += [logged.turn.seq for logged in altered(page, known)]
         next_seq, before = page[-1].turn.seq + 1, page[-1].digest
     return tuple(found)
 
 
-async def hydrate(desk: Desk, session_ids: Sequence[str], *, dry_run: bool) -> list[HydrationReport]:
+async def hydrate(workspace: Workspace, session_ids: Sequence[str], *, dry_run: bool) -> list[HydrationReport]:
     """Hydrate each session and return what was used; without `dry_run` what differs is repaired.
 
     A session that cannot be rebuilt is reported, the others go on. Raises `StorageError`.
     """
-    return [await _each(_hydrate(desk, session_id, dry_run=dry_run), session_id) for session_id in session_ids]
+    return [await _each(_hydrate(workspace, session_id, dry_run=dry_run), session_id) for session_id in session_ids]
 
 
-async def rebuild(desk: Desk, session_ids: Sequence[str]) -> list[HydrationReport]:
+async def rebuild(workspace: Workspace, session_ids: Sequence[str]) -> list[HydrationReport]:
     """Write each session's checkpoint anew from what it hydrates to; what cannot be rebuilt is reported.
 
     The log is healed first where the checkpoint knows more: a rebuild never loses a turn. Raises `StorageError`.
     """
-    return [await _each(_rebuild(desk, session_id), session_id) for session_id in session_ids]
+    return [await _each(_rebuild(workspace, session_id), session_id) for session_id in session_ids]
 
 
 async def _each(work: Awaitable[HydrationReport], session_id: str) -> HydrationReport:
@@ -133,19 +133,19 @@ async def _each(work: Awaitable[HydrationReport], session_id: str) -> HydrationR
         return HydrationReport(session_id, checkpoint="damaged", warnings=(str(exc),))
 
 
-async def _hydrate(desk: Desk, session_id: str, *, dry_run: bool) -> HydrationReport:
-    return (await desk.hydrator.hydrate(session_id, dry_run=dry_run)).report
+async def _hydrate(workspace: Workspace, session_id: str, *, dry_run: bool) -> HydrationReport:
+    return (await workspace.hydrator.hydrate(session_id, dry_run=dry_run)).report
 
 
-async def _rebuild(desk: Desk, session_id: str) -> HydrationReport:
-    found = await desk.hydrator.hydrate(session_id)
+async def _rebuild(workspace: Workspace, session_id: str) -> HydrationReport:
+    found = await workspace.hydrator.hydrate(session_id)
     snapshot = snapshot_of(
         found.state,
         found.tail,
         found.previous_digest,
-        saved_at_ms=desk.clock.now_ms(),
+        saved_at_ms=workspace.clock.now_ms(),
         clean=found.state.status == "shutdown_clean",
     )
     if found.state.last_seq:
-        await asyncio.to_thread(desk.checkpoints.save, snapshot)
+        await asyncio.to_thread(workspace.checkpoints.save, snapshot)
     return found.report

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.ops.checkpoints import Verdict
-from bot.ops.words import joined, size
+from bot.ops.format import joined, size
 from bot.replies import ago, plural
 
 Level = Literal["ok", "warn", "fail"]

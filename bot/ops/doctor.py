@@ -13,15 +13,15 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from bot.clock import SystemClock
 from bot.ops import checks
 from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
-from bot.ops.desk import Desk, OpsError, look, running
 from bot.ops.status import read_boot
+from bot.ops.workspace import OpsError, Workspace, open_read_only, running
 from bot.settings import TOKEN_SHAPE, Settings
-from memory import migrate
+from memory.clock import SystemClock
 from memory.errors import ContinuityError
+from memory.storage import migrate
 
 KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
 """Variables that look like settings and are read elsewhere (`make run`)."""
@@ -135,11 +135,16 @@ def deleted_files(pid: int | None, database: Path) -> list[str]:
 async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
     try:
         schema = migrate.status(settings.database_path) if settings.database_path.exists() else None
-        async with look(settings) as desk:
+        async with open_read_only(settings) as workspace:
             found = [Check("database", "ok", str(settings.database_path))]
             if schema:
                 found.append(checks.schema_version(schema.current, schema.newest, [str(m) for m in schema.pending]))
-            return found + await _of_sqlite(desk, deep=deep) + await _of_bot(desk) + await _of_sessions(desk, deep=deep)
+            return (
+                found
+                + await _of_sqlite(workspace, deep=deep)
+                + await _of_bot(workspace)
+                + await _of_sessions(workspace, deep=deep)
+            )
     except OpsError as exc:
         says, _, do = str(exc).partition("; ")
         return [Check("database", "fail", says, do)]
@@ -147,29 +152,31 @@ async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
         return [Check("database", "fail", str(exc), "stop the bot, keep a copy of the files, restore a backup")]
 
 
-async def _of_sqlite(desk: Desk, *, deep: bool) -> list[Check]:
-    found = await desk.db.settings()
-    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
-    holder = running(desk.settings)
-    small = desk.settings.database_path.stat().st_size <= INTEGRITY_MAX_BYTES
-    faults = await desk.db.integrity() if deep or small else None
+async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
+    found = await workspace.db.settings()
+    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
+    holder = running(workspace.settings)
+    small = workspace.settings.database_path.stat().st_size <= INTEGRITY_MAX_BYTES
+    faults = await workspace.db.integrity() if deep or small else None
     return [
         checks.sqlite_version(found["sqlite_version"]),
         checks.sqlite_wal(found["journal_mode"]),
-        checks.sqlite_synchronous(found["synchronous"], boots[0].started_at_ms if boots else None, desk.clock.now_ms()),
+        checks.sqlite_synchronous(
+            found["synchronous"], boots[0].started_at_ms if boots else None, workspace.clock.now_ms()
+        ),
         checks.sqlite_integrity(faults),
-        checks.sqlite_files(deleted_files(holder.pid, desk.settings.database_path) if holder else []),
+        checks.sqlite_files(deleted_files(holder.pid, workspace.settings.database_path) if holder else []),
     ]
 
 
-async def _of_bot(desk: Desk) -> list[Check]:
-    settings, now_ms, holder = desk.settings, desk.clock.now_ms(), running(desk.settings)
-    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
-    inbox = {row["state"]: row for row in await desk.db.read("ops_inbox")}
-    outbox = {row["state"]: row["n"] for row in await desk.db.read("ops_outbox")}
+async def _of_bot(workspace: Workspace) -> list[Check]:
+    settings, now_ms, holder = workspace.settings, workspace.clock.now_ms(), running(workspace.settings)
+    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
+    inbox = {row["state"]: row for row in await workspace.db.read("ops_inbox")}
+    outbox = {row["state"]: row["n"] for row in await workspace.db.read("ops_outbox")}
     ages = [now_ms - inbox[state]["oldest_at_ms"] for state in ("received", "claimed") if state in inbox]
-    paired = await desk.db.read_one("ops_paired")
-    latest = await desk.db.read_one("ops_latest_turn")
+    paired = await workspace.db.read_one("ops_paired")
+    latest = await workspace.db.read_one("ops_latest_turn")
     stopped = bool(boots and boots[0].stopped_at_ms is not None)
     return [
         checks.lock(
@@ -188,13 +195,13 @@ async def _of_bot(desk: Desk) -> list[Check]:
     ]
 
 
-async def _of_sessions(desk: Desk, *, deep: bool) -> list[Check]:
-    known = await desk.session_ids()
+async def _of_sessions(workspace: Workspace, *, deep: bool) -> list[Check]:
+    known = await workspace.session_ids()
     if deep:
         chosen = sorted(known)
     else:
-        latest = [row.session_id for row in await desk.store.all_sessions(limit=QUICK_SESSIONS)]
-        orphans = sorted(known - await desk.store.session_ids())
+        latest = [row.session_id for row in await workspace.store.all_sessions(limit=QUICK_SESSIONS)]
+        orphans = sorted(known - await workspace.store.session_ids())
         chosen = latest + orphans[:QUICK_SESSIONS]
-    verdicts = await verify(desk, chosen, whole_log=deep)
-    return checks.checkpoints_match(verdicts, desk.checkpoints.quarantined(), looked_at=len(chosen), of=len(known))
+    verdicts = await verify(workspace, chosen, whole_log=deep)
+    return checks.checkpoints_match(verdicts, workspace.checkpoints.quarantined(), looked_at=len(chosen), of=len(known))

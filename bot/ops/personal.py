@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.clock import RandomIds
-from bot.ops.desk import Desk, OpsError
-from memory.bootstrap import Bootstrap
+from bot.ops.workspace import OpsError, Workspace
+from memory.clock import RandomIds
 from memory.continuity import rows as continuity
-from memory.export import about_person, as_bytes, conversations_of, gather
-from memory.forget import Forgetter, Proof, Tally, Wish, database_files
+from memory.continuity.bootstrap import Bootstrap
 from memory.ports import Statement
-from memory.recorder import Recorder
+from memory.privacy.export import about_person, as_bytes, conversations_of, gather
+from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof, database_files
+from memory.sessions.recorder import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ForgottenHere:
     """What was forgotten of one conversation, and what the look into the files found."""
 
     conversation_id: str
-    tally: Tally
+    tally: ForgetCounts
     proof: Proof
 
 
@@ -33,10 +33,10 @@ def is_private_with(conversation_id: str, user_id: int) -> bool:
     return len(parts) == 4 and parts[2] == str(user_id)  # noqa: PLR2004 - tg:<bot>:<chat>:<thread>
 
 
-def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[Wish]:
+def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[ForgetRequest]:
     """Return what to forget: whole conversations, or of others' conversations what the person said there."""
     return [
-        Wish(
+        ForgetRequest(
             each,
             everything=True,
             user_id=None if user_id is None or is_private_with(each, user_id) else user_id,
@@ -45,52 +45,58 @@ def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[Wish]:
     ]
 
 
-async def meant(desk: Desk, conversation: str | None, user_id: int | None) -> list[str]:
+async def meant(workspace: Workspace, conversation: str | None, user_id: int | None) -> list[str]:
     """Return the conversations that are meant. Raises OpsError when there are none."""
     if user_id is not None:
-        return await conversations_of(desk.db, user_id)
-    found = await desk.db.read("ops_conversations", conversation_id=conversation)
+        return await conversations_of(workspace.db, user_id)
+    found = await workspace.db.read("ops_conversations", conversation_id=conversation)
     if not found:
         raise OpsError(f"there is no conversation '{conversation}'; `python -m bot sessions` lists them")
     return [row["conversation_id"] for row in found]
 
 
-async def forget(desk: Desk, conversation: str | None, user_id: int | None) -> list[ForgottenHere]:
+async def forget(workspace: Workspace, conversation: str | None, user_id: int | None) -> list[ForgottenHere]:
     """Forget a conversation, or a person wherever they spoke together with their choices and their usage.
 
     Each conversation is a transaction of its own: after a crash the same command forgets the rest. Whether a person is
     allowed stays: that is the operator's choice. Raises OpsError, `StorageError`.
     """
-    forgetter = _forgetter(desk)
+    forgetter = _forgetter(workspace)
     done = []
-    for wish in wishes(await meant(desk, conversation, user_id), user_id):
+    for wish in wishes(await meant(workspace, conversation, user_id), user_id):
         forgotten = await forgetter.forget(wish)
         done.append(ForgottenHere(wish.conversation_id, forgotten.tally, await forgetter.prove(forgotten)))
     if user_id is not None:
         person = {"user_id": user_id}
         settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)
-        await desk.db.write(settings, usage, continuity.forget_preferences(user_id))
-        await desk.db.wal_truncate()
+        await workspace.db.write(settings, usage, continuity.forget_preferences(user_id))
+        await workspace.db.wal_truncate()
     return done
 
 
-def _forgetter(desk: Desk) -> Forgetter:
-    fold = desk.hydrator.fold
+def _forgetter(workspace: Workspace) -> Forgetter:
+    fold = workspace.hydrator.fold
     recorder = Recorder(
-        desk.store, desk.hydrator, desk.checkpoints, fold.languages, fold.counter, desk.clock, RandomIds()
+        workspace.store,
+        workspace.hydrator,
+        workspace.checkpoints,
+        fold.languages,
+        fold.counter,
+        workspace.clock,
+        RandomIds(),
     )
-    bootstrap = Bootstrap(desk.db, desk.clock, fold.counter)
-    files = database_files(desk.settings.database_path)
-    return Forgetter(desk.db, recorder, desk.checkpoints, bootstrap, fold, desk.clock, files=files)
+    bootstrap = Bootstrap(workspace.db, workspace.clock, fold.counter)
+    files = database_files(workspace.settings.database_path)
+    return Forgetter(workspace.db, recorder, workspace.checkpoints, bootstrap, fold, workspace.clock, files=files)
 
 
-async def export(desk: Desk, conversation: str | None, user_id: int | None) -> dict[str, Any]:
+async def export(workspace: Workspace, conversation: str | None, user_id: int | None) -> dict[str, Any]:
     """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
     documents = [
-        await gather(desk.db, desk.clock, wish.conversation_id, user_id=wish.user_id)
-        for wish in wishes(await meant(desk, conversation, user_id), user_id)
+        await gather(workspace.db, workspace.clock, wish.conversation_id, user_id=wish.user_id)
+        for wish in wishes(await meant(workspace, conversation, user_id), user_id)
     ]
-    person = {} if user_id is None else {"person": await about_person(desk.db, user_id)}
+    person = {} if user_id is None else {"person": await about_person(workspace.db, user_id)}
     return {"conversations": documents, **person}
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from bot.ops.desk import Desk, OpsError
-from bot.updates import Me, read_update
+from bot.intake.updates import Me, read_update
+from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row, Statement
 
 
@@ -61,16 +61,16 @@ def chosen(found: Sequence[Quarantined], update_id: int) -> list[Quarantined]:
     return wanted
 
 
-async def list_quarantined(desk: Desk) -> list[Quarantined]:
+async def list_quarantined(workspace: Workspace) -> list[Quarantined]:
     """Return what was given up on, the latest first. Raises `StorageError`."""
-    return [read_row(row) for row in await desk.db.read("ops_quarantined")]
+    return [read_row(row) for row in await workspace.db.read("ops_quarantined")]
 
 
-async def retry(desk: Desk, update_id: int) -> list[Quarantined]:
+async def retry(workspace: Workspace, update_id: int) -> list[Quarantined]:
     """Put an update, with those of its turn, back for the next start. Raises OpsError, `StorageError`."""
-    wanted = chosen(await list_quarantined(desk), update_id)
-    at_ms = desk.clock.now_ms()
-    await desk.db.write(
+    wanted = chosen(await list_quarantined(workspace), update_id)
+    at_ms = workspace.clock.now_ms()
+    await workspace.db.write(
         *(
             Statement(
                 "ops_quarantine_retry",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.ops.desk import alone
+from bot.ops.workspace import open_exclusive
 from bot.settings import Settings
-from memory import migrate
+from memory.storage import migrate
 
 
 async def pending(settings: Settings) -> tuple[str, ...]:
@@ -18,5 +18,5 @@ async def pending(settings: Settings) -> tuple[str, ...]:
 
 async def upgrade(settings: Settings) -> tuple[str, ...]:
     """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
-    with alone(settings):
+    with open_exclusive(settings):
         return await asyncio.to_thread(migrate.migrate, settings.database_path)

@@ -13,12 +13,12 @@ from rich.text import Text
 from bot.ops.backup import Backup, Restored
 from bot.ops.checkpoints import Verdict
 from bot.ops.checks import Check, worst
+from bot.ops.format import joined, printable, short_ids, size, when
 from bot.ops.quarantine import Quarantined
 from bot.ops.sessions import Listed, chat_of
 from bot.ops.status import Status
-from bot.ops.words import joined, printable, short_ids, size, when
 from bot.replies import UNTITLED, ago, plural
-from memory.hydrator import HydrationReport
+from memory.sessions.hydrator import HydrationReport
 
 COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
 MEANINGS = {

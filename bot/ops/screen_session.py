@@ -11,13 +11,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from bot.ops.format import moment, when
 from bot.ops.screen import STATUS_WORDS, columns, facts, said
 from bot.ops.sessions import Shown, chat_of
-from bot.ops.words import moment, when
 from bot.replies import UNTITLED, plural, shorten
-from memory.context_builder import reference_text
+from memory.context.context_builder import reference_text
 from memory.ports import Row
-from memory.state_manager import session_title
+from memory.state.state_manager import session_title
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState, TierReceipt
 
 ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}

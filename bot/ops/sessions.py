@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bot.ops.desk import Desk
-from bot.ops.words import short_ids
-from memory.hydrator import HydrationReport
+from bot.ops.format import short_ids
+from bot.ops.workspace import Workspace
 from memory.ports import Row
-from memory.store import Compaction, SessionRow, read_session_row
+from memory.sessions.hydrator import HydrationReport
+from memory.storage.store import Compaction, SessionRow, read_session_row
 from memory.types import ConversationContextPacket, ConversationTurn, JobProgress, SessionState
 
 SNAPSHOTS = 5
@@ -47,37 +47,37 @@ def chat_of(conversation_id: str) -> str:
     return parts[2] if parts[3] == "0" else f"{parts[2]}/{parts[3]}"
 
 
-async def list_sessions(desk: Desk, *, conversation: str | None, limit: int) -> list[Listed]:
+async def list_sessions(workspace: Workspace, *, conversation: str | None, limit: int) -> list[Listed]:
     """Return the latest sessions, of all conversations or of one (its key or its chat's number)."""
     if conversation:
-        rows = await desk.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
+        rows = await workspace.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
         found = [read_session_row(row) for row in rows]
     else:
-        found = await desk.store.all_sessions(limit=limit)
-    short = short_ids(await desk.store.session_ids())
-    return [Listed(short[row.session_id], row, await _is_current(desk, row)) for row in found]
+        found = await workspace.store.all_sessions(limit=limit)
+    short = short_ids(await workspace.store.session_ids())
+    return [Listed(short[row.session_id], row, await _is_current(workspace, row)) for row in found]
 
 
-async def _is_current(desk: Desk, row: SessionRow) -> bool:
-    return await desk.store.current_session_id(row.conversation_id) == row.session_id
+async def _is_current(workspace: Workspace, row: SessionRow) -> bool:
+    return await workspace.store.current_session_id(row.conversation_id) == row.session_id
 
 
-async def show_session(desk: Desk, session_id: str, *, turns: int, packet: bool, message: str) -> Shown:
+async def show_session(workspace: Workspace, session_id: str, *, turns: int, packet: bool, message: str) -> Shown:
     """Return everything about a session; changes nothing. Raises `UnknownSession` and `StorageError`."""
-    found = await desk.hydrator.hydrate(session_id, dry_run=True)
-    now_ms = desk.clock.now_ms()
+    found = await workspace.hydrator.hydrate(session_id, dry_run=True)
+    now_ms = workspace.clock.now_ms()
     built = None
     if packet:
-        zone = desk.settings.continuity_timezone
-        built = await desk.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
+        zone = workspace.settings.continuity_timezone
+        built = await workspace.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
     return Shown(
-        row=await desk.store.session(session_id),
+        row=await workspace.store.session(session_id),
         state=found.state,
         report=found.report,
-        turns=await desk.store.last_turns(session_id, turns) if turns else [],
-        snapshots=await desk.store.context_snapshots(session_id, limit=SNAPSHOTS),
-        compactions=await desk.store.compactions(session_id),
-        jobs=await desk.store.active_jobs(found.state.conversation_id),
+        turns=await workspace.store.last_turns(session_id, turns) if turns else [],
+        snapshots=await workspace.store.context_snapshots(session_id, limit=SNAPSHOTS),
+        compactions=await workspace.store.compactions(session_id),
+        jobs=await workspace.store.active_jobs(found.state.conversation_id),
         packet=built,
         now_ms=now_ms,
     )

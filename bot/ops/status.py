@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from bot.ops.desk import Desk, running
+from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
 
 REPORT_WORDS = {
@@ -101,16 +101,16 @@ def read_boot(row: Mapping[str, Any]) -> Boot:
     return Boot(row["boot_id"], row["started_at_ms"], row["stopped_at_ms"], report if isinstance(report, dict) else {})
 
 
-async def read_status(desk: Desk) -> Status:
+async def read_status(workspace: Workspace) -> Status:
     """Return how things stand. Raises `StorageError`."""
-    holder, now_ms = running(desk.settings), desk.clock.now_ms()
-    boots = [read_boot(row) for row in await desk.db.read("boots_latest", limit=1)]
-    inbox, outbox = await _waiting(desk, "ops_inbox"), await _waiting(desk, "ops_outbox")
-    counts = await desk.store.session_counts()
-    unreachable = await desk.db.read_one("ops_unreachable")
+    holder, now_ms = running(workspace.settings), workspace.clock.now_ms()
+    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
+    inbox, outbox = await _waiting(workspace, "ops_inbox"), await _waiting(workspace, "ops_outbox")
+    counts = await workspace.store.session_counts()
+    unreachable = await workspace.db.read_one("ops_unreachable")
     return Status(
-        database=str(desk.settings.database_path),
-        database_bytes=desk.settings.database_path.stat().st_size,
+        database=str(workspace.settings.database_path),
+        database_bytes=workspace.settings.database_path.stat().st_size,
         running=holder is not None,
         pid=holder.pid if holder else None,
         boot=boots[0] if boots else None,
@@ -122,11 +122,11 @@ async def read_status(desk: Desk) -> Status:
         unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
-        checkpoints=len(desk.checkpoints.session_ids()),
-        checkpoints_set_aside=tuple(desk.checkpoints.quarantined()),
+        checkpoints=len(workspace.checkpoints.session_ids()),
+        checkpoints_set_aside=tuple(workspace.checkpoints.quarantined()),
         now_ms=now_ms,
     )
 
 
-async def _waiting(desk: Desk, query: str) -> dict[str, Waiting]:
-    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await desk.db.read(query)}
+async def _waiting(workspace: Workspace, query: str) -> dict[str, Waiting]:
+    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await workspace.db.read(query)}

@@ -7,25 +7,53 @@
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import orjson
 from aiohttp import web
 
+from bot.playground.changes import Changes
+from bot.playground.faults import Faults
 from bot.playground.people import People
+from bot.playground.requests import Call
 from bot.playground.rules import Json
-
-if TYPE_CHECKING:
-    from bot.playground.server import LoopbackBotApi
+from bot.playground.world import View, World
 
 VERBS = frozenset(name for name, _ in inspect.getmembers(People, inspect.isfunction) if not name.startswith("_"))
+
+
+class DrivenApi(Protocol):
+    """What is driven: a loopback server."""
+
+    world: World
+    changes: Changes
+    people: People
+    faults: Faults
+    calls: deque[Call]
+
+    def view(self, chat_id: int, thread_id: int | None = None) -> View:
+        """Return what a chat shows."""
+        ...
+
+    def texts(self, chat_id: int, thread_id: int | None = None) -> list[str]:
+        """Return the bot's messages in a chat."""
+        ...
+
+    def report(self) -> str:
+        """Return what happened so far, for a test that failed."""
+        ...
+
+    def release(self) -> None:
+        """Let every call go on that a fault holds back."""
+        ...
 
 
 class Control:
     """The control addresses of one server; they answer JSON, and `{"error": …}` with 400 for what cannot be done."""
 
-    def __init__(self, api: LoopbackBotApi) -> None:
+    def __init__(self, api: DrivenApi) -> None:
         self._api = api
 
     def add_routes(self, app: web.Application) -> None:

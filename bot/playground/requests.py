@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from aiohttp import web
 from aiohttp.web_request import FileField
 
+from bot.playground.faults import Kind
 from bot.playground.rules import Json, refuse
 
 _JSON = {
@@ -17,6 +19,18 @@ _JSON = {
 }  # fmt: skip
 _TEXT = {"text", "caption", "callback_query_id", "url", "secret_token", "file_id", "action", "description"}
 _NUMBER = re.compile(r"-?\d{1,20}")
+
+
+@dataclass(slots=True)
+class Call:
+    """One request of the bot; `status` 0 means that it never got an answer."""
+
+    at_s: float
+    method: str
+    params: Json
+    status: int = 0
+    answer: Json | None = None
+    fault: Kind | None = None
 
 
 async def read_params(request: web.Request) -> Json:

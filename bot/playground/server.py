@@ -25,7 +25,7 @@ from bot.playground.control import Control
 from bot.playground.faults import Fault, Faults, Kind
 from bot.playground.methods import METHODS
 from bot.playground.people import People
-from bot.playground.requests import read_params
+from bot.playground.requests import Call, read_params
 from bot.playground.rules import ApiError, Json, refuse
 from bot.playground.updates import FIRST_UPDATE_ID, Updates
 from bot.playground.webhook import Webhook
@@ -38,18 +38,6 @@ _POLL_MAX_S = 50
 _LOOK_S = 0.1
 _FIRST_DAY_S = 1_760_000_000  # October 2025; people send less than one message a second, so ids stay ahead
 _BODY_MAX_BYTES = 50 * 1024 * 1024
-
-
-@dataclass(slots=True)
-class Call:
-    """One request of the bot; `status` 0 means that it never got an answer."""
-
-    at_s: float
-    method: str
-    params: Json
-    status: int = 0
-    answer: Json | None = None
-    fault: Kind | None = None
 
 
 class LoopbackBotApi:

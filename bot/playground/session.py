@@ -10,13 +10,13 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from bot.app import App
+from bot.delivery.rate_limit import RateLimits
 from bot.logs import set_up
-from bot.pace import Limits
 from bot.playground.terminal import PLAYGROUND_USER_ID
 from bot.playground.terminal import chat as converse
 from bot.settings import Settings
 
-CHAT_LIMITS = Limits(private_gap_s=0.0)
+CHAT_LIMITS = RateLimits(private_gap_s=0.0)
 """Nobody limits us here, and a person at a keyboard should not wait a second for the next line."""
 
 

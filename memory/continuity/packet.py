@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from memory.context.transcript import fence
 from memory.continuity.text import one_line
 from memory.continuity.types import SUMMARY_MAX_CHARS, RelationshipState, ScoredArc, Selection
 from memory.ports import TokenCounter
-from memory.transcript import fence
 
 GUARDRAILS = (
     "Use subtly and naturally-only when relevant.",

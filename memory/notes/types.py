@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from memory.languages import Languages
+from memory.language.languages import Languages
 from memory.types import Contract, ConversationTurn
 
 NOTES_SCHEMA = 1

@@ -9,7 +9,7 @@ import pytest
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, rows
 
-from bot.features.continuity_door import GOES_ON
+from bot.features.continuity.gate import GOES_ON
 
 pytestmark = pytest.mark.acceptance
 FRIEND = 4712

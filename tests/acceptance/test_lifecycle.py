@@ -11,7 +11,7 @@ import httpx
 import pytest
 from story import PERSON, answered, rows, stored_turns
 
-from bot.polling import MAX_CONFLICTS
+from bot.intake.polling import MAX_CONFLICTS
 
 pytestmark = pytest.mark.acceptance
 STRANGER = 666

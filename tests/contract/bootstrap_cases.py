@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import memory
+from memory.continuity.heartbeat import Heartbeat
 from memory.continuity.staleness import Workload
-from memory.continuity.testing import CONVERSATION_ID, USER_ID, make_loop, make_memory, make_persona
-from memory.db.sqlite import SqliteDatabase
-from memory.heartbeat import Heartbeat
-from memory.migrate import migrate
 from memory.ports import Statement
-from memory.store import insert_session
-from memory.testing import START_MS, make_state
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_session
+from memory.testing import CONVERSATION_ID, START_MS, USER_ID, make_loop, make_memory, make_persona, make_state
 
 HERE = Path(memory.__file__).parent
 IDLE = Workload(idle_ms=60_000)
@@ -52,7 +52,7 @@ async def sqlite(folder):
     extra = folder / "test.sql"
     extra.write_text(TEST_QUERIES, encoding="utf-8")
     migrate(folder / "bot.db", now_ms=START_MS)
-    return await SqliteDatabase.open(folder / "bot.db", [HERE / "queries.sql", HERE / "continuity.sql", extra])
+    return await SqliteDatabase.open(folder / "bot.db", [*QUERY_FILES, extra])
 
 
 def session(session_id="s_1", *, turns=4, at_ms=START_MS, user_id=USER_ID, origin="gap", **state):

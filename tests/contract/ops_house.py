@@ -14,12 +14,12 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.ops.desk import QUERIES
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
+from bot.query_files import BOT_QUERY_FILES, QUERY_FILES
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search import index_turn
-from memory.store import Store, heal_turn
+from memory.search.searcher import index_turn
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store, heal_turn
 from memory.testing import START_MS, make_exchange, open_memory
 
 TOKEN = "123456789:" + "A" * 35
@@ -30,12 +30,12 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from filelock import FileLock
-from bot.ops.desk import QUERIES
+from bot.query_files import BOT_QUERY_FILES
 from memory.testing import make_exchange, open_memory
 
 async def main(folder, session_id, first):
     with FileLock(f"{folder / 'continuity.db'}.lock", timeout=0):
-        async with open_memory(folder, queries=QUERIES[1:]) as memory:
+        async with open_memory(folder, queries=BOT_QUERY_FILES) as memory:
             print("ready", flush=True)
             for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):
                 exchange = make_exchange(seq, turn_id=f"t_live_{seq}", session_id=session_id,
@@ -94,7 +94,7 @@ class House:
 
     async def _fill(self, lengths) -> None:
         languages = Languages.load()
-        async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+        async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
             for number, length in enumerate(lengths):
                 conversation = GROUP if number == 1 else CHAT
                 opened = await memory.recorder.open_session(conversation, 7, "gap" if number else "first")
@@ -115,7 +115,7 @@ class House:
         """Change rows by named queries."""
 
         async def work():
-            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
                 await memory.db.write(*statements)
 
         asyncio.run(work())
@@ -129,7 +129,7 @@ class House:
         """Return the turn ids of a session in any database file, without touching its folder."""
 
         async def work():
-            db = await SqliteDatabase.open(database, QUERIES, read_only=True)
+            db = await SqliteDatabase.open(database, QUERY_FILES, read_only=True)
             try:
                 return [turn.turn_id for turn in await Store(db).last_turns(session_id, 10_000)]
             finally:
@@ -153,7 +153,7 @@ class House:
         """Say one more thing in a session."""
 
         async def work():
-            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
                 state = await memory.recorder.session(session_id)
                 exchange = make_exchange(
                     turn_id=f"t_said_{state.last_seq + 1}",
@@ -170,7 +170,7 @@ class House:
         """Change a turn's text and leave its digest as it was, as a flipped bit would."""
 
         async def work():
-            async with open_memory(self.folder, queries=QUERIES[1:]) as memory:
+            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
                 (logged,) = await memory.store.logged_between(session_id, seq, seq)
                 turn = logged.turn.model_copy(update={"user_text": "What is the height of nothing?"})
                 await memory.db.write(heal_turn(turn, logged.digest))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import pytest
 from bootstrap_cases import IDLE, heartbeat_of, new, note, past, session, sqlite, words_of
 
-from memory.bootstrap import Bootstrap
+from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.packet import GUARDRAILS
-from memory.continuity.testing import CONVERSATION_ID, USER_ID, make_loop, make_owner, make_topic
 from memory.continuity.types import Preference
 from memory.errors import Conflict, ContinuityError, UnknownSession
 from memory.ports import Statement
-from memory.store import insert_turn
-from memory.testing import START_MS, ManualClock, WordCounter, make_turn
+from memory.storage.store import insert_turn
+from memory.testing import (
+    CONVERSATION_ID,
+    START_MS,
+    USER_ID,
+    ManualClock,
+    WordCounter,
+    make_loop,
+    make_owner,
+    make_topic,
+    make_turn,
+)
 
 
 @pytest.fixture(params=[sqlite], ids=["sqlite"])

@@ -7,14 +7,13 @@ import asyncio
 import pytest
 from bootstrap_cases import IDLE, heartbeat_of, new, note, past, sqlite, words_of
 
-from memory.bootstrap import Bootstrap
+from memory.continuity.bootstrap import Bootstrap
+from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.packet import GUARDRAILS
 from memory.continuity.staleness import Workload
-from memory.continuity.testing import make_owner, make_persona
 from memory.errors import StorageUnavailable
-from memory.heartbeat import Heartbeat, HeartbeatReport
 from memory.ports import Statement
-from memory.testing import START_MS, ManualClock, WordCounter
+from memory.testing import START_MS, ManualClock, WordCounter, make_owner, make_persona
 
 
 @pytest.fixture(params=[sqlite], ids=["sqlite"])

@@ -2,21 +2,20 @@
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-import memory
-from memory.assembler import Assembler
-from memory.budget import Budget
-from memory.compactor import Compactor
-from memory.context_builder import prompt, reference_text
-from memory.db.sqlite import SqliteDatabase
+from memory.context.assembler import Assembler
+from memory.context.budget import Budget
+from memory.context.compactor import Compactor
+from memory.context.context_builder import prompt, reference_text
 from memory.errors import StorageUnavailable
-from memory.languages import Languages
-from memory.migrate import migrate
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.store import Store, insert_session, insert_turn, update_session
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store, insert_session, insert_turn, update_session
 from memory.testing import (
     ManualClock,
     SequentialIds,
@@ -40,12 +39,12 @@ TALK = "what would you say about the whole matter and why does it go like that e
 async def store(tmp_path):
     path = tmp_path / "continuity.db"
     migrate(path)
-    db = await SqliteDatabase.open(path, sorted(Path(memory.__file__).parent.glob("*.sql")))
+    db = await SqliteDatabase.open(path, QUERY_FILES)
     yield Store(db)
     await db.close()
 
 
-class Desk:
+class Workspace:
     """Stores sessions as the recorder does, with `edit` for what happens between turns."""
 
     def __init__(self, store):
@@ -104,7 +103,7 @@ class BrokenSearcher:
 
 @pytest.fixture
 def desk(store):
-    return Desk(store)
+    return Workspace(store)
 
 
 def assembler(store, searcher=None, budget=BUDGET):
@@ -158,7 +157,7 @@ async def test_what_was_forgotten_is_not_served_from_memory(store, desk):
     state = await desk.session("s_1", [TALK], ended_at_ms=NOW_MS)
     room = assembler(store)
     kept = await room.history(state)
-    room.forget()
+    room.clear_cache()
     again = await room.history(state)
 
     assert again == kept

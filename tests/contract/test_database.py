@@ -6,7 +6,7 @@ import pytest
 
 from memory.errors import Conflict, StorageError, StorageUnavailable
 from memory.ports import Database, Statement
-from memory.store import Store, insert_session, insert_turn, update_session
+from memory.storage.store import Store, insert_session, insert_turn, update_session
 from memory.testing import make_state, make_turn, open_memory
 
 

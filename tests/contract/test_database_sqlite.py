@@ -5,20 +5,17 @@ import os
 import sqlite3
 import stat
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-import memory
-from memory.db import load_queries
-from memory.db.sqlite import SqliteDatabase, connect_writer, secure, split_script
 from memory.errors import StorageError, StorageUnavailable, UnsafeSettings
-from memory.migrate import migrate
 from memory.ports import Statement
-from memory.store import Store, insert_turn
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES, load_queries
+from memory.storage.sqlite import SqliteDatabase, connect_writer, secure, split_script
+from memory.storage.store import Store, insert_turn
 from memory.testing import make_turn, open_memory
 
-QUERIES = [Path(memory.__file__).parent / "queries.sql"]
 EXTRA = """
 -- name: delete_turns
 -- Makes text that must leave the files.
@@ -125,7 +122,7 @@ async def test_a_lock_of_another_process_is_named(database):
 
 async def test_a_tool_reads_beside_the_bot_and_cannot_write(database):
     """A second opening for reading sees what is committed, also later, and its writes are refused."""
-    tool = await SqliteDatabase.open(database.path, QUERIES, read_only=True)
+    tool = await SqliteDatabase.open(database.path, QUERY_FILES, read_only=True)
     await database.write(turn(1))
 
     assert await seqs(tool) == [1]
@@ -143,19 +140,19 @@ async def test_a_file_that_is_no_database_says_so(tmp_path):
     path.write_text("Dear reader, " * 100)
 
     with pytest.raises(StorageUnavailable, match=r"letter\.db: it is not an SQLite database"):
-        await SqliteDatabase.open(path, QUERIES)
+        await SqliteDatabase.open(path, QUERY_FILES)
 
 
 async def test_reading_a_database_that_does_not_exist_says_so(tmp_path):
     """A tool never creates the database."""
     with pytest.raises(StorageUnavailable, match=r"no\.db: it cannot be opened"):
-        await SqliteDatabase.open(tmp_path / "no.db", QUERIES, read_only=True)
+        await SqliteDatabase.open(tmp_path / "no.db", QUERY_FILES, read_only=True)
     assert list(tmp_path.iterdir()) == []
 
 
 async def test_an_unmigrated_database_says_what_to_do(tmp_path):
     """A missing table points to the migration."""
-    database = await SqliteDatabase.open(tmp_path / "new.db", QUERIES)
+    database = await SqliteDatabase.open(tmp_path / "new.db", QUERY_FILES)
 
     with pytest.raises(StorageError, match="bot migrate"):
         await database.read("get_turn", turn_id="t_1")
@@ -169,7 +166,7 @@ async def test_a_backup_is_a_whole_database(database, tmp_path):
     await writing
     await database.backup_to(tmp_path / "later.db")
 
-    copy = await SqliteDatabase.open(tmp_path / "later.db", QUERIES, read_only=True)
+    copy = await SqliteDatabase.open(tmp_path / "later.db", QUERY_FILES, read_only=True)
     assert len(await seqs(copy)) == 49
     assert await copy.integrity() == ()
     await copy.close()
@@ -243,7 +240,7 @@ async def test_every_query_of_the_library_runs(tmp_path):
     """Each named query is valid SQL over the migrated schema."""
     migrate(tmp_path / "all.db")
     with closing(sqlite3.connect(tmp_path / "all.db")) as connection:
-        for name, text in load_queries(QUERIES).items():
+        for name, text in load_queries(QUERY_FILES).items():
             params = dict.fromkeys(["limit", "offset"], 1)
             try:
                 connection.execute(f"EXPLAIN {text}", _Any(params))

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 import memory as package
-from memory.bootstrap import Bootstrap
+from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
-from memory.forget import Forgetter, Wish, database_files
-from memory.hydrator import Hydrator
-from memory.languages import Languages
+from memory.language.languages import Languages
+from memory.longterm.promoter import Promoter
 from memory.ports import Statement
-from memory.promoter import Promoter
-from memory.search import Searcher, index_turn
-from memory.state_manager import close_loop, live_loops
+from memory.privacy.forget import ForgetRequest, Forgetter, database_files
+from memory.search.searcher import Searcher, index_turn
+from memory.sessions.hydrator import Hydrator
+from memory.state.state_manager import close_loop, live_loops
 from memory.testing import WordCounter, make_exchange, open_memory
 from memory.types import CompactionMark, ConversationContextPacket
 
@@ -29,8 +29,7 @@ PERSONA = Persona(name="assistant", role="assistant", tone=("warm", "clear"), in
 
 @pytest.fixture
 async def memory(tmp_path):
-    queries = [ROOM / "search.sqlite.sql", ROOM / "continuity.sql"]
-    async with open_memory(tmp_path, queries=queries) as opened:
+    async with open_memory(tmp_path) as opened:
         opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES),)
         yield opened
 
@@ -148,7 +147,7 @@ async def test_a_forgotten_turn_can_be_read_nowhere(memory, bootstrap, forgetter
     await clutter(memory, bootstrap, session, "My dog is called Zebrafish")
     assert stays(memory, "zebrafish")
 
-    done = await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)))
+    done = await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
 
     assert (done.tally.turns, done.tally.memories, done.tally.summaries, done.tally.jobs) == (1, 1, 1, 1)
     assert done.log_emptied
@@ -160,7 +159,7 @@ async def test_the_rest_of_the_session_goes_on(memory, forgetter, say):
     """The turns that are left count 1, 2, 3 …, chain anew, are found, and a restart finds nothing to repair."""
     session = await opened(memory)
     turns = await say(session, "Where is the ferry?", SECRET, *SMALL_TALK * 3)
-    await forgetter.forget(Wish(HERE, turn_ids=(turns[1].turn_id,)))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))
 
     left = await memory.store.logged_between(session.session_id, 1)
     assert [logged.turn.seq for logged in left] == list(range(1, 14))
@@ -182,7 +181,7 @@ async def test_the_refolded_state_is_as_if_the_turn_had_never_been(memory, forge
     plain, session = await opened(memory, THERE), await opened(memory)
     await say(plain, *texts)
     turns = await say(session, texts[0], SECRET, *texts[1:])
-    await forgetter.forget(Wish(HERE, turn_ids=(turns[1].turn_id,)))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))
 
     one, other = [await memory.recorder.session(each.session_id) for each in (plain, session)]
     assert other.rolling_summary == one.rolling_summary != ""
@@ -196,7 +195,7 @@ async def test_what_a_button_decided_stays_decided(memory, forgetter, say):
     turns = await say(session, "I will paint the fence tomorrow.", SECRET, answer="Fine.")
     loop = live_loops(await memory.recorder.session(session.session_id))[0]
     await memory.recorder.edit(session.session_id, lambda now: close_loop(now, loop.loop_id, "done", 5))
-    await forgetter.forget(Wish(HERE, turn_ids=(turns[1].turn_id,)))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))
 
     assert live_loops(await memory.recorder.session(session.session_id)) == ()
 
@@ -206,7 +205,7 @@ async def test_a_fact_goes_with_its_older_values_and_their_turns(memory, forgett
     session = await opened(memory)
     await say(session, "I live in Reykjavik.", "How are you?", "I live in Valparaiso.", answer="Fine.")
     rows = await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)
-    done = await forgetter.forget(Wish(HERE, memory_ids=(rows[0]["memory_id"],)))
+    done = await forgetter.forget(ForgetRequest(HERE, memory_ids=(rows[0]["memory_id"],)))
 
     assert (done.tally.turns, done.tally.memories) == (2, 2)
     assert not stays(memory, "reykjavik")
@@ -220,7 +219,7 @@ async def test_a_session_is_forgotten_and_the_others_stay(memory, bootstrap, for
     session = await opened(memory, origin="gap")
     await say(session, SECRET, *SMALL_TALK)
     await clutter(memory, bootstrap, session, SECRET)
-    done = await forgetter.forget(Wish(HERE, session_ids=(session.session_id,)))
+    done = await forgetter.forget(ForgetRequest(HERE, session_ids=(session.session_id,)))
 
     assert (done.tally.sessions, done.tally.turns) == (1, 5)
     assert not stays(memory, "zebrafish")
@@ -236,7 +235,7 @@ async def test_everything_is_forgotten_and_others_keep_theirs(memory, bootstrap,
         session = await opened(memory, origin=origin)
         await say(session, SECRET, "I live in Reykjavik.", *SMALL_TALK)
     await clutter(memory, bootstrap, session, "zebrafish")
-    done = await forgetter.forget(Wish(HERE, everything=True))
+    done = await forgetter.forget(ForgetRequest(HERE, everything=True))
 
     assert (done.tally.sessions, done.tally.turns) == (3, 18)
     assert not stays(memory, "zebrafish")
@@ -254,7 +253,7 @@ async def test_in_a_group_only_ones_own_words_go(memory, forgetter, say):
     session = await opened(memory)
     await say(session, SECRET, answer="Fine.")
     await say(session, "I live in Lima.", user_id=FRIEND, answer="Fine.")
-    done = await forgetter.forget(Wish(HERE, everything=True, user_id=SOMEBODY))
+    done = await forgetter.forget(ForgetRequest(HERE, everything=True, user_id=SOMEBODY))
 
     assert done.tally.turns == 1
     assert not stays(memory, "zebrafish")
@@ -266,7 +265,7 @@ async def test_a_fresh_session_that_becomes_empty_stays_fresh(memory, forgetter,
     """Forgetting its only turn does not open the door to earlier sessions."""
     session = await opened(memory, origin="fresh")
     turns = await say(session, SECRET)
-    await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
 
     state = await memory.recorder.current(HERE)
     assert (state.session_id, state.isolated, state.turn_count) == (session.session_id, True, 0)
@@ -276,7 +275,7 @@ async def test_forgetting_twice_or_nothing_does_no_harm(memory, forgetter, say):
     """A repeated wish finds nothing more; an unknown turn, too."""
     session = await opened(memory)
     turns = await say(session, SECRET, "How are you?")
-    wish = Wish(HERE, turn_ids=(turns[0].turn_id, "t_unknown"))
+    wish = ForgetRequest(HERE, turn_ids=(turns[0].turn_id, "t_unknown"))
     await forgetter.forget(wish)
 
     assert (await forgetter.forget(wish)).tally.turns == 0
@@ -290,7 +289,7 @@ async def test_the_callers_statements_share_the_transaction(memory, forgetter, s
     used = Statement("button_use", {"group_id": "g", "at_ms": 1}, expect=1)
     used = Statement("undo_compaction", {"compaction_id": "none", "undone_at_ms": 1}, expect=1)
     with pytest.raises(Conflict):
-        await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)), first=[used])
+        await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)), first=[used])
 
     assert (await memory.recorder.session(session.session_id)).turn_count == 1
 
@@ -299,7 +298,7 @@ async def test_a_turn_being_answered_meanwhile_is_stored_upon_what_is_left(memor
     """The recorder has nothing of the old session in memory: the next turn takes the seq that is free now."""
     session = await opened(memory)
     turns = await say(session, SECRET, "How are you?")
-    await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
     (later,) = await say(session, "Where is the ferry?")
 
     assert later.seq == 2
@@ -313,7 +312,7 @@ async def test_the_proof_finds_what_is_left(memory, forgetter, say):
     turns = await say(session, SECRET, "How are you?")
     await memory.recorder.settle()
     old = memory.checkpoints.path(session.session_id).read_bytes()
-    done = await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)))
+    done = await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
     (memory.checkpoints.folder / "stray.json").write_bytes(old)
 
     assert (await forgetter.prove(done)).found > 0
@@ -325,6 +324,6 @@ async def test_the_proof_allows_what_others_said(memory, forgetter, say):
     await say(theirs, SECRET, user_id=FRIEND)
     mine = await opened(memory)
     turns = await say(mine, SECRET)
-    done = await forgetter.forget(Wish(HERE, turn_ids=(turns[0].turn_id,)))
+    done = await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
 
     assert (await forgetter.prove(done)).found == 0

@@ -9,16 +9,17 @@ import pytest
 from telegram import Update
 from telegram.error import NetworkError
 
-from bot.access import Gate
-from bot.intake import DurableQueue, Inbox
-from bot.updates import Me
-from memory.db.sqlite import SqliteDatabase
+from bot.intake.access import Gate
+from bot.intake.inbox import Inbox
+from bot.intake.queue import DurableQueue
+from bot.intake.updates import Me
+from bot.query_files import QUERY_FILES
 from memory.errors import StorageUnavailable
-from memory.migrate import migrate
+from memory.storage.migrate import migrate
+from memory.storage.sqlite import SqliteDatabase
 from memory.testing import ManualClock
 
 ROOT = Path(__file__).parent.parent.parent
-QUERIES = [ROOT / "memory" / "queries.sql", ROOT / "bot" / "queries.sql"]
 ME = Me(99, "continuity_bot")
 
 
@@ -43,7 +44,7 @@ class House:
 @pytest.fixture
 async def house(tmp_path):
     migrate(tmp_path / "c.db")
-    db = await SqliteDatabase.open(tmp_path / "c.db", QUERIES)
+    db = await SqliteDatabase.open(tmp_path / "c.db", QUERY_FILES)
     yield House(db)
     await db.close()
 

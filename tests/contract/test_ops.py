@@ -8,12 +8,12 @@ import pytest
 from ops_house import GROUP, House, bot_at_work
 
 from bot.app import database_lock
-from bot.mind import QUERIES as APP_QUERIES
-from bot.ops.desk import QUERIES, lock_path
+from bot.ops.workspace import lock_path
+from bot.query_files import QUERY_FILES
 from bot.settings import Settings
-from memory.db import load_queries
-from memory.migrate import FOLDER, migrate
 from memory.ports import Statement
+from memory.storage.migrate import FOLDER, migrate
+from memory.storage.named_queries import load_queries
 
 LOOKING = (
     ("status",),
@@ -326,7 +326,7 @@ def test_the_commands_and_the_bot_mean_the_same_lock(house):
 
 def test_no_query_of_the_commands_hides_one_of_the_bot():
     """All files load together: every name is used once."""
-    assert load_queries(sorted({*APP_QUERIES, *QUERIES}))
+    assert load_queries(QUERY_FILES)
 
 
 def test_help_and_run_start_without_the_heavy_libraries():

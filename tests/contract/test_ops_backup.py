@@ -10,7 +10,7 @@ import pytest
 from ops_house import House, bot_at_work
 
 from bot.ops.backup import DATABASE, MANIFEST, back_up
-from bot.ops.desk import look
+from bot.ops.workspace import open_read_only
 from bot.settings import Settings
 
 POINTS = (
@@ -101,10 +101,10 @@ async def test_what_is_forgotten_during_a_backup_is_not_in_it(backed_up, tmp_pat
     class Forgetting:
         async def backup_to(self, target):
             backed_up.checkpoint(0).unlink()
-            await desk.db.backup_to(target)
+            await workspace.db.backup_to(target)
 
-    async with look(settings) as desk:
-        backup = await back_up(replace(desk, db=Forgetting()), tmp_path / "second")
+    async with open_read_only(settings) as workspace:
+        backup = await back_up(replace(workspace, db=Forgetting()), tmp_path / "second")
     assert backup.checkpoints == 0
     assert list((tmp_path / "second" / "checkpoints").iterdir()) == []
 

@@ -7,10 +7,10 @@ import pytest
 
 import memory as package
 from memory.errors import StorageUnavailable
-from memory.languages import Languages
-from memory.promoter import Promoter, due, read_memory_row
-from memory.recorder import Recorder
-from memory.search import Searcher, index_turn
+from memory.language.languages import Languages
+from memory.longterm.promoter import Promoter, due, read_memory_row
+from memory.search.searcher import Searcher, index_turn
+from memory.sessions.recorder import Recorder
 from memory.testing import make_exchange, make_turn, open_memory
 
 ROOM = Path(package.__file__).parent
@@ -20,7 +20,7 @@ LANGUAGES = Languages.load()
 
 @pytest.fixture
 async def memory(tmp_path):
-    async with open_memory(tmp_path, queries=[ROOM / "search.sqlite.sql"]) as opened:
+    async with open_memory(tmp_path) as opened:
         opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES),)
         yield opened
 

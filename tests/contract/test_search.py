@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search import Searcher, index_memory, index_turn, merge_index, unindex_memory
-from memory.store import insert_turn
+from memory.search.searcher import Searcher, index_memory, index_turn, merge_index, unindex_memory
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_turn
 from memory.testing import WordCounter, make_turn
 from memory.types import Memory
 
@@ -38,7 +39,7 @@ async def db(tmp_path):
     migrate(path)
     extra = tmp_path / "forget.sql"
     extra.write_text(FORGET, encoding="utf-8")
-    database = await SqliteDatabase.open(path, [PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql", extra])
+    database = await SqliteDatabase.open(path, [*QUERY_FILES, extra])
     yield database
     await database.close()
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
+from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search import Searcher, index_turn
-from memory.semantic import LEAST, Semantic
-from memory.store import insert_turn
+from memory.search.searcher import Searcher, index_turn
+from memory.search.semantic import LEAST, Semantic
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_turn
 from memory.testing import make_turn
 
 PACKAGE = Path(memory.__file__).parent
@@ -59,7 +60,7 @@ async def db(tmp_path):
     migrate(tmp_path / "continuity.db")
     extra = tmp_path / "test.sql"
     extra.write_text(QUERIES, encoding="utf-8")
-    files = [PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql", extra]
+    files = [*QUERY_FILES, extra]
     database = await SqliteDatabase.open(tmp_path / "continuity.db", files)
     yield database
     await database.close()
@@ -236,7 +237,7 @@ async def test_forgetting_takes_the_vectors_along(db, say, searcher, semantic):
     await searcher.search(HERE, "Which vessel?")
 
     await db.write(Statement("test_forget_turn", {"turn_id": "t_1"}))
-    searcher.let_go()
+    searcher.clear_cache()
 
     assert all(ref and ref != "t_1" for ref, *_ in await vectors(db))
     assert "t_1" not in {item.ref for item in await searcher.search(HERE, "Which vessel?")}

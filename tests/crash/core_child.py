@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from memory.errors import StorageUnavailable
-from memory.recorder import Exchange
-from memory.store import insert_turn
+from memory.sessions.recorder import Exchange
+from memory.storage.store import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
 
 CONVERSATION = "tg:1:1:0"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory import migrate as migrations
 from memory.errors import SchemaMismatch, StorageError
-from memory.migrate import available, migrate, pending, status
+from memory.storage import migrate as migrations
+from memory.storage.migrate import available, migrate, pending, status
 
 ROOT = Path(memory.__file__).parent.parent
 COLUMN = re.compile(

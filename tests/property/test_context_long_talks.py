@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from memory.budget import Budget
-from memory.compaction import mark_of, plan, truncation, verbatim
-from memory.context_builder import ContextInputs, build, prompt
-from memory.languages import Languages
-from memory.summarizer import summarize
+from memory.context.budget import Budget
+from memory.context.compaction import mark_of, plan, truncation, verbatim
+from memory.context.context_builder import ContextInputs, build, prompt
+from memory.context.tokens import TiktokenCounter
+from memory.language.languages import Languages
+from memory.state.summarizer import summarize
 from memory.testing import make_state, make_turn
-from memory.tokens import TiktokenCounter
 from memory.types import ToolCall
 
 LANGUAGES = Languages.load()

@@ -5,15 +5,15 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.budget import FRAME_TOKENS, Budget
-from memory.compaction import mark_of, plan, truncation, verbatim
-from memory.context_builder import ContextInputs, build, prompt
-from memory.languages import Languages
-from memory.packet_text import stable_text, turn_text
-from memory.summarizer import summarize
+from memory.context.budget import FRAME_TOKENS, Budget
+from memory.context.compaction import mark_of, plan, truncation, verbatim
+from memory.context.context_builder import ContextInputs, build, prompt
+from memory.context.packet_text import stable_text, turn_text
+from memory.context.tokens import TiktokenCounter
+from memory.context.transcript import turn_tokens
+from memory.language.languages import Languages
+from memory.state.summarizer import summarize
 from memory.testing import START_MS, make_turn
-from memory.tokens import TiktokenCounter
-from memory.transcript import turn_tokens
 from memory.types import (
     JobProgress,
     OpenLoop,

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from memory.continuity.generate import generate
 from memory.continuity.packet import GUARDRAILS
 from memory.continuity.scoring import without
-from memory.continuity.testing import make_loop, make_memory, make_owner, make_session, make_topic
 from memory.continuity.text import one_line, repair_mojibake
 from memory.continuity.types import (
     ACTIVE_MAX,
@@ -23,7 +22,7 @@ from memory.continuity.types import (
     Role,
 )
 from memory.continuity.wording import accepted_wording, apply_wording
-from memory.testing import START_MS
+from memory.testing import START_MS, make_loop, make_memory, make_owner, make_session, make_topic
 from memory.types import LoopKind, MemoryKind
 
 HOSTILE = st.sampled_from(

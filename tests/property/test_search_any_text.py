@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memory
-from memory.db.sqlite import SqliteDatabase
-from memory.languages import Languages
-from memory.migrate import migrate
-from memory.search import Searcher, index_turn
-from memory.search_words import index_terms, split_words
-from memory.store import insert_turn
+from memory.language.languages import Languages
+from memory.search.searcher import Searcher, index_turn
+from memory.search.terms import index_terms, split_words
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import insert_turn
 from memory.testing import make_turn
 
 PACKAGE = Path(memory.__file__).parent
@@ -54,7 +55,7 @@ def test_any_text_can_be_stored_and_asked(said, asked):
     storable = [text.replace("\x00", " ").encode("utf-8", "replace").decode() for text in said]
 
     async def run(path):
-        db = await SqliteDatabase.open(path, [PACKAGE / "queries.sql", PACKAGE / "search.sqlite.sql"])
+        db = await SqliteDatabase.open(path, QUERY_FILES)
         languages = Languages.load()
         turns = [make_turn(seq=n, user_text=text, assistant_text=text) for n, text in enumerate(storable, start=1)]
         try:

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.languages import Languages
-from memory.state_manager import apply_turn, new_state, read_turn, session_title
+from memory.language.languages import Languages
+from memory.state.state_manager import apply_turn, new_state, read_turn, session_title
 from memory.types import ConversationTurn, SessionState
 
 LANGUAGES = Languages.load()

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.languages import Languages
-from memory.promotion import candidates, write_if_worthy
-from memory.references import options_of, resolve
-from memory.state_manager import new_state, open_loop
+from memory.language.due_dates import find_due, parse_when, reminder
+from memory.language.languages import Languages
+from memory.longterm.promotion import candidates, write_if_worthy
+from memory.state.references import options_of, resolve
+from memory.state.state_manager import new_state, open_loop
 from memory.types import ConversationTurn
-from memory.when import find_due, parse_when, reminder
 
 LANGUAGES = Languages.load()
 CODES = st.sampled_from([*LANGUAGES.codes, "ja", "xx"])

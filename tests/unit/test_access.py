@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.access import TRIES, Gate
-from bot.waiting import Waiting, limit
+from bot.intake.access import TRIES, Gate
+from bot.turns.model_waits import Waiting, limit
 
 
 def gate(**overrides):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.budget import CUT_ORDER, TIERS, Budget
+from memory.context.budget import CUT_ORDER, TIERS, Budget
 
 
 def test_the_defaults_are_those_of_the_design():

@@ -5,10 +5,10 @@ import stat
 import orjson
 import pytest
 
-from memory.checkpoint import CheckpointFiles, file_name, pack, session_of, unpack
 from memory.errors import CheckpointDamaged, CheckpointError, CheckpointForeign, CheckpointMissing, StorageUnavailable
-from memory.hydrator import snapshot_of
-from memory.store import chain
+from memory.sessions.hydrator import snapshot_of
+from memory.storage.checkpoint import CheckpointFiles, file_name, pack, session_of, unpack
+from memory.storage.store import chain
 from memory.testing import ManualClock, make_state, make_turn
 from memory.types import ConversationCheckpointSnapshot
 

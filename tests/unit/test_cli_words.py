@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from filelock import FileLock
 
+from bot.ops.format import find_session, printable, short_ids, size, when
 from bot.ops.lock import holder, pid_in
 from bot.ops.sessions import chat_of
 from bot.ops.status import Waiting, report_in_words, unfinished_in_words
-from bot.ops.words import find_session, printable, short_ids, size, when
 from memory.errors import UnknownSession
 
 IDS = ["s_aaaaaaaaaa11", "s_aaaaaaaaaa22", "s_bbbbbbbbbb33"]

@@ -4,8 +4,16 @@ from itertools import pairwise
 
 import pytest
 
-from memory.budget import TIERS, Budget
-from memory.context_builder import ContextInputs, build, prompt, reference_text, select_threads, stable_text, turn_text
+from memory.context.budget import TIERS, Budget
+from memory.context.context_builder import (
+    ContextInputs,
+    build,
+    prompt,
+    reference_text,
+    select_threads,
+    stable_text,
+    turn_text,
+)
 from memory.testing import START_MS, WordCounter, make_state, make_turn
 from memory.types import (
     CompactionMark,

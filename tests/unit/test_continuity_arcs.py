@@ -10,7 +10,9 @@ from memory.continuity.framing import frame
 from memory.continuity.generate import generate
 from memory.continuity.merging import merge
 from memory.continuity.scoring import score, select, without
-from memory.continuity.testing import (
+from memory.continuity.types import BootstrapInputs, DroppedArc
+from memory.testing import (
+    START_MS,
     make_arc,
     make_loop,
     make_memory,
@@ -19,8 +21,6 @@ from memory.continuity.testing import (
     make_session,
     make_topic,
 )
-from memory.continuity.types import BootstrapInputs, DroppedArc
-from memory.testing import START_MS
 
 
 def inputs_of(*sessions, memories=(), **rest):

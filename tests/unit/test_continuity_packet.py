@@ -10,11 +10,10 @@ import pytest
 from memory.continuity.packet import GUARDRAILS, fit, internal_packet, preview
 from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
-from memory.continuity.testing import make_arc, make_persona
 from memory.continuity.text import generalize, one_line, repair_mojibake, sentences, words
 from memory.continuity.types import Selection
 from memory.continuity.wording import accepted_wording, apply_wording
-from memory.testing import WordCounter
+from memory.testing import WordCounter, make_arc, make_persona
 
 KINDS = ("project", "theme", "question", "constraint", "relationship")
 
@@ -134,7 +133,7 @@ def test_right_text_is_left_alone(text):
 
 def test_starting_the_program_does_not_load_the_repair_library():
     """The modules can be imported without paying for ftfy."""
-    code = "import sys, memory.bootstrap, memory.continuity.generate; sys.exit('ftfy' in sys.modules)"
+    code = "import sys, memory.continuity.bootstrap, memory.continuity.generate; sys.exit('ftfy' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bot.personas import PersonaError, load_persona, load_personas, persona_names
+from bot.people.personas import PersonaError, load_persona, load_personas, persona_names
 from memory.continuity.offer import injection, offer, session_mode
 from memory.continuity.relationship import relationship_state
 from memory.continuity.staleness import Workload, fingerprint, heartbeat_decision, staleness
-from memory.continuity.testing import make_loop, make_memory, make_owner, make_persona, make_session
 from memory.continuity.types import (
     BootstrapInputs,
     CachedBootstrap,
@@ -18,7 +17,7 @@ from memory.continuity.types import (
     Selection,
     SessionChoice,
 )
-from memory.testing import START_MS
+from memory.testing import START_MS, make_loop, make_memory, make_owner, make_persona, make_session
 
 # --- relationship state
 

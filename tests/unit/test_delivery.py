@@ -8,11 +8,11 @@ import httpx
 import pytest
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError, TimedOut
 
-from bot.delivery import after_failure, backoff_s, proven_unsent
-from bot.high_water import HighWater, scope_of
-from bot.outbox import Part
-from bot.pace import Limits, Pace
-from bot.telegram_calls import Failure, classify
+from bot.delivery.message_ids import HighestMessageIds, scope_of
+from bot.delivery.outbox import Part
+from bot.delivery.rate_limit import RateLimiter, RateLimits
+from bot.delivery.sender import after_failure, backoff_s, proven_unsent
+from bot.delivery.telegram_calls import Failure, classify
 
 PART = Part(
     part_id="o_1", bot_id=9, conversation_id="c", chat_id=7, thread_id=None, position=1, turn_id="t_1", part_no=0,
@@ -77,7 +77,7 @@ def test_a_part_is_proven_unsent_only_within_the_probed_ids():
 
 def test_private_chats_share_a_counter_and_supergroups_do_not():
     """Message ids of one bot's private chats and small groups come from one counter."""
-    water = HighWater()
+    water = HighestMessageIds()
     water.saw(7, 10)
     water.saw(-1001234567890, 5000)
     water.saw(8, 9)
@@ -94,7 +94,7 @@ def test_the_back_off_grows_and_has_an_end():
 
 def test_a_private_chat_gets_one_message_a_second():
     """The second waits for the rest of the second; another chat does not."""
-    pace = Pace()
+    pace = RateLimiter()
     pace.sent(7, 100.0)
 
     assert pace.wait_s(7, 100.25) == 0.75
@@ -104,7 +104,7 @@ def test_a_private_chat_gets_one_message_a_second():
 
 def test_a_group_gets_twenty_messages_a_minute():
     """The twenty-first waits until the first is a minute old."""
-    pace = Pace()
+    pace = RateLimiter()
     for number in range(20):
         pace.sent(-5, 100.0 + number)
 
@@ -114,7 +114,7 @@ def test_a_group_gets_twenty_messages_a_minute():
 
 def test_thirty_messages_a_second_over_all():
     """All chats together wait when the second is full."""
-    pace = Pace()
+    pace = RateLimiter()
     for chat_id in range(1, 31):
         pace.sent(chat_id, 100.0)
 
@@ -123,7 +123,7 @@ def test_thirty_messages_a_second_over_all():
 
 def test_a_stall_holds_only_its_chat():
     """A 429 names one chat's waiting time."""
-    pace = Pace(Limits(private_gap_s=0))
+    pace = RateLimiter(RateLimits(private_gap_s=0))
     pace.stall(7, 105.0)
 
     assert (pace.wait_s(7, 100.0), pace.wait_s(8, 100.0)) == (5.0, 0.0)

@@ -7,7 +7,7 @@ import pytest
 from bot.ops import checks
 from bot.ops.checkpoints import LogFacts, Verdict, judge
 from bot.ops.doctor import deleted_files, mount_kind
-from memory.hydrator import HydrationReport
+from memory.sessions.hydrator import HydrationReport
 
 
 @pytest.mark.parametrize(

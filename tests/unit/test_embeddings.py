@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from memory import embeddings
-from memory.embeddings import load
-from memory.semantic import PASSAGE_WORDS, PASSAGES, passages
+from memory.search import embeddings
+from memory.search.embeddings import load
+from memory.search.semantic import PASSAGE_WORDS, PASSAGES, passages
 
 WITHOUT = "the extra `semantic` is not installed: pip install -e '.[semantic]'"
 

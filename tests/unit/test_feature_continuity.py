@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from bot.features.continuity_idle import Idle
-from bot.features.continuity_preview import asked_message, offer_message, shown_message
-from bot.features.continuity_settings import settings_message
-from bot.outbox import Button
-from memory.bootstrap import BootstrapPreview
+from bot.delivery.outbox import Button
+from bot.features.continuity.idle import Idle
+from bot.features.continuity.preview import asked_message, offer_message, shown_message
+from bot.features.continuity.settings import settings_message
+from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc, Preference
 from memory.testing import ManualClock
 
@@ -134,7 +134,7 @@ def idle(db, *, is_idle, clock):
 
 async def test_the_heartbeat_beats_again_and_again_until_it_is_cancelled(monkeypatch):
     """While nobody writes it looks for what is stale."""
-    monkeypatch.setattr("bot.features.continuity_idle._load", lambda: 0.0)
+    monkeypatch.setattr("bot.features.continuity.idle._load", lambda: 0.0)
     db = Rows()
     task = asyncio.create_task(idle(db, is_idle=True, clock=ManualClock()).run())
     for _ in range(2):
@@ -148,7 +148,7 @@ async def test_the_heartbeat_beats_again_and_again_until_it_is_cancelled(monkeyp
 
 def test_a_message_keeps_the_heartbeat_waiting(monkeypatch):
     """The workload tells how long nobody wrote, and whether a lane works."""
-    monkeypatch.setattr("bot.features.continuity_idle._load", lambda: 0.0)
+    monkeypatch.setattr("bot.features.continuity.idle._load", lambda: 0.0)
     clock = ManualClock()
     at_work = idle(Rows(), is_idle=False, clock=clock)
     at_work.message_arrived()

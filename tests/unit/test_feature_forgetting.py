@@ -6,9 +6,9 @@ import pytest
 from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
 from bot.features.memories import holding, memory_list
-from memory.erasure import carries, moved, own_words, related, renumbered, traces
-from memory.forget import Proof, Tally
-from memory.store import chain
+from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
+from memory.privacy.forget import ForgetCounts, Proof
+from memory.storage.store import chain
 from memory.testing import START_MS, make_turn
 from memory.types import Memory
 
@@ -87,7 +87,7 @@ def test_a_button_becomes_a_wish(payload, expected):
 )
 def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     """That there is no trace is said only after a look that found none, with the log emptied."""
-    text = report_text(Tally(turns=12, memories=3, summaries=1), proof, log_emptied=emptied)
+    text = report_text(ForgetCounts(turns=12, memories=3, summaries=1), proof, log_emptied=emptied)
 
     assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
 

@@ -4,7 +4,7 @@ import pytest
 
 from bot import replies
 from bot.features.loops import LISTED, Listed, changed, loop_line, loop_list, open_matters
-from memory.state_manager import close_loop
+from memory.state.state_manager import close_loop
 from memory.testing import START_MS, make_state
 from memory.types import OpenLoop
 

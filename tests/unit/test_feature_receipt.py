@@ -8,9 +8,9 @@ import pytest
 from bot import replies
 from bot.features import exporting
 from bot.features.receipt import bar, compaction_text, receipt_text, summary_text, tier_line
-from bot.spending import day_of, spent
-from memory.store import Compaction
-from memory.summarizer import HEADER
+from bot.people.spending import day_of, spent
+from memory.state.summarizer import HEADER
+from memory.storage.store import Compaction
 from memory.testing import START_MS, make_state
 from memory.types import CompactionMark, TierReceipt
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from memory.errors import UnknownSession
-from memory.state_manager import new_state
-from memory.store import chain, turn_digest
+from memory.state.state_manager import new_state
+from memory.storage.store import chain, turn_digest
 from memory.testing import Memory, make_exchange, start_memory
 
 CONVERSATION = "tg:1:1:0"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import bot
-from bot.job_rules import (
+from bot.answers.remind_first import asked_for, completed, stands_alone
+from bot.people.choices import People, choices_in, find_time_zone
+from bot.query_files import BOT_QUERY_FILES
+from bot.reminders.rules import (
     HOUR_MS,
     Job,
     due_jobs,
@@ -28,14 +29,11 @@ from bot.job_rules import (
     tomorrow_ms,
     when_text,
 )
-from bot.people import People, choices_in, find_time_zone
-from bot.reminding import asked_for, completed, stands_alone
 from memory.errors import Conflict
-from memory.languages import Languages
-from memory.state_manager import apply_turn, begin_job, end_job
+from memory.language.languages import Languages
+from memory.state.state_manager import apply_turn, begin_job, end_job
 from memory.testing import ManualClock, make_state, make_turn, open_memory
 
-BOT_QUERIES = Path(bot.__file__).parent / "queries.sql"
 LANGUAGES = Languages.load()
 NOW_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
 STATUSES = ("scheduled", "delivered", "done", "cancelled")
@@ -52,7 +50,7 @@ def make_job(**overrides: Any) -> Job:
 
 @pytest.fixture
 async def db(tmp_path):
-    async with open_memory(tmp_path, queries=[BOT_QUERIES]) as opened:
+    async with open_memory(tmp_path, queries=BOT_QUERY_FILES) as opened:
         yield opened.db
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.lanes import Lanes, next_batch
-from bot.updates import Envelope
+from bot.intake.updates import Envelope
+from bot.turns.lanes import Lanes, next_batch
 
 
 def envelope(update_id=1, *, conversation="c1", kind="text", **fields):

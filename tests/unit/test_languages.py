@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.languages import Languages
+from memory.language.languages import Languages
 
 LANGUAGES = Languages.load()
 CUES = set(LANGUAGES.get("en").cues)

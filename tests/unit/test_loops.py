@@ -2,11 +2,11 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.loops import MAX_CLOSED, MAX_OPEN, Draft, Moment, add, asks_back, bounded, closed, defers
-from memory.sentences import plain_sentence
-from memory.signs import read_sentences
-from memory.state_manager import apply_turn, live_loops, new_state
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.language.sentences import plain_sentence
+from memory.state.loops import MAX_CLOSED, MAX_OPEN, Draft, Moment, add, asks_back, bounded, closed, defers
+from memory.state.state_manager import apply_turn, live_loops, new_state
 from memory.types import ConversationTurn
 
 LANGUAGES = Languages.load()

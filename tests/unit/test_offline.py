@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import memory
-from bot.offline import OfflineResponder
-from bot.offline_material import MAX_CHARS
-from bot.offline_words import words_of
-from bot.responder import Answer, Ask
-from memory.db.sqlite import SqliteDatabase
+from bot.answers.offline.material import MAX_CHARS
+from bot.answers.offline.responder import OfflineResponder
+from bot.answers.offline.words import words_of
+from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
-from memory.languages import Languages
-from memory.migrate import migrate
-from memory.search import Searcher, index_turn
-from memory.state_manager import apply_turn, new_state, read_turn
-from memory.store import Store, insert_session, insert_turn
+from memory.language.languages import Languages
+from memory.search.searcher import Searcher, index_turn
+from memory.state.state_manager import apply_turn, new_state, read_turn
+from memory.storage.migrate import migrate
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store, insert_session, insert_turn
 from memory.testing import START_MS, ManualClock
 from memory.types import ConversationContextPacket, ConversationTurn, RetrievedItem, SessionState
 
@@ -516,7 +516,7 @@ async def test_finds_across_sessions_in_a_real_database(tmp_path: Path):
     """With the real store and search, what was said in an earlier session is found, quoted with its day."""
     path = tmp_path / "continuity.db"
     migrate(path)
-    db = await SqliteDatabase.open(path, sorted(Path(memory.__file__).parent.glob("*.sql")))
+    db = await SqliteDatabase.open(path, QUERY_FILES)
     talk = Talk()
     store = Store(db)
     for text in ("My sister Ana lives in Lisbon.", "the weather was awful over Oslo"):

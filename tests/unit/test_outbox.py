@@ -6,8 +6,8 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.high_water import HighWater
-from bot.outbox import MAX_UTF16, Button, Message, Outbox, Target, render
+from bot.delivery.message_ids import HighestMessageIds
+from bot.delivery.outbox import MAX_UTF16, Button, Message, Outbox, Target, render
 from memory.testing import ManualClock, SequentialIds
 
 TARGET = Target(9, "tg:9:7:0", 7, None, 7)
@@ -18,7 +18,7 @@ def units(text: str) -> int:
 
 
 def outbox():
-    return Outbox(None, ManualClock(), SequentialIds(), HighWater())
+    return Outbox(None, ManualClock(), SequentialIds(), HighestMessageIds())
 
 
 def test_markdown_becomes_text_and_entities():

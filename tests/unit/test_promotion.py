@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.promotion import WORTHY, candidates, write_if_worthy
+from memory.language.languages import Languages
+from memory.longterm.promotion import WORTHY, candidates, write_if_worthy
 from memory.types import ConversationTurn, Memory, MemoryCandidate
 
 LANGUAGES = Languages.load()

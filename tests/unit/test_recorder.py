@@ -7,10 +7,10 @@ import orjson
 import pytest
 
 from memory.errors import Conflict, StorageUnavailable, UnknownSession
-from memory.hydrator import Hydrator
 from memory.ports import Statement
-from memory.recorder import Recorder, storable
-from memory.store import Store, insert_turn, point_conversation
+from memory.sessions.hydrator import Hydrator
+from memory.sessions.recorder import Recorder, storable
+from memory.storage.store import Store, insert_turn, point_conversation
 from memory.testing import make_exchange, make_turn, open_memory, start_memory
 from memory.types import ConversationContextPacket, TierReceipt, ToolCall
 

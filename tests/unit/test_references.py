@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.references import options_of, resolve
-from memory.state_manager import new_state, open_loop
+from memory.language.languages import Languages
+from memory.state.references import options_of, resolve
+from memory.state.state_manager import new_state, open_loop
 from memory.types import PendingClarification
 
 ENGLISH = Languages.load().get("en")

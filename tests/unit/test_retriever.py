@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.retriever import WEIGHTS, DayOf, Hit, Message, Question, rank, shortlist, term_weights, weigh
+from memory.search.retriever import WEIGHTS, DayOf, Hit, Message, Question, rank, shortlist, term_weights, weigh
 
 DAY_MS = 86_400_000
 TERMS = ("harbour", "lunch")

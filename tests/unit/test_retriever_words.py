@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.retriever import DayOf
-from memory.search_words import index_terms, read_question, search_words, split_words, stem
+from memory.language.languages import Languages
+from memory.search.retriever import DayOf
+from memory.search.terms import index_terms, read_question, search_words, split_words, stem
 
 NOW_MS = 1_779_000_000_000
 """17 May 2026."""

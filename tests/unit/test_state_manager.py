@@ -2,8 +2,8 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.state_manager import (
+from memory.language.languages import Languages
+from memory.state.state_manager import (
     apply_turn,
     close_loop,
     end_job,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.store import (
+from memory.storage.store import (
     chain,
     insert_session,
     insert_turn,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.languages import Languages
-from memory.reported import report
-from memory.summarizer import HEADER, fold, fold_due, gist_of, important, read_notes, sentences_of, summarize
+from memory.language.languages import Languages
+from memory.language.reported import report
+from memory.state.summarizer import HEADER, fold, fold_due, gist_of, important, read_notes, sentences_of, summarize
 from memory.testing import WordCounter, make_state, make_turn
 
 LANGUAGES = Languages.load()

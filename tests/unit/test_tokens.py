@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memory.tokens import RANKS_SHA256, TiktokenCounter, load_encoding, place_ranks, rough_count
+from memory.context.tokens import RANKS_SHA256, TiktokenCounter, load_encoding, place_ranks, rough_count
 
 
 @pytest.fixture
@@ -75,4 +75,4 @@ def test_nothing_is_loaded_before_it_is_needed():
     TiktokenCounter(lambda: loads.append(1))
 
     assert loads == []
-    assert "memory.tokens" in sys.modules
+    assert "memory.context.tokens" in sys.modules

@@ -5,26 +5,24 @@ from __future__ import annotations
 import asyncio
 import inspect
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
 
-import bot
-from bot.history import tool_calls
-from bot.responder import Ask
-from bot.toolbox import MAX_CALLS, Toolbox, Tools, moment_of
-from bot.toolset import toolset
-from memory import state_manager
+from bot.answers.model_messages import tool_calls
+from bot.answers.responder import Ask
+from bot.answers.tool_schemas import toolset
+from bot.answers.tools import MAX_CALLS, Toolbox, Tools, moment_of
+from bot.query_files import BOT_QUERY_FILES
 from memory.errors import StorageUnavailable
-from memory.languages import Languages
+from memory.language.languages import Languages
+from memory.state import state_manager
 from memory.testing import make_state, open_memory
 from memory.types import ConversationContextPacket, RetrievedItem
 
 LANGUAGES = Languages.load()
 NOW_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
-QUERIES = [Path(bot.__file__).parent / "queries.sql", Path(state_manager.__file__).parent / "search.sqlite.sql"]
 
 
 def make_ask(**overrides: Any) -> Ask:
@@ -134,7 +132,7 @@ async def test_a_note_is_written_once_and_none_of_its_statements_can_fail_the_tu
 
 
 async def test_open_matters_are_opened_and_closed_on_the_state_after_the_fold():
-    """The change is pure, counts as an edit, and closing what the turn itself dropped is harmless."""
+    """The change is pure, counts as an edit, and committer what the turn itself dropped is harmless."""
     state = state_manager.open_loop(make_state(), "send Ben the slides", turn_id="t_1", at_ms=NOW_MS)
     box = make_box(make_ask(state=state))
 
@@ -207,7 +205,7 @@ async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():
 
 async def test_forgetting_asks_when_too_much_is_meant(tmp_path):
     """Four notes about one word are listed instead of forgotten."""
-    async with open_memory(tmp_path, queries=QUERIES) as memory:
+    async with open_memory(tmp_path, queries=BOT_QUERY_FILES) as memory:
         box = Tools(memory.db, None, LANGUAGES, 4000).begin(make_ask())
         for name in ("Rex", "Bello", "Lassie", "Snowy"):
             await box.remember(f"A dog called {name} bit the neighbour", "fact")

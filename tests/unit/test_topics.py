@@ -1,8 +1,8 @@
 """Topics: named by the conversation's own words, decaying, capped, shifting."""
 
-from memory.languages import Languages
-from memory.signs import read_sentences
-from memory.topics import MAX_TOPICS, is_shift, key_phrases, title, touch
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.state.topics import MAX_TOPICS, is_shift, key_phrases, title, touch
 
 ENGLISH = Languages.load().get("en")
 

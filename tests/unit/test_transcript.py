@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from memory.testing import WordCounter, make_turn
-from memory.transcript import (
+from memory.context.transcript import (
     Message,
     abridge,
     clip_to_tokens,
@@ -17,6 +16,7 @@ from memory.transcript import (
     truncation_marker,
     turn_tokens,
 )
+from memory.testing import WordCounter, make_turn
 from memory.types import ToolCall
 
 COUNTER = WordCounter()
@@ -91,7 +91,7 @@ def test_the_marker_counts_turns():
     ],
 )
 def test_a_fence_cannot_be_closed_from_inside(hostile):
-    """Exactly one opening and one closing tag, however the content tries."""
+    """Exactly one opening and one committer tag, however the content tries."""
     block = fence(hostile, "Notes.")
     tags = re.findall(r"<\s*/?\s*data\b[^>]*>", block, re.IGNORECASE)
 

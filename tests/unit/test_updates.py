@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.updates import Me, batch_text, clean_text, conversation_key, read_update, sender
+from bot.intake.updates import Me, batch_text, clean_text, conversation_key, read_update, sender
 
 ME = Me(99, "continuity_bot")
 

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.languages import Languages
-from memory.when import find_due, parse_when, reminder
+from memory.language.due_dates import find_due, parse_when, reminder
+from memory.language.languages import Languages
 
 LANGUAGES = Languages.load()
 ZONE = "Europe/Berlin"

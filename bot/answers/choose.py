@@ -1,0 +1,45 @@
+"""Which model answers and which one writes summaries, by the settings; libraries are imported when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.answers.responder import Responder
+from bot.settings import Settings
+from memory.context.compactor import SummaryWriter
+from memory.language.languages import Languages
+from memory.ports import Database
+from memory.search.searcher import Searcher
+from memory.storage.store import Store
+from memory.types import ConversationTurn
+
+OFFLINE = "offline"
+
+
+def make_responder(
+    settings: Settings, db: Database, store: Store, searcher: Searcher, languages: Languages
+) -> Responder:
+    """Return who answers: the concierge without a model, or the model of the settings."""
+    if settings.continuity_model == OFFLINE:
+        from bot.answers.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
+
+        return OfflineResponder(store, searcher, languages)
+    from bot.answers.model import ModelResponder  # noqa: PLC0415
+    from bot.answers.tools import Tools  # noqa: PLC0415
+
+    tools = Tools(db, searcher, languages, settings.continuity_tool_output_max_chars)
+    return ModelResponder(settings.continuity_model, tools, timeout_s=settings.continuity_model_timeout_s)
+
+
+def summary_writer(settings: Settings) -> SummaryWriter | None:
+    """Return who writes summaries when a model is set for it; its import waits for the first summary."""
+    model = settings.continuity_summary_model
+    if not model or model == OFFLINE:
+        return None
+
+    async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
+        from bot.answers.model import write_summary  # noqa: PLC0415 - only with a model
+
+        return await write_summary(model, turns, previous)
+
+    return write

@@ -1,0 +1,1 @@
+"""The concierge without a language model: it answers from memory alone."""

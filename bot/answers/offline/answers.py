@@ -1,0 +1,355 @@
+"""What the offline concierge answers, from what was gathered. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.answers.offline.acknowledge import changes, ended, noted_lines, noted_text, remind, tell
+from bot.answers.offline.material import (
+    BEYOND,
+    DAY_MS,
+    KEY_WORDS,
+    MAX_CHARS,
+    MAX_LISTED,
+    NOTE,
+    PAGE,
+    RECALL,
+    Glance,
+    Material,
+    Quote,
+    Reply,
+    bullets,
+    capital,
+    count_of,
+    loop_line,
+    loops_in_short,
+    note_line,
+    plain_citation,
+    quote_line,
+    stated,
+)
+from bot.answers.offline.notes import Held, about_it, alive, stems
+from bot.answers.offline.times import due_of, is_today
+from bot.answers.offline.words import Words
+from memory.language.sentences import lowered
+from memory.state.references import resolve
+from memory.types import JobProgress, OpenLoop, PendingClarification
+
+
+def compose(m: Material) -> Reply:
+    """Return the answer; never empty, at most 3,500 characters."""
+    reply = _ANSWERS[m.request.kind](m)
+    lines = [reply.text.strip() or m.words.say("beyond_plain")]
+    if m.trouble:
+        lines.append(m.words.say("trouble"))
+    if m.request.tells and m.request.kind not in {"tell", "done", "drop"}:
+        noted = noted_lines(m)
+        lines = [*([noted_text(m, noted)] if noted else []), *lines]
+    return Reply(_clip("\n\n".join(lines)), reply.action_name, reply.asks)
+
+
+def _clip(text: str) -> str:
+    if len(text) <= MAX_CHARS:
+        return text
+    return text[: MAX_CHARS - 2].rsplit("\n", 1)[0].rstrip() + "\n…"
+
+
+# --- what it is asked -----------------------------------------------------------------------------------------------
+
+
+def _found(m: Material) -> list[str]:
+    topic, code = m.request.about, m.language.code
+    held = about_it(m.held, topic, code, share=m.request.share, limit=3 * PAGE)
+    shown = {note.turn_id for one in held for note in (one.note, one.before) if note}
+    quotes = [quote for quote in m.quotes if quote.turn_id not in shown]
+    if m.request.share:
+        held, quotes = _best(held, quotes, stems(topic, code))
+    return [note_line(m, one) for one in held] + [quote_line(m, quote) for quote in quotes]
+
+
+def _best(
+    held: Sequence[Held], quotes: Sequence[Quote], wanted: frozenset[str]
+) -> tuple[tuple[Held, ...], list[Quote]]:
+    """Return what names most of what is wanted: a free question has words that matter less."""
+    notes = [(len(wanted & stems(one.note.text, one.note.code)), one) for one in held]
+    said = [(len(wanted & stems(quote.text, quote.code)), quote) for quote in quotes]
+    most = max((score for score, _ in (*notes, *said)), default=0)
+    return tuple(one for score, one in notes if score == most), [quote for score, quote in said if score == most]
+
+
+def _paged(m: Material, head: str, lines: Sequence[str], action: str, tail: str = "") -> Reply:
+    if m.rest:
+        return Reply(f"{m.words.say('more_head')}\n{bullets(lines[PAGE:] or lines)}", action)
+    left = len(lines) - PAGE
+    question = m.words.say("more", count=left) if left > 0 else ""
+    text = "\n\n".join(filter(None, (f"{head}\n{bullets(lines[:PAGE])}", tail, question)))
+    return Reply(text, action, (question,) if question else ())
+
+
+def _know(m: Material) -> Reply:
+    about = f"“{m.cite(m.request.about)}”"
+    lines = _found(m)
+    if lines:
+        return _paged(m, m.words.say("know_head", about=about), lines, RECALL)
+    fresh = m.before.isolated
+    return Reply(m.words.say("know_nothing_fresh" if fresh else "know_nothing", about=about), RECALL)
+
+
+def _know_all(m: Material) -> Reply:
+    order = {"fact": 0, "preference": 1, "decision": 2}
+    held = sorted(m.held, key=lambda one: (order[one.note.kind], -one.note.at_ms))
+    if held:
+        return _paged(m, m.words.say("know_all_head"), [note_line(m, one) for one in held], RECALL)
+    fresh = m.before.isolated
+    return Reply(m.words.say("know_nothing_yet_fresh" if fresh else "know_nothing_yet"), RECALL)
+
+
+def _open(m: Material) -> Reply:
+    """List what is open, and the reminders that are to come."""
+    reply = _open_loops(m)
+    if not m.jobs:
+        return reply
+    jobs = f"{m.words.say('jobs_head')}\n{bullets(_job_line(m, job) for job in m.jobs[:PAGE])}"
+    parts = (jobs, reply.text) if reply.asks else (reply.text, jobs)
+    return replace(reply, text="\n\n".join(parts))
+
+
+def _job_line(m: Material, job: JobProgress) -> str:
+    if job.due_at_ms is None:
+        return m.cite(job.title)
+    key = "job_late" if job.due_at_ms <= m.now_ms else "job_due"
+    return m.words.say(key, text=m.cite(job.title), due=due_of(job.due_at_ms, m.now_ms, m.zone, m.words))
+
+
+def _open_loops(m: Material) -> Reply:
+    own = alive(m.before.open_loops)
+    if not own and not m.other_loops:
+        return Reply(m.words.say("open_none"), "list_open")
+    if len(own) == 1 and not m.other_loops:
+        question = _did_you(m, own)
+        text = m.words.say("open_one", text=loop_line(m, own[0]))
+        return Reply("\n".join(filter(None, (text, question))), "list_open", (question,) if question else ())
+    lines = [f"{number}. {loop_line(m, loop)}" for number, loop in enumerate(own, 1)]
+    parts = ["\n".join([m.words.say("open_head"), *lines])] if own else []
+    if m.other_loops:
+        parts.append(f"{m.words.say('open_earlier')}\n{bullets(loop_line(m, loop) for loop in m.other_loops)}")
+    return Reply("\n\n".join([*parts, m.words.say("open_hint")]), "list_open")
+
+
+def _did_you(m: Material, loops: Sequence[OpenLoop]) -> str:
+    """Return the question whether an overdue matter was done; its answer closes it. Only where it can be put well."""
+    for loop in loops:
+        matter = m.matter(loop)
+        late = matter.due_at_ms is not None and matter.due_at_ms < m.now_ms
+        if late and loop.owner == "user" and m.words.reads("verb_lead", lowered(matter.text)):
+            return m.words.say("did_you", text=plain_citation(matter.text))
+    return ""
+
+
+def _decided(m: Material) -> Reply:
+    decisions = [one for one in m.held if one.note.kind == "decision"]
+    topic = m.request.about
+    if topic:
+        found = about_it(decisions, topic, m.language.code, limit=3 * PAGE)
+        if not found:
+            text = m.words.say("decided_none_about", about=f"“{m.cite(topic)}”")
+            lines = [note_line(m, one) for one in about_it(m.held, topic, m.language.code, limit=MAX_LISTED)]
+            return Reply("\n".join([text, *([bullets(lines)] if lines else [])]), "list_decisions")
+        head = m.words.say("decided_about_head", about=f"“{m.cite(topic)}”")
+        return _paged(m, head, [note_line(m, one) for one in found], "list_decisions")
+    if not decisions:
+        return Reply(m.words.say("decided_none"), "list_decisions")
+    lines = [note_line(m, one) for one in reversed(decisions)]
+    return _paged(m, m.words.say("decided_head"), lines, "list_decisions")
+
+
+def _glance_lines(m: Material, glance: Glance) -> list[str]:
+    messages, day = count_of(m, glance.messages), capital(m.day(glance.at_ms))
+    key = "talked_earlier" if glance.title else "talked_earlier_plain"
+    head = m.words.say(key, Day=day, topics=m.cite(glance.title), messages=messages)
+    return [head, *(f"  · {capital(stated(m, one.note))}" for one in glance.held[-MAX_LISTED:])]
+
+
+def _talked(m: Material) -> Reply:
+    earlier = m.earlier
+    lines: list[str] = []
+    if m.request.span != "before":
+        lines.append(_now_line(m))
+    if m.request.span == "today":
+        earlier = tuple(glance for glance in earlier if is_today(glance.at_ms, m.now_ms, m.zone))
+    elif m.request.span == "":
+        earlier = earlier[:1]
+    for glance in earlier[:MAX_LISTED]:
+        lines += _glance_lines(m, glance)
+    if m.before.isolated:
+        lines.append(m.words.say("talked_fresh"))
+    elif m.request.span == "before" and not earlier:
+        lines += [m.words.say("talked_no_earlier"), _now_line(m)]
+    return Reply("\n".join(lines), "recap")
+
+
+def _now_line(m: Material) -> str:
+    if m.current is None or not m.current.messages:
+        return m.words.say("talked_nothing")
+    messages, day = count_of(m, m.current.messages), m.day(m.current.first_at_ms)
+    key = "talked_now" if m.current.title else "talked_now_plain"
+    return m.words.say(key, messages=messages, day=day, topics=m.cite(m.current.title))
+
+
+def _summarize(m: Material) -> Reply:
+    parts = [_now_line(m)]
+    if m.current and m.current.held:
+        parts.append(f"{m.words.say('noted_many')}\n{bullets(note_line(m, one) for one in m.current.held[-PAGE:])}")
+    own = alive(m.before.open_loops)
+    if own:
+        parts.append(f"{m.words.say('open_head')}\n{bullets(loop_line(m, loop) for loop in own[:PAGE])}")
+    elif m.current and m.current.messages:
+        parts.append(m.words.say("open_none"))
+    return Reply("\n\n".join(parts), "summarize")
+
+
+def _question(m: Material) -> Reply:
+    lines = _found(m)[: PAGE // 2]
+    if lines:
+        return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL)
+    if not m.request.about:
+        return Reply(m.words.say("beyond_plain"), BEYOND)
+    about = ", ".join(f"“{m.cite(word)}”" for word in m.request.about.split()[:KEY_WORDS])
+    return Reply(m.words.say("beyond", about=about), BEYOND)
+
+
+def _task(m: Material) -> Reply:
+    if noted_lines(m):
+        return tell(m)
+    lines = _found(m)[: PAGE // 2]
+    if lines:
+        return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL)
+    return Reply(m.words.say("beyond_task"), BEYOND)
+
+
+# --- short replies and courtesies -----------------------------------------------------------------------------------
+
+
+def _yes(m: Material) -> Reply:
+    _, closed = changes(m)
+    if closed:
+        return ended(m)
+    if m.pending is None:
+        plain = m.words.asked("plain_yes", lowered(m.text.strip()))
+        return Reply(m.words.say("yes_nothing" if plain else "ok"), "acknowledge")
+    return _answer_kept(m, m.pending)
+
+
+def _no(m: Material) -> Reply:
+    if m.pending is None:
+        return Reply(m.words.say("no_nothing"), "acknowledge")
+    overdue = next((loop for loop in alive(m.before.open_loops) if _did_you(m, [loop]) == m.pending.question), None)
+    if overdue:
+        return Reply(m.words.say("stays_open", text=loop_line(m, overdue)), "acknowledge")
+    if is_more(m.pending.question, m.words):
+        return Reply(m.words.say("no_fine"), "acknowledge")
+    return _answer_kept(m, m.pending)
+
+
+def _answer_kept(m: Material, pending: PendingClarification) -> Reply:
+    question, reply = m.cite(pending.question), m.cite(m.text)
+    return Reply(m.words.say("yes_other", reply=reply, question=f"“{question}”."), "acknowledge")
+
+
+def is_more(question: str, words: Words) -> bool:
+    """Return whether this is our own question whether to show the rest."""
+    head, _, tail = words.answers["more"].partition("{count}")
+    return question.startswith(head) and question.endswith(tail)
+
+
+def _choice(m: Material) -> Reply:
+    values = resolve(m.before, m.text, m.language).values()
+    loops = {loop.loop_id: loop for loop in m.before.open_loops}
+    _, closed = changes(m)
+    if closed:
+        return ended(m)
+    for value in values:
+        if value in loops:
+            return Reply(_loop_detail(m, loops[value]), "list_open")
+        if m.pending and value in m.pending.options:
+            question = m.cite(m.pending.question)
+            return Reply(m.words.say("chosen_option", question=question, option=m.cite(value)), "acknowledge")
+    return Reply(m.words.say("choice_nothing"), "acknowledge")
+
+
+def _loop_detail(m: Material, loop: OpenLoop) -> str:
+    since = m.words.say("said_line", Day=capital(m.day(loop.opened_at_ms)), text=m.quote(loop.text))
+    return f"{capital(loop_line(m, loop))}.\n{since}"
+
+
+_WHY: Final = {RECALL: "why_found", BEYOND: "why_beyond", NOTE: "why_note", "list_add": "why_note", "done": "why_note"}
+
+
+def _why(m: Material) -> Reply:
+    if not m.history:
+        return Reply(m.words.say("why_nothing"), "explain")
+    return Reply(m.words.say(_WHY.get(m.history[-1].action_name or "", "why_beyond")), "explain")
+
+
+def _hello(m: Material) -> Reply:
+    parts = [m.words.say("hello", name=f" {m.name}" if m.name else "")]
+    own = alive(m.before.open_loops)
+    if not m.history and m.earlier and m.earlier[0].title:
+        glance = m.earlier[0]
+        parts.append(m.words.say("hello_last", day=m.day(glance.at_ms), topics=m.cite(glance.title)))
+    waiting = [*own, *m.other_loops]
+    question = _did_you(m, own)
+    if question:
+        parts.append(question)
+    elif waiting:
+        parts.append(m.words.say("hello_open", items=loops_in_short(m, waiting)))
+    elif len(parts) == 1:
+        parts.append(m.words.say("hello_new"))
+    return Reply(" ".join(parts), "greet", (question,) if question else ())
+
+
+def _bye(m: Material) -> Reply:
+    own = alive(m.before.open_loops)
+    return Reply(m.words.say("bye_open", items=loops_in_short(m, own)) if own else m.words.say("bye"), "farewell")
+
+
+def _clock(m: Material) -> Reply:
+    moment = due_of(m.now_ms, m.now_ms + 7 * DAY_MS, m.zone, m.words)
+    return Reply(m.words.say("clock", moment=moment, zone=m.zone), "small_talk")
+
+
+def _line(key: str, action: str) -> Callable[[Material], Reply]:
+    return lambda m: Reply(m.words.say(key), action)
+
+
+_ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
+    "who": _line("who", "introduce"),
+    "help": _line("help", "help"),
+    "connect": _line("connect", "help"),
+    "clock": _clock,
+    "how_are_you": _line("how_are_you", "small_talk"),
+    "thanks": _line("thanks", "small_talk"),
+    "laughs": _line("laughs", "small_talk"),
+    "wordless": _line("wordless", "small_talk"),
+    "forget_all": _line("forget_all", "explain"),
+    "greeting": _hello,
+    "goodbye": _bye,
+    "open": _open,
+    "decided": _decided,
+    "talked": _talked,
+    "summarize": _summarize,
+    "know_all": _know_all,
+    "know": _know,
+    "yes": _yes,
+    "no": _no,
+    "why": _why,
+    "choice": _choice,
+    "done": ended,
+    "drop": ended,
+    "remind": remind,
+    "task": _task,
+    "question": _question,
+    "tell": tell,
+}

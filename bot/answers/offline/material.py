@@ -1,0 +1,192 @@
+"""What an answer of the offline concierge is made of, and how its pieces are set. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.answers.offline.notes import Held, Matter, Note, matter_of
+from bot.answers.offline.request import Request
+from bot.answers.offline.times import day_of, due_of
+from bot.answers.offline.words import Words, words_of
+from memory.language.languages import Language, Languages
+from memory.language.sentences import lowered, shorten
+from memory.types import ConversationTurn, JobProgress, OpenLoop, PendingClarification, SessionState
+
+MAX_CHARS: Final = 3_500
+PAGE: Final = 8
+MAX_QUOTE_CHARS: Final = 220
+MAX_LISTED: Final = 3
+DAY_MS: Final = 24 * 3_600_000
+KEY_WORDS: Final = 4
+MIN_WORD_CHARS: Final = 3
+
+RECALL: Final = "recall"
+BEYOND: Final = "beyond"
+NOTE: Final = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence that was said before."""
+
+    text: str
+    at_ms: int
+    who: str
+    """"user", "other" or "assistant"."""
+    turn_id: str
+    code: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A session in a few words."""
+
+    title: str
+    messages: int
+    first_at_ms: int
+    at_ms: int
+    held: tuple[Held, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """Everything an answer is made of."""
+
+    request: Request
+    text: str
+    words: Words
+    language: Language
+    now_ms: int
+    zone: str
+    name: str = ""
+    third_party: bool = False
+    before: SessionState
+    after: SessionState
+    """The state as this message leaves it."""
+    held: tuple[Held, ...] = ()
+    """Notes that stood before this message, oldest first."""
+    new: tuple[Note, ...] = ()
+    """Notes in this message."""
+    quotes: tuple[Quote, ...] = ()
+    current: Glance | None = None
+    earlier: tuple[Glance, ...] = ()
+    """Other sessions, the latest first; none in a session that was started fresh."""
+    other_loops: tuple[OpenLoop, ...] = ()
+    jobs: tuple[JobProgress, ...] = ()
+    """Reminders that are to come or were not called done."""
+    history: tuple[ConversationTurn, ...] = ()
+    rest: bool = False
+    """True when the first page was shown already and the user wants what is left."""
+    trouble: bool = False
+    cite: Callable[[str], str] = str
+    """How people's words, said back to them, are set."""
+    quote: Callable[[str], str] = str
+    """How people's words are set as they were said, so that they are not read as the assistant's own."""
+
+    def day(self, at_ms: int) -> str:
+        """Return the day as it is said in a sentence: "on 21 Nov"."""
+        return day_of(at_ms, self.now_ms, self.zone, self.words)
+
+    def matter(self, loop: OpenLoop) -> Matter:
+        """Return an open loop as it is shown, read in the language it was put in."""
+        language = Languages.load().detect(loop.text, default=self.language.code)
+        return matter_of(loop, self.zone, language, words_of(language.code))
+
+    @property
+    def pending(self) -> PendingClarification | None:
+        """The question that waits for an answer."""
+        return self.before.pending_clarifications[-1] if self.before.pending_clarifications else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, what it is called in the turn log, and the questions that it asks."""
+
+    text: str
+    action_name: str
+    asks: tuple[str, ...] = ()
+
+
+def plain_citation(text: str) -> str:
+    """Return people's words as they go into an answer: on one line, without marks that would make it a question."""
+    bare = " ".join(text.split()).translate(_UNWANTED).translate(_QUOTES)
+    return shorten(bare, MAX_QUOTE_CHARS).rstrip(" .,;:")
+
+
+_UNWANTED: Final = {ord(mark): None for mark in "?\uff1f\u061f`*_[]<>"}
+_QUOTES: Final = {ord("\u201c"): "'", ord("\u201d"): "'", ord('"'): "'", ord("\u201e"): "'"}
+
+
+def code_citation(text: str) -> str:
+    """Return people's words as code, which the session state does not read at all."""
+    return f"`{plain_citation(text)}`"
+
+
+def said(m: Material, text: str) -> str:
+    """Return the user's words said back to them."""
+    return m.cite(m.words.mirror(text))
+
+
+def lower_first(text: str) -> str:
+    """Return a sentence to go on in the middle of another; names keep their capitals."""
+    head, _, _ = text.partition(" ")
+    return text[:1].lower() + text[1:] if head.lower() in {"your", "you", "the", "a", "an"} else text
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Return the lines as a list."""
+    return "\n".join(f"• {line}" for line in lines)
+
+
+def count_of(m: Material, count: int) -> str:
+    """Return "1 message", "3 messages"."""
+    return m.words.say("one_message") if count == 1 else m.words.say("messages", count=count)
+
+
+def capital(text: str) -> str:
+    """Return the text with a capital in front."""
+    return text[:1].upper() + text[1:]
+
+
+def loop_line(m: Material, loop: OpenLoop) -> str:
+    """Return an open loop on one line: what, and until when."""
+    matter = m.matter(loop)
+    text = m.cite(matter.text)
+    if matter.due_at_ms is None:
+        waits = loop.owner == "assistant" and loop.kind == "question"
+        return m.words.say("loop_me", text=text) if waits else text
+    due = due_of(matter.due_at_ms, m.now_ms, m.zone, m.words, exact=matter.exact)
+    key = "loop_due" if matter.due_at_ms >= m.now_ms else "loop_overdue"
+    return m.words.say(key, text=text, due=due)
+
+
+def loops_in_short(m: Material, loops: Sequence[OpenLoop]) -> str:
+    """Return open loops within a sentence, at most three of them."""
+    lines = [loop_line(m, loop) for loop in loops[:MAX_LISTED]]
+    more = f" (+{len(loops) - MAX_LISTED})" if len(loops) > MAX_LISTED else ""
+    return "; ".join(lines) + more
+
+
+def stated(m: Material, note: Note) -> str:
+    """Return a note said back to the user; of a decision only what was decided."""
+    text = note.text
+    lead = m.words.reads("decision_lead", lowered(text)) if note.kind == "decision" else None
+    if lead and lead.start() == 0 and lead.end() < len(text) == len(lowered(text)):
+        text = text[lead.end() :]
+    return said(m, text)
+
+
+def note_line(m: Material, held: Held) -> str:
+    """Return a note on one line: what, since when, and what it replaced."""
+    text, day = capital(stated(m, held.note)), m.day(held.note.at_ms)
+    if held.before:
+        return m.words.say("note_line_replaced", text=text, day=day, old=lower_first(stated(m, held.before)))
+    return m.words.say("note_line", text=text, day=day)
+
+
+def quote_line(m: Material, quote: Quote) -> str:
+    """Return what was said before on one line, with its day."""
+    key = {"user": "said_line", "other": "other_said_line"}.get(quote.who, "bot_said_line")
+    return m.words.say(key, Day=capital(m.day(quote.at_ms)), text=m.quote(quote.text))

@@ -1,0 +1,221 @@
+"""Notes: facts, preferences and decisions in what a person said, which of them still stand, and what is open. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from bot.answers.offline.words import Words, words_of
+from memory.language.due_dates import find_due
+from memory.language.intents import is_promise, is_request, read_sentences
+from memory.language.languages import Language, Languages
+from memory.language.reported import remark, specifics
+from memory.language.sentences import Sentence, lowered
+from memory.longterm.promotion import WORTHY, candidates
+from memory.search.terms import split_words, stem, words_for
+from memory.state.loops import ALIVE
+from memory.types import ConversationTurn, Memory, MemoryKind, OpenLoop
+
+MAX_NOTE_CHARS: Final = 240
+MIN_CONTENT: Final = 1
+_ONE_DAY_MS: Final = 24 * 3_600_000
+_EDGE: Final = " \t\n.,;:!…"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that a person stated, in their own words."""
+
+    kind: MemoryKind
+    subject: str
+    """Two notes with one subject compete; empty: it competes with none."""
+    text: str
+    turn_id: str
+    session_id: str
+    user_id: int | None
+    at_ms: int
+    code: str
+    """The language it was said in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A note that stands, and the older one that it took the place of."""
+
+    note: Note
+    before: Note | None = None
+
+
+def notes_of(turn: ConversationTurn, languages: Languages) -> tuple[Note, ...]:
+    """Return what the user states in a turn; nothing from forwarded text, questions, requests or suppositions."""
+    if turn.third_party or not turn.user_text.strip():
+        return ()
+    read = _read(turn.user_text, turn.language, languages)
+    return tuple(
+        Note(kind, subject, text, turn.turn_id, turn.session_id, turn.user_id, turn.created_at_ms, code)
+        for kind, subject, text, code in read
+    )
+
+
+@lru_cache(maxsize=8_192)
+def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[MemoryKind, str, str, str], ...]:
+    language = languages.get(code) if code else languages.detect(text)
+    words = words_of(language.code)
+    turn = ConversationTurn(
+        turn_id="", session_id="", conversation_id="", seq=1, user_text=text, assistant_text="",
+        language=language.code, created_at_ms=0,
+    )  # fmt: skip
+    found = [c for c in candidates(turn, languages) if c.score >= WORTHY]
+    notes = [(c.kind, c.subject, _trim(bare_of(c.text, words)), language.code) for c in found]
+    for sentence in read_sentences(text, language):
+        told = told_of(sentence, words)
+        if any(lowered(bare_of(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
+            continue
+        kind = _kind(sentence, told, language)
+        if kind:
+            notes.append((kind, subject_of(told, words), _trim(told), language.code))
+    return tuple(notes)
+
+
+def told_of(sentence: Sentence, words: Words) -> str:
+    """Return what the sentence tells."""
+    return bare_of(sentence.text, words)
+
+
+def bare_of(text: str, words: Words) -> str:
+    """Return the text without "remember that …" or "by the way" in front of it."""
+    asked = words.asked("remember", lowered(text))
+    if asked and len(lowered(text)) == len(text):
+        text = text[asked.start("about") :]
+    filler = words.reads("fillers", lowered(text))
+    return text[filler.end() :] if filler and filler.start() == 0 else text
+
+
+def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | None:
+    lower = lowered(told)
+    asked_to_keep = words_of(language.code).asked("remember", sentence.lower) is not None
+    if sentence.asks or is_promise(sentence, language) or language.has("hypothetical", lower):
+        return None
+    kind = remark(told, language)
+    if kind == "decision":
+        return kind
+    if (is_request(sentence, language) and not asked_to_keep) or len(sentence.content) < MIN_CONTENT:
+        return None
+    if kind in {"fact", "preference"}:
+        return "preference" if kind == "preference" else "fact"
+    return "fact" if asked_to_keep or (subject_of(told, words_of(language.code)) and specifics(told)) else None
+
+
+def subject_of(text: str, words: Words) -> str:
+    """Return what the sentence says something of ("flight leave" of "my flight leaves at 9"); empty if unclear."""
+    lower = lowered(text)
+    for frame in words.subjects:
+        found = frame.search(lower)
+        if found:
+            return " ".join(sorted(stems(found.group(), words.code)))
+    return ""
+
+
+def _trim(text: str) -> str:
+    line = " ".join(text.replace("\u2019", "'").split()).strip(_EDGE)
+    return line if len(line) <= MAX_NOTE_CHARS else line[: MAX_NOTE_CHARS - 1].rsplit(" ", 1)[0] + "…"
+
+
+@lru_cache(maxsize=16_384)
+def stems(text: str, code: str) -> frozenset[str]:
+    """Return the stems of the words of a text that mean something in a language."""
+    stop, common = words_for(code).stop, Languages.load().get(code).stop_words
+    return frozenset(stem(code, word) for word in split_words(text) if word not in stop and word not in common)
+
+
+def note_of_memory(memory: Memory, code: str) -> Note:
+    """Return a memory as a note."""
+    return Note(
+        memory.kind, memory.subject, _trim(memory.text), memory.turn_id, memory.session_id, memory.user_id,
+        memory.at_ms, code,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=16_384)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(split_words(text))
+
+
+def same(left: Note, right: Note) -> bool:
+    """Return whether two notes say the same in the same words, whatever their order and marks."""
+    return left.user_id == right.user_id and _words(left.text) == _words(right.text)
+
+
+def standing(notes: Iterable[Note]) -> tuple[Held, ...]:
+    """Return what stands, oldest first: of one subject the newest and what it replaced, of equal words the first."""
+    held: dict[int, Held] = {}
+    by_subject: dict[tuple[int | None, str], int] = {}
+    by_words: dict[tuple[int | None, frozenset[str]], int] = {}
+    for number, note in enumerate(sorted(notes, key=lambda note: note.at_ms)):
+        subject, text = (note.user_id, note.subject), (note.user_id, _words(note.text))
+        rival = by_subject.get(subject) if note.subject else None
+        twin = by_words.get(text)
+        if twin in held and rival in {None, twin}:
+            continue
+        older = held.pop(rival, None) if rival is not None else None
+        held[number] = Held(note, older.note if older else None)
+        by_subject[subject] = by_words[text] = number
+    return tuple(held.values())
+
+
+def about_it(notes: Iterable[Held], topic: str, code: str, *, share: float = 0.0, limit: int = 8) -> tuple[Held, ...]:
+    """Return the notes that speak of the topic, those that name most of it first, then the newest.
+
+    `share` of the topic's words must be named at least, one of them always.
+    """
+    wanted = stems(topic, code)
+    scored = [(len(wanted & stems(f"{held.note.text} {held.note.subject}", held.note.code)), held) for held in notes]
+    best = max((score for score, _ in scored), default=0)
+    if not best:
+        return ()
+    kept = [(score, held) for score, held in scored if score * 2 >= best and score >= max(1, share * len(wanted))]
+    return tuple(held for _, held in sorted(kept, key=lambda item: (-item[0], -item[1].note.at_ms))[:limit])
+
+
+# --- what is open ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """An open loop as it is shown: what is to be done, and until when."""
+
+    loop: OpenLoop
+    text: str
+    """In the words of the person, said back to them: "renew your passport"."""
+    due_at_ms: int | None
+    exact: bool
+    """False when a day was said but no time."""
+
+
+def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Matter:
+    """Return what a loop is about, without "I need to" in front of it and without the time, which stands apart."""
+    text = loop.text
+    said = find_due(text, loop.opened_at_ms, zone, language)
+    if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
+        said = None
+    for start, end in sorted(said.spans if said else (), reverse=True):
+        text = text[:start] + text[end:]
+    text = " ".join(text.split())
+    text = without_lead(text, words)
+    bare = words.mirror(_trim(text)) or _trim(loop.text)
+    if said and (said.exact or loop.due_at_ms is None):
+        return Matter(loop, bare, said.due_at_ms, exact=said.exact)
+    return Matter(loop, bare, loop.due_at_ms, exact=said is None)
+
+
+def without_lead(text: str, words: Words) -> str:
+    """Return what is to be done without "I need to" or "remind me to" in front of it."""
+    lead = words.reads("duty_lead", lowered(text))
+    return text[lead.end() :] if lead and lead.start() == 0 and len(lowered(text)) == len(text) else text
+
+
+def alive(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:
+    """Return the loops that are open or asleep, in the order of opening."""
+    return tuple(loop for loop in loops if loop.status in ALIVE)

@@ -1,0 +1,150 @@
+"""What a message wants of the offline concierge, read from its words alone. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bot.answers.offline.words import Words, about, words_of
+from memory.language.intents import (
+    intent_of,
+    is_request,
+    is_short,
+    read_sentences,
+    reply_sign,
+    reports_done,
+    starts_with,
+)
+from memory.language.languages import Language, Languages
+from memory.language.sentences import Sentence, clean
+
+Kind = Literal[
+    "who", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
+    "open", "decided", "talked", "summarize", "know_all", "know",
+    "clock", "connect", "yes", "no", "why", "choice",
+    "done", "drop", "forget_all", "remind", "task", "question", "tell",
+]  # fmt: skip
+Span = Literal["", "today", "before"]
+
+_QUESTIONS: Final[tuple[Kind, ...]] = (
+    "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock", "connect", "know",
+    "how_are_you",
+)  # fmt: skip
+_COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
+    ("thanks", "thanks"),
+    ("goodbye", "goodbye"),
+    ("greeting", "greeting"),
+)
+_REPLIES: Final[dict[str, Kind]] = {"yes": "yes", "no": "no", "why": "why", "choice": "choice"}
+_NOTHING: Final = frozenset({"me", "it", "that", "this", "you", "us", "them", "him", "her", ""})
+_WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
+MAX_ABOUT_CHARS: Final = 120
+LONGEST_NOD: Final = 3
+"""Words of a "yes" or "no" that says nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a message wants, about what, and in which language it was put."""
+
+    kind: Kind
+    about: str = ""
+    span: Span = ""
+    language: str = "en"
+    tells: bool = False
+    """True when the message also states something beside what it asks."""
+
+    @property
+    def share(self) -> float:
+        """How much of the topic has to be named by what is shown: a free question brings words that matter less."""
+        return 0.5 if self.kind in {"question", "task"} else 0.0
+
+
+def read_request(text: str, languages: Languages, *, expected: bool = False, fallback: str = "en") -> Request:
+    """Return what the message wants; never raises.
+
+    `expected`: a question of ours is waiting, so that a short reply answers it. `fallback` is the language of a text
+    too short to tell, e.g. that of the turn before.
+    """
+    text = clean(text)
+    language = languages.detect(text, default=fallback)
+    words = words_of(language.code)
+    sentences = read_sentences(text, language)
+    if not any(sentence.words for sentence in sentences):
+        return Request("wordless", language=language.code)
+    asked = _asked(sentences, words, language)
+    if asked:
+        return asked
+    kind = _short(sentences, words, language, expected=expected) or _longer(sentences, words, language)
+    return Request(kind, _topic(kind, sentences, words), language=language.code, tells=kind in {"tell", "done", "drop"})
+
+
+def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) -> Request | None:
+    """Return the last thing that is asked for in words of ours, None when nothing is."""
+    for sentence in reversed(sentences):
+        bare = sentence.lower.strip(_ENDS)
+        text = sentence.text.strip(_ENDS)
+        for kind in _QUESTIONS:
+            found = words.asked(kind, bare)
+            if found is None or (kind == "know" and words.asked("remember", bare)):
+                continue
+            topic = about(found, text if len(text) == len(bare) else "")[:MAX_ABOUT_CHARS]
+            if kind == "know" and topic.lower() in _NOTHING:
+                kind = "know_all"  # noqa: PLW2901 - "what do you know about me"
+            span: Span = "before" if words.asked("before", bare) else "today" if words.asked("today", bare) else ""
+            return Request(kind, topic, span, language.code, tells=len(sentences) > 1)
+    return None
+
+
+def _short(sentences: tuple[Sentence, ...], words: Words, language: Language, *, expected: bool) -> Kind | None:
+    """Return what a message of a few words is, None for a longer one."""
+    if not is_short(sentences):
+        return None
+    first = sentences[0]
+    if words.asked("laughs", first.lower):
+        return "laughs"
+    for cue, kind in _COURTESIES:
+        if starts_with(cue, first, language):
+            return kind
+    return _reply(reply_sign(sentences, language), first, expected=expected)
+
+
+def _reply(sign: str | None, first: Sentence, *, expected: bool) -> Kind | None:
+    """Return the short reply; what says more than that, and answers no question of ours, is a statement."""
+    says_more = len(first.content) > 1 or (first.content and len(first.words) > LONGEST_NOD)
+    if sign is None or (sign != "why" and not expected and says_more):
+        return None
+    return _REPLIES[sign]
+
+
+def _longer(sentences: tuple[Sentence, ...], words: Words, language: Language) -> Kind:
+    intent = intent_of(sentences, language)
+    if any(language.has("drop", s.lower) and not s.asks for s in sentences):
+        return "drop"
+    if any(reports_done(s, language) for s in sentences):
+        return "done"
+    if intent == "reminder":
+        return "remind"
+    if any(words.asked("remember", s.lower) for s in sentences):
+        return "tell"
+    if sentences[-1].asks and not is_request(sentences[-1], language):
+        return "question"
+    return "task" if intent == "request" else "tell"
+
+
+def _topic(kind: Kind, sentences: tuple[Sentence, ...], words: Words) -> str:
+    if kind == "drop":
+        found = next((found for s in sentences if (found := words.asked("forget", s.lower))), None)
+        return about(found)[:MAX_ABOUT_CHARS] if found else ""
+    if kind in {"question", "task"}:
+        return " ".join(as_written(sentences[-1], sentences[-1].content))[:MAX_ABOUT_CHARS]
+    return ""
+
+
+def as_written(sentence: Sentence, wanted: Sequence[str]) -> list[str]:
+    """Return words of a sentence with their capitals, each once."""
+    written = {word.lower(): word for word in reversed(_WORD.findall(sentence.text))}
+    return [written.get(word, word) for word in dict.fromkeys(wanted)]

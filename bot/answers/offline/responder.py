@@ -1,0 +1,359 @@
+"""The concierge without a language model: notes what it is told, finds it again, keeps track, and says what it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+import structlog
+
+from bot.answers.offline.answers import compose, is_more
+from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply, code_citation, plain_citation
+from bot.answers.offline.notes import Note, note_of_memory, notes_of, standing, stems, without_lead
+from bot.answers.offline.request import Request, as_written, read_request
+from bot.answers.offline.words import words_of
+from bot.answers.responder import Answer, Ask, Show
+from memory.context.assembler import Searcher
+from memory.errors import ContinuityError
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.language.sentences import clean, plain_sentence
+from memory.state.loops import ALIVE
+from memory.state.state_manager import apply_turn, read_turn, session_title
+from memory.storage.store import Store
+from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
+
+MAX_SESSIONS: Final = 8
+"""So many other sessions are read for notes; what lies further back is found by the search and in the memories."""
+MAX_TURNS: Final = 120
+"""So many of a session's turns are read, the newest."""
+MAX_MEMORIES: Final = 200
+MAX_FOUND: Final = 12
+MAX_QUOTES: Final = 6
+MAX_GLANCES: Final = 3
+MAX_TITLE_WORDS: Final = 4
+_FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
+"""Of no language with data: makes the library load that is asked then."""
+_SEARCHED: Final = frozenset({"know", "question", "task"})
+_STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
+"""Kinds of messages whose words are worth quoting; questions to the concierge are not."""
+_GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
+_TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
+OWN_ACTIONS: Final = frozenset(
+    {
+        "recall", "list_open", "list_decisions", "list_add", "recap", "summarize", "note", "beyond", "done", "drop",
+        "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk", "remind", "remind_when",
+        "remind_what",
+    }
+)  # fmt: skip
+"""What the concierge said itself only repeats somebody, so it is never quoted."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What was said here: turns of this session and of others, oldest first, with what was promoted from them."""
+
+    own: tuple[ConversationTurn, ...] = ()
+    others: tuple[tuple[SessionState, tuple[ConversationTurn, ...]], ...] = ()
+    memories: tuple[Memory, ...] = ()
+    trouble: bool = False
+
+    @property
+    def turns(self) -> tuple[ConversationTurn, ...]:
+        """All turns, oldest first within each session."""
+        return tuple(turn for _, turns in self.others for turn in turns) + self.own
+
+
+class OfflineResponder:
+    """`bot.answers.responder.Responder` without a model: deterministic, offline, from the conversation's own memory.
+
+    In a session that was started fresh nothing of other sessions is used.
+    """
+
+    def __init__(self, store: Store, searcher: Searcher | None, languages: Languages) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._languages = languages
+
+    def preface(self, persona: str) -> str:  # noqa: ARG002 - the port names it
+        """Return nothing: there is no prompt."""
+        return ""
+
+    async def warm(self) -> None:
+        """Load the language data; never raises."""
+        try:
+            await asyncio.to_thread(self._warm)
+        except Exception:
+            log.exception("the concierge could not be warmed")
+
+    def _warm(self) -> None:
+        for code in self._languages.codes:
+            words_of(code)
+            read_request("hello", self._languages, fallback=code)
+        self._languages.detect(_FOREIGN)
+
+    async def respond(self, ask: Ask, show: Show) -> Answer:
+        """Return the answer; a database that cannot be read makes it shorter and says so. Never raises NoAnswer."""
+        past = await self._past(ask)
+        material = _material(ask, past, self._languages)
+        if material.request.kind in _SEARCHED and material.request.about:
+            material = replace(material, quotes=await self._quotes(ask, material, past))
+        reply = settled(material, ask, self._languages)
+        show(reply.text)
+        return Answer(reply.text, action_name=reply.action_name)
+
+    # --- what was said ----------------------------------------------------------------------------------------------
+
+    async def _past(self, ask: Ask) -> _Past:
+        try:
+            return await self._read(ask)
+        except ContinuityError as exc:
+            log.warning("the concierge answers from the last messages alone", error=str(exc))
+            return _Past(own=ask.packet.history, trouble=True)
+
+    async def _read(self, ask: Ask) -> _Past:
+        own = await self._store.last_turns(ask.state.session_id, MAX_TURNS)
+        if ask.state.isolated:
+            return _Past(own=tuple(own))
+        rows = await self._store.sessions(ask.conversation_id, limit=MAX_SESSIONS + 1)
+        others = []
+        for row in reversed(rows):
+            if row.session_id != ask.state.session_id:
+                turns = await self._store.last_turns(row.session_id, MAX_TURNS)
+                others.append((SessionState.model_validate_json(row.state_json), tuple(turns)))
+        return _Past(tuple(own), tuple(others[-MAX_SESSIONS:]), await self._memories(ask))
+
+    async def _memories(self, ask: Ask) -> tuple[Memory, ...]:
+        rows = await self._store.db.read(
+            "continuity_memories", conversation_id=ask.conversation_id, user_id=ask.user_id, limit=MAX_MEMORIES
+        )
+        return tuple(Memory.model_validate({_MEMORY_FIELDS.get(k, k): v for k, v in row.items()}) for row in rows)
+
+    async def _quotes(self, ask: Ask, material: Material, past: _Past) -> tuple[Quote, ...]:
+        """Return what was said about the topic, best first, from the search or, without one, the turns at hand."""
+        topic, code = material.request.about, material.language.code
+        try:
+            turns = await self._search(ask, topic)
+        except ContinuityError as exc:
+            log.warning("the search is left out", error=str(exc))
+            turns = []
+        if not turns:
+            turns = sorted(past.turns, key=lambda turn: -turn.created_at_ms)
+        return quotes_of(turns, topic, code, ask.user_id, self._languages, share=material.request.share)
+
+    async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn]:
+        if self._searcher is None:
+            return []
+        alone = [ask.state.session_id] if ask.state.isolated else None
+        found = await self._searcher.search(
+            ask.conversation_id, topic, session_ids=alone, limit=MAX_FOUND, now_ms=ask.now_ms
+        )
+        refs = [item.ref for item in found if item.source == "turn"]
+        turns = [turn for ref in refs if (turn := await self._store.turn(ref))]
+        return [turn for turn in turns if alone is None or turn.session_id in alone]
+
+
+_MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def quotes_of(
+    turns: Iterable[ConversationTurn],
+    topic: str,
+    code: str,
+    user_id: int | None,
+    languages: Languages,
+    *,
+    share: float = 0.0,
+) -> tuple[Quote, ...]:
+    """Return the sentence of each turn that says most about the topic, the turns' order kept, each sentence once.
+
+    `share` of the topic's words must be named at least, one of them always. Messages that only asked the concierge
+    something are left out, and so is what it answered.
+    """
+    wanted = stems(topic, code)
+    quotes: dict[str, Quote] = {}
+    for turn in turns:
+        sides = [(turn.user_text, "user" if turn.user_id == user_id else "other")]
+        if turn.action_name not in OWN_ACTIONS:
+            sides.append((turn.assistant_text, "assistant"))
+        elif read_request(turn.user_text, languages).kind not in _STATED:
+            continue
+        best = max((_best(text, who, turn, wanted, languages) for text, who in sides), key=lambda found: found[0])
+        if best[0] >= max(1, share * len(wanted)):
+            quotes.setdefault(best[1].text.lower(), best[1])
+    return tuple(list(quotes.values())[:MAX_QUOTES])
+
+
+def _best(
+    text: str, who: str, turn: ConversationTurn, wanted: frozenset[str], languages: Languages
+) -> tuple[float, Quote]:
+    language = languages.get(turn.language) if turn.language else languages.detect(text)
+    scored = [
+        (len(wanted & stems(sentence.text, language.code)), -number, sentence.text)
+        for number, sentence in enumerate(read_sentences(text, language))
+    ]
+    score, _, sentence = max(scored, default=(0, 0, ""))
+    needed = 1 if who != "assistant" else max(1, (len(wanted) + 1) // 2)
+    return (score if score >= needed else 0), Quote(sentence, turn.created_at_ms, who, turn.turn_id, language.code)
+
+
+def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
+    text = clean(ask.text)
+    request, rest = _request(ask, past, languages)
+    language = languages.get(request.language)
+    turn = turn_of(ask, _stand_in(request), languages)
+    notes = _notes(past.turns, past.memories, languages)
+    new = tuple(note for note in notes_of(turn, languages))
+    return Material(
+        request=request,
+        text=text,
+        words=words_of(request.language),
+        language=language,
+        now_ms=ask.now_ms,
+        zone=ask.time_zone,
+        name=ask.user_name,
+        third_party=ask.third_party,
+        before=ask.state,
+        after=apply_turn(ask.state, turn, languages, ask.time_zone),
+        held=standing(notes),
+        new=new,
+        current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
+        earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
+        other_loops=_other_loops(ask, past),
+        jobs=ask.packet.jobs,
+        history=past.own or ask.packet.history,
+        rest=rest,
+        trouble=past.trouble,
+        cite=plain_citation,
+        quote=plain_citation,
+    )
+
+
+def _request(ask: Ask, past: _Past, languages: Languages) -> tuple[Request, bool]:
+    """Return what the message wants; a "yes" to "Shall I show the other 5?" wants the rest of the question before."""
+    history = past.own or ask.packet.history
+    fallback = (history[-1].language if history else None) or "en"
+    pending = ask.state.pending_clarifications[-1] if ask.state.pending_clarifications else None
+    request = read_request(ask.text, languages, expected=pending is not None, fallback=fallback)
+    if request.kind == "yes" and pending and is_more(pending.question, words_of(request.language)):
+        asked = next((turn for turn in history if turn.turn_id == pending.turn_id), None)
+        if asked:
+            return read_request(asked.user_text, languages, fallback=fallback), True
+    return request, False
+
+
+def _stand_in(request: Request) -> str:
+    words = words_of(request.language)
+    return words.say("no_alarm") if request.kind == "remind" else words.say("ok")
+
+
+def turn_of(ask: Ask, reply: str, languages: Languages) -> ConversationTurn:
+    """Return the turn that this message and reply will be, as the recorder reads it."""
+    signs = read_turn(ask.state, ask.text, reply, languages)
+    return ConversationTurn(
+        turn_id=ask.turn_id,
+        session_id=ask.state.session_id,
+        conversation_id=ask.conversation_id,
+        seq=ask.state.last_seq + 1,
+        user_id=ask.user_id,
+        user_text=ask.text,
+        assistant_text=reply,
+        intent=signs.intent,
+        response_type=signs.response_type,
+        third_party=ask.third_party,
+        language=signs.language,
+        created_at_ms=ask.now_ms,
+    )
+
+
+def settled(material: Material, ask: Ask, languages: Languages) -> Reply:
+    """Return the reply that leaves behind what it says, no more: people's words in it are not the assistant's own.
+
+    The session state reads the reply too. Where it would take a quoted promise or question for the assistant's, the
+    quotations are set as code, which it does not read.
+    """
+    ways = (
+        material,
+        replace(material, quote=code_citation),
+        replace(material, quote=code_citation, cite=code_citation),
+    )
+    for way in ways:
+        reply = compose(way)
+        after = apply_turn(ask.state, turn_of(ask, reply.text, languages), languages, ask.time_zone)
+        if _leaves(after, reply) == _leaves(material.after, reply):
+            return reply
+    return compose(material)
+
+
+def _leaves(state: SessionState, reply: Reply) -> tuple[object, ...]:
+    loops = sorted(
+        (loop.loop_id, loop.owner, loop.text, loop.due_at_ms or 0) for loop in state.open_loops if loop.status in ALIVE
+    )
+    questions = sorted(
+        pending.question for pending in state.pending_clarifications if pending.question not in reply.asks
+    )
+    return (*loops, *questions)
+
+
+def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], languages: Languages) -> list[Note]:
+    known = {turn.turn_id for turn in turns}
+    notes = [note_of_memory(m, languages.detect(m.text).code) for m in memories if m.turn_id not in known]
+    return [*notes, *(note for turn in turns for note in notes_of(turn, languages))]
+
+
+def _earlier(past: _Past, languages: Languages) -> tuple[Glance, ...]:
+    """Return the other sessions, the latest first, as many as are shown."""
+    latest = [(state, turns) for state, turns in reversed(past.others) if turns][:MAX_GLANCES]
+    return tuple(_glance(state, turns, languages) for state, turns in latest)
+
+
+def _glance(state: SessionState, turns: Sequence[ConversationTurn], languages: Languages) -> Glance:
+    return Glance(
+        title=title_of(turns, languages) or session_title(state),
+        messages=state.turn_count,
+        first_at_ms=turns[0].created_at_ms if turns else 0,
+        at_ms=turns[-1].created_at_ms if turns else 0,
+        held=standing(note for turn in turns for note in notes_of(turn, languages)),
+    )
+
+
+def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
+    """Return what is open in other sessions: what the packet chose, else what the sessions themselves hold."""
+    if ask.state.isolated:
+        return ()
+    own = {loop.loop_id for loop in ask.state.open_loops}
+    loops = {loop.loop_id: loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"}
+    loops |= {loop.loop_id: loop for loop in ask.packet.open_loops if loop.status == "open"}
+    return tuple(loop for loop in loops.values() if loop.loop_id not in own)
+
+
+def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
+    """Return what the user's statements are about; what they asked the concierge, and what it said, is no topic."""
+    counts: Counter[str] = Counter()
+    for turn in turns:
+        counts.update(_telling(turn.user_text, turn.language, turn.action_name in OWN_ACTIONS, languages))
+    return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
+
+
+@lru_cache(maxsize=4_096)
+def _telling(text: str, code: str | None, to_concierge: bool, languages: Languages) -> tuple[str, ...]:  # noqa: FBT001 - a key of the cache
+    """Return the words of a message that a title may be made of; none of what only asks the concierge something."""
+    if to_concierge and read_request(text, languages).kind not in _TOPICAL:
+        return ()
+    language = languages.get(code)
+    words = words_of(language.code)
+    plain = [plain_sentence(without_lead(s.text, words), language) for s in read_sentences(text, language)]
+    return tuple(word for sentence in plain for word in as_written(sentence, sentence.content) if _is_telling(word))
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= MIN_WORD_CHARS and not word.isdecimal()

@@ -1,0 +1,58 @@
+"""Days and times as the offline concierge says them. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from bot.answers.offline.words import Words
+
+
+@lru_cache(maxsize=64)
+def zone_of(name: str) -> tzinfo:
+    """Return the time zone; UTC for an unknown one."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def local(at_ms: int, zone: str) -> datetime:
+    """Return the point in time where the user is; the epoch when it lies outside the calendar."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
+    except (OverflowError, OSError, ValueError):
+        return datetime.fromtimestamp(0, UTC)
+
+
+def day_of(at_ms: int, now_ms: int, zone: str, words: Words) -> str:
+    """Return "today at 14:05", "yesterday", "on 21 Nov", and with the year when it is another."""
+    at, now = local(at_ms, zone), local(now_ms, zone)
+    days = (now.date() - at.date()).days
+    if days == 0:
+        return words.say("today", time=f"{at:%H:%M}")
+    if days == 1:
+        return words.say("yesterday")
+    return words.say("on_day", day=_date(at, now, words))
+
+
+def is_today(at_ms: int, now_ms: int, zone: str) -> bool:
+    """Return whether the point in time lies on the present day of the user."""
+    return local(at_ms, zone).date() == local(now_ms, zone).date()
+
+
+def due_of(at_ms: int, now_ms: int, zone: str, words: Words, *, exact: bool = True) -> str:
+    """Return "tomorrow 09:00", "Sat 12 Dec"; the time only when one was said."""
+    at, now = local(at_ms, zone), local(now_ms, zone)
+    time = f"{at:%H:%M}" if exact else ""
+    days = (at.date() - now.date()).days
+    if days in {0, 1}:
+        return words.say("due_today" if days == 0 else "due_tomorrow", time=time).strip()
+    day = f"{words.weekdays[at.weekday()]} {_date(at, now, words)}"
+    return words.say("due_day", day=day, time=time).strip()
+
+
+def _date(at: datetime, now: datetime, words: Words) -> str:
+    year = f" {at.year}" if at.year != now.year else ""
+    return f"{at.day} {words.months[at.month - 1]}{year}"

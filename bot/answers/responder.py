@@ -1,0 +1,76 @@
+"""The port behind which answers are made: the offline concierge, a model, a script in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.delivery.outbox import Button
+from memory.ports import Statement
+from memory.types import ConversationContextPacket, SessionState, ToolCall
+
+Show = Callable[[str], None]
+"""Called with the whole answer so far, each time it grows; returns at once and never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One message to be answered, with everything that is known about the past."""
+
+    turn_id: str
+    conversation_id: str
+    user_id: int | None
+    user_name: str
+    text: str
+    state: SessionState
+    packet: ConversationContextPacket
+    persona: str
+    """Text that we wrote: instructions for the model."""
+    time_zone: str
+    now_ms: int
+    private: bool = True
+    third_party: bool = False
+    time_zone_chosen: bool = True
+    """False when it is the bot's own, for want of a choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer; `effects` and `change` are committed together with the turn, `buttons` hang under it."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    action_name: str | None = None
+    job_refs: tuple[str, ...] = ()
+    effects: tuple[Statement, ...] = field(default=())
+    change: Callable[[SessionState], SessionState] | None = None
+    buttons: tuple[tuple[Button, ...], ...] = ()
+
+
+class NoAnswer(Exception):
+    """No answer could be had. `reason` is for the log, `apology` for the person."""
+
+    def __init__(self, reason: str, apology: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.apology = apology
+
+
+class Responder(Protocol):
+    """Makes an answer."""
+
+    async def respond(self, ask: Ask, show: Show) -> Answer:
+        """Return the whole answer. Raises NoAnswer, never half an answer as if it were whole."""
+        ...
+
+    def preface(self, persona: str) -> str:
+        """Return what stands before the packet in every prompt, so that it can be counted against the cap."""
+        ...
+
+    async def warm(self) -> None:
+        """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
+        ...

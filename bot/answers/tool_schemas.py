@@ -1,0 +1,79 @@
+"""The model's tools as pydantic-ai knows them: names, arguments and what each is for; `toolbox.py` does the work."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic_ai import FunctionToolset, RunContext
+
+from bot.answers.tools import Toolbox
+
+
+async def remember(
+    context: RunContext[Toolbox], text: str, kind: Literal["fact", "preference", "decision"] = "fact"
+) -> str:
+    """Note something about the person that should outlive this conversation.
+
+    Args:
+        text: One sentence in the person's own words, for example "My daughter is called Mia".
+        kind: What it is.
+    """
+    return await context.deps.remember(text, kind)
+
+
+async def forget(context: RunContext[Toolbox], what: str) -> str:
+    """Stop using notes about something, when the person asks for it.
+
+    Args:
+        what: What the notes are about, in a few words.
+    """
+    return await context.deps.forget(what)
+
+
+async def open_loop(
+    context: RunContext[Toolbox], text: str, owner: Literal["user", "assistant"] = "user", due: str | None = None
+) -> str:
+    """Put something unfinished on the list of open matters: a task, a promise, a question to come back to.
+
+    Args:
+        text: What has to be done, for example "send Ben the slides".
+        owner: Who has to act.
+        due: Until when, if that was said.
+    """
+    return await context.deps.open_loop(text, owner, due)
+
+
+async def close_loop(
+    context: RunContext[Toolbox], what: str, outcome: Literal["done", "answered", "dropped"] = "done"
+) -> str:
+    """Take something off the list of open matters.
+
+    Args:
+        what: Which matter, in its own words.
+        outcome: How it ended.
+    """
+    return await context.deps.close_loop(what, outcome)
+
+
+async def remind(context: RunContext[Toolbox], what: str, when: str) -> str:
+    """Set a reminder, which comes once as a message of its own.
+
+    Args:
+        what: What to remind the person of, for example "call Ana".
+        when: The time, for example "tomorrow at 9".
+    """
+    return await context.deps.remind(what, when)
+
+
+async def search_past(context: RunContext[Toolbox], query: str) -> str:
+    """Search everything that was said here before, when the messages at hand do not tell.
+
+    Args:
+        query: Names and words that were probably used.
+    """
+    return await context.deps.search_past(query)
+
+
+def toolset() -> FunctionToolset[Toolbox]:
+    """Return the tools. They run one after another, so that the same calls always do the same."""
+    return FunctionToolset([remember, forget, open_loop, close_loop, remind, search_past], sequential=True, id="memory")

@@ -1,0 +1,258 @@
+"""Message parts written down before they are sent: composing, splitting, rows (P4, P6)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import orjson
+
+from bot.delivery.message_ids import HighestMessageIds
+from bot.intake.updates import Envelope
+from memory.ports import Clock, Database, Ids, Row, Statement
+
+MAX_UTF16 = 4096
+MAX_ENTITIES = 100
+BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
+
+Entity = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One inline button: what it says and what a tap on it means."""
+
+    label: str
+    action: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something the bot says: one message for a person, one or more parts for Telegram."""
+
+    text: str
+    markdown: bool = False
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    kind: Literal["reply", "notice"] = "notice"
+    reply_to_message_id: int | None = None
+    edits_message_id: int | None = None
+    anyone_may_tap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a message goes, and who may tap its buttons."""
+
+    bot_id: int
+    conversation_id: str
+    chat_id: int
+    thread_id: int | None = None
+    user_id: int | None = None
+
+    @classmethod
+    def of(cls, envelope: Envelope) -> Target:
+        """Return the place where an update came from."""
+        return cls(envelope.bot_id, envelope.conversation_id, envelope.chat_id, envelope.thread_id, envelope.user_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One row of the outbox."""
+
+    part_id: str
+    bot_id: int
+    conversation_id: str
+    chat_id: int
+    thread_id: int | None
+    position: int
+    turn_id: str | None
+    part_no: int
+    kind: str
+    text: str
+    entities: tuple[Entity, ...] = ()
+    markup: Mapping[str, Any] | None = None
+    reply_to_message_id: int | None = None
+    edits_message_id: int | None = None
+    state: str = "queued"
+    attempts: int = 0
+    message_id: int | None = None
+    after_message_id: int | None = None
+
+
+def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:
+    """Return the parts of a text as (plain text, entities), each within Telegram's limits; never empty."""
+    plain, entities = _convert(text) if markdown else (text.strip(), [])
+    if not plain.strip():
+        return [("…", [])] if not text.strip() else [(text.strip()[: MAX_UTF16 // 2], [])]
+    return [(part, entities_[:MAX_ENTITIES]) for part, entities_ in _split(plain, entities) if part.strip()]
+
+
+@functools.cache
+def _converter() -> Callable[[str], tuple[str, list[Any]]]:
+    """Import late: 40 ms that a start need not wait for."""
+    from telegramify_markdown import convert  # noqa: PLC0415
+    from telegramify_markdown.config import RenderConfig  # noqa: PLC0415
+
+    config = RenderConfig.isolated()
+    symbols = config.markdown_symbol
+    symbols.heading_level_1 = symbols.heading_level_2 = symbols.heading_level_3 = symbols.heading_level_4 = ""
+    symbols.unordered_list_item = "•"
+    return functools.partial(convert, config=config)
+
+
+def _convert(text: str) -> tuple[str, list[Any]]:
+    try:
+        return _converter()(text)
+    except Exception:  # noqa: BLE001 - odd markup must never lose a reply: it goes out as plain text
+        return text.strip(), []
+
+
+def _split(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
+    if len(plain) <= MAX_UTF16 // 2:  # surely fits, whatever the characters
+        return [(plain, [entity.to_dict() for entity in entities])]
+    from telegramify_markdown.entity import split_entities  # noqa: PLC0415 - as above
+
+    return [(part, [e.to_dict() for e in inside]) for part, inside in split_entities(plain, entities, MAX_UTF16)]
+
+
+class Outbox:
+    """Makes rows of the table `outbox` and `buttons`; the caller commits them with whatever belongs to them."""
+
+    def __init__(self, db: Database, clock: Clock, ids: Ids, high_water: HighestMessageIds) -> None:
+        self._high_water = high_water
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._position = 0
+
+    async def open(self) -> None:
+        """Find the last position. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("outbox_last_position")
+        self._position = row["position"] if row else 0
+
+    def compose(
+        self, target: Target, message: Message, turn_id: str | None = None
+    ) -> tuple[list[Part], list[Statement]]:
+        """Return the parts of a message and the statements that write it down; buttons hang on the last part."""
+        markup, statements = self._buttons(target, message)
+        pieces = render(message.text, markdown=message.markdown)
+        parts = [
+            self._part(target, message, turn_id, number=number, text=text, entities=entities)
+            for number, (text, entities) in enumerate(pieces)
+        ]
+        if markup:
+            parts[-1] = replace(parts[-1], markup=markup)
+        return parts, [*statements, *map(self.insert, parts)]
+
+    def preview(self, target: Target, turn_id: str, text: str, reply_to_message_id: int | None) -> Part:
+        """Return the part that shows a growing answer where drafts are not to be had."""
+        message = Message(text, reply_to_message_id=reply_to_message_id)
+        return replace(self._part(target, message, turn_id, number=-1, text=text, entities=[]), kind="preview")
+
+    def insert(self, part: Part) -> Statement:
+        """Return the statement that writes one part down."""
+        return Statement(
+            "outbox_insert",
+            {
+                "part_id": part.part_id,
+                "bot_id": part.bot_id,
+                "conversation_id": part.conversation_id,
+                "chat_id": part.chat_id,
+                "thread_id": part.thread_id,
+                "position": part.position,
+                "turn_id": part.turn_id,
+                "part_no": part.part_no,
+                "kind": part.kind,
+                "text": part.text,
+                "entities_json": orjson.dumps(part.entities).decode(),
+                "markup_json": orjson.dumps(part.markup).decode() if part.markup else None,
+                "reply_to_message_id": part.reply_to_message_id,
+                "edits_message_id": part.edits_message_id,
+                "after_message_id": part.after_message_id,
+                "created_at_ms": self._clock.now_ms(),
+            },
+        )
+
+    async def unsent(self, bot_id: int) -> list[Part]:
+        """Return what an earlier process left queued or sending, in order."""
+        return [part_from(row) for row in await self._db.read("outbox_unsent", bot_id=bot_id)]
+
+    def _part(
+        self,
+        target: Target,
+        message: Message,
+        turn_id: str | None,
+        *,
+        number: int,
+        text: str,
+        entities: Sequence[Entity],
+    ) -> Part:
+        self._position += 1
+        first = number <= 0
+        return Part(
+            part_id=self._ids.new("o"),
+            bot_id=target.bot_id,
+            conversation_id=target.conversation_id,
+            chat_id=target.chat_id,
+            thread_id=target.thread_id,
+            position=self._position,
+            turn_id=turn_id,
+            part_no=number,
+            kind=message.kind,
+            text=text,
+            entities=tuple(entities),
+            reply_to_message_id=message.reply_to_message_id if first else None,
+            edits_message_id=message.edits_message_id if first else None,
+            after_message_id=self._high_water.top(target.chat_id),
+        )
+
+    def _buttons(self, target: Target, message: Message) -> tuple[dict[str, Any] | None, list[Statement]]:
+        if not message.buttons:
+            return None, []
+        group_id, now_ms = self._ids.new("g"), self._clock.now_ms()
+        rows: list[list[dict[str, str]]] = []
+        statements: list[Statement] = []
+        for row in message.buttons:
+            rows.append([])
+            for button in row:
+                button_id = self._ids.new("b")
+                rows[-1].append({"text": button.label, "callback_data": button_id})
+                values = {
+                    "button_id": button_id,
+                    "conversation_id": target.conversation_id,
+                    "user_id": None if message.anyone_may_tap else target.user_id,
+                    "group_id": group_id,
+                    "action": button.action,
+                    "payload_json": orjson.dumps(dict(button.payload)).decode(),
+                    "expires_at_ms": now_ms + BUTTON_LIFE_MS,
+                    "created_at_ms": now_ms,
+                }
+                statements.append(Statement("button_insert", values))
+        return {"inline_keyboard": rows}, statements
+
+
+def part_from(row: Row) -> Part:
+    """Return the part that a row holds."""
+    return Part(
+        part_id=row["part_id"],
+        bot_id=row["bot_id"],
+        conversation_id=row["conversation_id"],
+        chat_id=row["chat_id"],
+        thread_id=row["thread_id"],
+        position=row["position"],
+        turn_id=row["turn_id"],
+        part_no=row["part_no"],
+        kind=row["kind"],
+        text=row["text"],
+        entities=tuple(orjson.loads(row["entities_json"])),
+        markup=orjson.loads(row["markup_json"]) if row["markup_json"] else None,
+        reply_to_message_id=row["reply_to_message_id"],
+        edits_message_id=row["edits_message_id"],
+        state=row["state"],
+        attempts=row["attempts"],
+        message_id=row["message_id"],
+        after_message_id=row["after_message_id"],
+    )

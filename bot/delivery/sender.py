@@ -1,0 +1,329 @@
+"""From the outbox to the screen: in order and in pace per chat, exactly once also when the process dies (P5, P6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Literal
+
+import structlog
+from telegram import Bot
+from telegram.error import ChatMigrated, RetryAfter, TelegramError
+
+from bot.delivery import telegram_calls
+from bot.delivery.message_ids import HighestMessageIds
+from bot.delivery.outbox import Part
+from bot.delivery.rate_limit import RateLimiter
+from bot.delivery.telegram_calls import Failure, classify
+from memory import faults
+from memory.errors import StorageUnavailable
+from memory.ports import Clock, Database, Statement
+
+log = structlog.get_logger(__name__)
+
+UNPROVEN_MARK = "\n↻"
+PREVIEW_PATIENCE_S = 15.0
+MAX_ATTEMPTS = 12
+"""Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
+
+
+def backoff_s(attempts: int) -> float:
+    """Return how long to wait before the next try, in seconds: 1, 2, 4 … 60."""
+    return float(min(60, 2 ** min(attempts, 6) // 2 or 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What to do with a part after a call that failed."""
+
+    action: Literal["again", "probe", "give_up", "done"]
+    wait_s: float = 0.0
+    part: Part | None = None
+    """The part to go on with, when it has changed."""
+
+
+def after_failure(part: Part, failure: Failure, error: TelegramError) -> Next:  # noqa: PLR0911 - a table of cases
+    """Decide how to go on after a failed call (DESIGN sections 4 and 6)."""
+    if failure is Failure.WAIT and isinstance(error, RetryAfter):
+        return Next("again", wait_s=retry_after_s(error))
+    if failure is Failure.NOT_SENT:
+        return Next("again", wait_s=backoff_s(part.attempts))
+    if failure is Failure.UNCHANGED:
+        return Next("done")
+    if failure is Failure.NOT_FOUND and part.edits_message_id is not None:
+        return Next("probe" if part.attempts > 1 else "again", part=replace(part, edits_message_id=None))
+    if failure is Failure.MIGRATED and isinstance(error, ChatMigrated):
+        return Next("again", part=replace(part, chat_id=error.new_chat_id))
+    if failure is Failure.REFUSED and part.entities:
+        return Next("again", part=replace(part, entities=()))
+    if failure is Failure.MAYBE_SENT and part.attempts < MAX_ATTEMPTS:
+        return Next("probe", wait_s=backoff_s(part.attempts))
+    return Next("give_up")
+
+
+def retry_after_s(error: RetryAfter) -> float:
+    """Return the seconds that Telegram asks to wait."""
+    wait = error.retry_after
+    return wait.total_seconds() if isinstance(wait, timedelta) else float(wait)
+
+
+def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
+    """Return True when the probe covered every id that the part could have had."""
+    return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
+
+
+class Delivery:
+    """One sender per chat. `deliver` takes parts that are committed; everything else is its own business."""
+
+    def __init__(
+        self,
+        bot: Bot,
+        db: Database,
+        clock: Clock,
+        pace: RateLimiter,
+        high_water: HighestMessageIds,
+        *,
+        probe_ids: int,
+        resend_unproven: bool,
+    ) -> None:
+        self._bot = bot
+        self._db = db
+        self._clock = clock
+        self._pace = pace
+        self._probe_ids = probe_ids
+        self._resend_unproven = resend_unproven
+        self._waiting: dict[int, deque[Part]] = {}
+        self._previews: dict[str, asyncio.Future[int | None]] = {}
+        """Previews on their way to the screen, by turn."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.high_water = high_water
+        self.unreachable: dict[int, str] = {}
+        self.probed_sent = 0
+        """Parts that the probe found on the screen."""
+        self.sent = 0
+
+    async def open(self, bot_id: int) -> None:
+        """Learn the highest message ids and the chats that cannot be written to."""
+        for row in await self._db.read("outbox_high_water", bot_id=bot_id):
+            self.high_water.saw(row["chat_id"], row["message_id"])
+            self.high_water.saw(row["chat_id"], row["after_message_id"])
+        for row in await self._db.read("unreachable_chats", bot_id=bot_id):
+            self.unreachable[row["chat_id"]] = row["reason"]
+
+    @property
+    def backlog(self) -> int:
+        """How many parts wait to be sent or are being sent."""
+        return sum(map(len, self._waiting.values()))
+
+    def deliver(self, parts: Iterable[Part]) -> None:
+        """Send these parts after what the chat is waiting for already."""
+        for part in parts:
+            if part.kind == "preview" and part.turn_id is not None:
+                self._previews[part.turn_id] = asyncio.get_running_loop().create_future()
+            line = self._waiting.get(part.chat_id)
+            if line is not None:
+                line.append(part)
+                continue
+            self._waiting[part.chat_id] = deque([part])
+            task = asyncio.create_task(self._run(part.chat_id), name=f"delivery:{part.chat_id}")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def preview(self, turn_id: str) -> int | None:
+        """Return the message that shows the unfinished answer of a turn, None when there is none.
+
+        A preview that is on its way, or that an earlier process left unrecorded, is waited for, at most a while.
+        """
+        future = self._previews.get(turn_id)
+        if future is not None:
+            await asyncio.wait([future], timeout=PREVIEW_PATIENCE_S)
+        row = await self._db.read_one("outbox_preview", turn_id=turn_id)
+        return row["message_id"] if row else None
+
+    async def reachable(self, bot_id: int, chat_id: int) -> None:
+        """Note that a chat is alive: somebody wrote there."""
+        if self.unreachable.pop(chat_id, None) is not None:
+            await self._write("chat_reachable", bot_id=bot_id, chat_id=chat_id)
+
+    async def flush(self, patience_s: float) -> bool:
+        """Wait until nothing is waiting. Return False when time ran out: the rest is in the outbox."""
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=patience_s)
+        return not self._tasks
+
+    async def close(self) -> None:
+        """Stop sending; what was not sent stays in the outbox for the next start."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for future in self._previews.values():
+            future.cancel()
+
+    async def _run(self, chat_id: int) -> None:
+        line = self._waiting[chat_id]
+        try:
+            while line:
+                message_id = await self._guarded(line[0])
+                self._tell_preview(line.popleft(), message_id)
+        finally:
+            del self._waiting[chat_id]
+
+    def _tell_preview(self, part: Part, message_id: int | None) -> None:
+        future = self._previews.pop(part.turn_id, None) if part.kind == "preview" and part.turn_id else None
+        if future is not None and not future.done():
+            future.set_result(message_id)
+
+    async def _guarded(self, part: Part) -> int | None:
+        """Settle one part; a surprise fails this part alone, so that the rest of the chat goes on."""
+        try:
+            return await self._settle(part)
+        except Exception:
+            log.exception("part could not be sent", part_id=part.part_id)
+            await self._fail(part, "internal error, see the log")
+            return None
+
+    async def _settle(self, part: Part) -> int | None:
+        """Mark, call, record, again until settled; return the message id, None when it failed.
+
+        A crash before the mark: the part is queued, the next start sends it. Between the mark and the record: it is
+        `sending`, the next start probes whether it is on the screen. After the record: nothing is left to do.
+        """
+        if part.chat_id in self.unreachable:
+            await self._fail(part, self.unreachable[part.chat_id])
+            return None
+        step = Next("probe" if part.state == "sending" else "again")
+        while step.action in ("probe", "again"):
+            if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
+                found = await self._probe(part)
+                if found is not None:
+                    self.probed_sent += 1
+                    return await self._record(part, found)
+                if part.kind == "preview" or not self._may_resend(part):
+                    await self._fail(part, "could not be proven to be sent")
+                    return None
+                part = self._marked_if_unproven(part)
+            part = await self._mark(part)
+            faults.point("outbox_marked_sending")
+            try:
+                message_id = await self._call(part)
+            except TelegramError as error:
+                step = await self._after(part, error)
+                part = step.part or part
+            else:
+                faults.point("outbox_sent_unrecorded")
+                return await self._record(part, message_id)
+        return await self._record(part, part.edits_message_id) if step.action == "done" else None
+
+    async def _after(self, part: Part, error: TelegramError) -> Next:
+        """Return how to go on after a failed call, once its waiting time is over or the part is given up."""
+        failure = classify(error)
+        step = after_failure(part, failure, error)
+        log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
+        if step.action == "give_up":
+            await self._give_up(part, failure, error)
+        elif step.action != "done":
+            await self._wait(part.chat_id, failure, step.wait_s)
+        return step
+
+    async def _mark(self, part: Part) -> Part:
+        await self._wait_for_pace(part.chat_id)
+        top = self.high_water.top(part.chat_id)
+        await self._write("outbox_sending", part_id=part.part_id, at_ms=self._clock.now_ms(), after_message_id=top)
+        return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top)
+
+    async def _call(self, part: Part) -> int:
+        if part.edits_message_id is not None:
+            return await telegram_calls.edit(self._bot, part, part.edits_message_id)
+        return await telegram_calls.send(self._bot, part)
+
+    async def _record(self, part: Part, message_id: int | None) -> int | None:
+        self.high_water.saw(part.chat_id, message_id)
+        await self._write("outbox_sent", part_id=part.part_id, message_id=message_id, at_ms=self._clock.now_ms())
+        self.sent += 1
+        faults.point("outbox_recorded")
+        return message_id
+
+    async def _fail(self, part: Part, reason: str) -> None:
+        log.warning("part given up", part_id=part.part_id, chat_id=part.chat_id, reason=reason)
+        await self._write("outbox_failed", part_id=part.part_id, error=reason[:300])
+
+    async def _give_up(self, part: Part, failure: Failure, error: TelegramError) -> None:
+        if failure is Failure.BLOCKED:
+            self.unreachable[part.chat_id] = str(error)
+            await self._write(
+                "chat_unreachable",
+                bot_id=part.bot_id,
+                chat_id=part.chat_id,
+                reason=str(error),
+                since_at_ms=self._clock.now_ms(),
+            )
+        await self._fail(part, str(error))
+
+    def _may_resend(self, part: Part) -> bool:
+        return self._resend_unproven or self._proven_unsent(part)
+
+    def _proven_unsent(self, part: Part) -> bool:
+        return proven_unsent(part, self.high_water.top(part.chat_id), self._probe_ids)
+
+    def _marked_if_unproven(self, part: Part) -> Part:
+        if self._proven_unsent(part) or part.text.endswith(UNPROVEN_MARK):
+            return part
+        return replace(part, text=part.text + UNPROVEN_MARK)
+
+    async def _probe(self, part: Part) -> int | None:
+        """Return the id under which the part is on the screen already, None when it was not found (section 6)."""
+        if part.after_message_id is None:
+            return None
+        known = await self._known_ids(part)
+        first = part.after_message_id + 1
+        for candidate in range(first, first + self._probe_ids):
+            if candidate not in known and await self._is_ours(part, candidate):
+                log.info("part was on the screen already", part_id=part.part_id, message_id=candidate)
+                return candidate
+        return None
+
+    async def _known_ids(self, part: Part) -> set[int]:
+        rows = await self._db.read("outbox_known_ids", chat_id=part.chat_id, after_message_id=part.after_message_id)
+        return {row["message_id"] for row in rows}
+
+    async def _is_ours(self, part: Part, candidate: int) -> bool:
+        """Edit the candidate into the part's text: success or "not modified" proves that it is ours."""
+        while True:
+            try:
+                await telegram_calls.edit(self._bot, part, candidate)
+            except TelegramError as error:
+                failure = classify(error)
+                if failure is Failure.UNCHANGED:
+                    return True
+                if failure not in (Failure.WAIT, Failure.MAYBE_SENT, Failure.NOT_SENT):
+                    return False
+                await self._wait(part.chat_id, failure, retry_after_s(error) if isinstance(error, RetryAfter) else 1.0)
+            else:
+                return True
+
+    async def _wait(self, chat_id: int, failure: Failure, wait_s: float) -> None:
+        if failure is Failure.WAIT:
+            self._pace.stall(chat_id, asyncio.get_running_loop().time() + wait_s)
+        await asyncio.sleep(wait_s)
+
+    async def _wait_for_pace(self, chat_id: int) -> None:
+        loop = asyncio.get_running_loop()
+        while (wait_s := self._pace.wait_s(chat_id, loop.time())) > 0:  # noqa: ASYNC110 - it is time that is awaited
+            await asyncio.sleep(wait_s)
+        self._pace.sent(chat_id, loop.time())
+
+    async def _write(self, name: str, **params: object) -> None:
+        """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
+        tries = 0
+        while True:
+            try:
+                await self._db.write(Statement(name, params))
+            except StorageUnavailable as exc:
+                tries += 1
+                log.error("outbox waits for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
+                await asyncio.sleep(backoff_s(tries))
+            else:
+                return

@@ -1,0 +1,107 @@
+"""The calls that put a part on the screen, and what their failures mean."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import httpx
+from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions, Message, MessageEntity, ReplyParameters
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, RetryAfter, TelegramError
+
+from bot.delivery.outbox import Part
+
+NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+"""Telegram's servers would fetch links by themselves: an injected prompt could leak data without a click."""
+
+
+class Failure(Enum):
+    """What an error of a call says about the message."""
+
+    MAYBE_SENT = "maybe sent"
+    NOT_SENT = "surely not sent"
+    WAIT = "too many requests"
+    BLOCKED = "the chat cannot be written to"
+    MIGRATED = "the group became a supergroup"
+    UNCHANGED = "the message shows this text already"
+    NOT_FOUND = "the message to edit is gone or not ours"
+    REFUSED = "Telegram will never take it"
+
+
+_NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_GONE = (
+    "message to edit not found",
+    "message can't be edited",
+    "message_id_invalid",
+    "message to be replied not found",
+)
+_BLOCKED = (
+    "chat not found",
+    "user is deactivated",
+    "peer_id_invalid",
+    "group chat was deactivated",
+    "not enough rights",
+)
+
+
+def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cases
+    """Return what an error means for the part that was being sent (DESIGN section 6)."""
+    if isinstance(error, RetryAfter):
+        return Failure.WAIT
+    if isinstance(error, Forbidden):
+        return Failure.BLOCKED
+    if isinstance(error, ChatMigrated):
+        return Failure.MIGRATED
+    if isinstance(error, InvalidToken):
+        return Failure.NOT_SENT
+    if isinstance(error, BadRequest):
+        return _classify_refusal(error.message.lower())
+    if isinstance(error, NetworkError):
+        return Failure.NOT_SENT if isinstance(error.__cause__, _NEVER_LEFT) else Failure.MAYBE_SENT
+    return Failure.MAYBE_SENT if type(error) is TelegramError else Failure.REFUSED  # an answer that cannot be read
+
+
+def _classify_refusal(message: str) -> Failure:
+    if "not modified" in message:
+        return Failure.UNCHANGED
+    if any(words in message for words in _GONE):
+        return Failure.NOT_FOUND
+    if any(words in message for words in _BLOCKED):
+        return Failure.BLOCKED
+    return Failure.REFUSED
+
+
+async def send(bot: Bot, part: Part) -> int:
+    """Send a part as a new message; return its message id. Raises TelegramError."""
+    reply = part.reply_to_message_id
+    message = await bot.send_message(
+        chat_id=part.chat_id,
+        message_thread_id=part.thread_id,
+        text=part.text,
+        entities=_entities(part),
+        reply_markup=_markup(part),
+        link_preview_options=NO_PREVIEW,
+        reply_parameters=ReplyParameters(reply, allow_sending_without_reply=True) if reply else None,
+    )
+    return message.message_id
+
+
+async def edit(bot: Bot, part: Part, message_id: int) -> int:
+    """Let a message of ours show this part; return its id. Raises TelegramError."""
+    done = await bot.edit_message_text(
+        chat_id=part.chat_id,
+        message_id=message_id,
+        text=part.text,
+        entities=_entities(part),
+        reply_markup=_markup(part),
+        link_preview_options=NO_PREVIEW,
+    )
+    return done.message_id if isinstance(done, Message) else message_id
+
+
+def _entities(part: Part) -> list[MessageEntity] | None:
+    return [MessageEntity.de_json(dict(entity), None) for entity in part.entities] or None
+
+
+def _markup(part: Part) -> Any:
+    return InlineKeyboardMarkup.de_json(dict(part.markup), None) if part.markup else None

@@ -1,0 +1,1 @@
+"""Carrying a conversation forward: commands, the gate before a session, preview, settings."""

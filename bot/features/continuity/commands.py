@@ -1,0 +1,183 @@
+"""/continue and /fresh, and the buttons of the preview: continue, start fresh, always, leave one out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from bot import replies
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Message, Target
+from bot.features.continuity.gate import ContinuityGate
+from bot.features.continuity.preview import asked_message, offer_message, shown_message
+from bot.features.sessions import Sessions
+from bot.intake.updates import Envelope
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+from bot.turns.turn import Turns
+from memory.continuity.bootstrap import BootstrapPreview
+from memory.errors import Conflict
+from memory.ports import Statement
+from memory.types import SessionState
+
+NOTHING = BootstrapPreview(offer="nothing", mode="ask", skip_preview=False)
+
+
+class Continuity:
+    """Carries the past into a session when the user says so; lets the message go on that waited for their word."""
+
+    def __init__(self, services: Services, turns: Turns, gate: ContinuityGate, sessions: Sessions) -> None:
+        self._services = services
+        self._turns = turns
+        self._gate = gate
+        self._sessions = sessions
+        self.commands: dict[str, Command] = {"continue": self.offer, "fresh": self.fresh}
+        self.actions: dict[str, Action] = {
+            "carry_on": self._carry_on,
+            "carry_always": self._carry_always,
+            "start_fresh": self._start_fresh,
+            "drop_arc": self._drop,
+            "continue": self._take_up,
+        }
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    async def offer(self, envelope: Envelope) -> None:
+        """Show what would be carried forward, and the last sessions by topic and age, each a button."""
+        sessions = await self._sessions.choices(envelope)
+        shown = await self._preview(envelope, has_others=bool(sessions))
+        if not shown.arcs and not sessions:
+            await self._sessions.nothing_to_offer(envelope)
+            return
+        await self._services.committer.done([envelope], [asked_message(shown, sessions, ())])
+
+    async def fresh(self, envelope: Envelope) -> None:
+        """Open a session with nothing carried over; a message that waits is answered in it."""
+        await self._letting_go(envelope, lambda effects: self._sessions.fresh(envelope, *effects))
+
+    # --- buttons ----------------------------------------------------------------------------------------------------
+
+    async def _carry_on(self, tap: Tap) -> None:
+        await self._carry(tap, always=False)
+
+    async def _carry_always(self, tap: Tap) -> None:
+        await self._carry(tap, always=True)
+
+    async def _carry(self, tap: Tap, *, always: bool) -> None:
+        """Store the choice with its packet, finish the tap and let the waiting message go on, as one transaction.
+
+        A new session may be opened before; a crash in between leaves it empty, and the tap, done again, uses it.
+        """
+        services, envelope = self._services, tap.envelope
+        held = await self._gate.held(envelope)
+        if self._is_over(tap, held) or envelope.user_id is None:
+            await self._over(tap)
+            return
+        state = await self._untouched(envelope)
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        dropped = tap.payload["dropped"]
+        shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
+        message = shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.NOTHING_LEFT, envelope)
+        parts, rows = services.committer.compose(Target.of(envelope), [message])
+        also = [tap.use, services.inbox.done(envelope), *self._gate.going_on(held), *rows]
+        await until_stored(
+            lambda: services.bootstrap.choose(
+                owner, state.session_id, "use", remember=always, skip_preview=always, dropped=dropped, also=also
+            )
+        )
+        services.delivery.deliver(parts)
+        self._gate.release(held)
+
+    async def _start_fresh(self, tap: Tap) -> None:
+        """Isolate the session, finish the tap and let the waiting message go on, as one transaction.
+
+        That nothing is injected was stored with the question already.
+        """
+        services, envelope = self._services, tap.envelope
+        held = await self._gate.held(envelope)
+        state = await services.recorder.current(envelope.conversation_id)
+        if self._is_over(tap, held) or state is None:
+            await self._over(tap)
+            return
+        parts, rows = services.committer.compose(Target.of(envelope), [_plain(replies.FRESH, envelope)])
+        also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held), *rows)
+        await until_stored(lambda: services.recorder.edit(state.session_id, _isolated, *also))
+        services.delivery.deliver(parts)
+        self._gate.release(held)
+
+    async def _drop(self, tap: Tap) -> bool:
+        """Show the preview again without one arc; what is left out is stored with the choice."""
+        services, envelope = self._services, tap.envelope
+        if self._is_over(tap, await self._gate.held(envelope)) or envelope.user_id is None:
+            await self._over(tap)
+            return False
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        dropped = [*tap.payload["dropped"], tap.payload["arc_id"]]
+        shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
+        if "turn_id" in tap.payload:
+            message = offer_message(shown, tap.payload["turn_id"], dropped, envelope.message_id)
+        else:
+            sessions = await self._sessions.choices(envelope)
+            message = asked_message(shown, sessions, dropped, envelope.message_id)
+            message = message if message.text else _plain(replies.NOTHING_LEFT, envelope)
+        await services.committer.done([envelope], [message], tap.use)
+        return bool(message.buttons)
+
+    async def _take_up(self, tap: Tap) -> None:
+        """Make an earlier session current again; a message that waits is answered there."""
+        await self._letting_go(tap.envelope, lambda effects: self._sessions.take_up(tap, *effects))
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    async def _preview(self, envelope: Envelope, *, has_others: bool) -> BootstrapPreview:
+        """Return what this person could carry forward from here; nothing into the only session that there is."""
+        current = await self._services.recorder.current(envelope.conversation_id)
+        held = await self._gate.held(envelope)
+        is_only = current is not None and current.turn_count > 0 and not has_others
+        if envelope.user_id is None or is_only or any(e.user_id != envelope.user_id for e in held):
+            return NOTHING
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
+        return await self._services.bootstrap.preview(owner, asked_for=True)
+
+    async def _untouched(self, envelope: Envelope) -> SessionState:
+        """Return the current session when nothing was said in it and it is this person's, else a new one."""
+        services = self._services
+        current = await services.recorder.current(envelope.conversation_id)
+        if current is not None and not current.turn_count and not current.isolated:
+            row = await services.store.session(current.session_id)
+            answering = self._turns.is_answering(envelope.conversation_id)
+            if row is not None and row.user_id == envelope.user_id and not answering:
+                return current
+        return await until_stored(
+            lambda: services.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
+        )
+
+    def _is_over(self, tap: Tap, held: list[Envelope]) -> bool:
+        """Return True for a preview whose message does not wait any more, or when somebody else's waits."""
+        if "turn_id" in tap.payload:
+            return not held or held[0].turn_id != tap.payload["turn_id"]
+        return any(envelope.user_id != tap.envelope.user_id for envelope in held)
+
+    async def _over(self, tap: Tap) -> None:
+        await self._services.committer.done([tap.envelope], [_plain(replies.OFFER_OVER, tap.envelope)], tap.use)
+
+    async def _letting_go(self, envelope: Envelope, change: Callable[[list[Statement]], Awaitable[object]]) -> None:
+        """Make a change that lets waiting messages go on; when they went on meanwhile, only the change."""
+        held = await self._gate.held(envelope)
+        if not held:
+            await change([])
+            return
+        try:
+            await change(self._gate.going_on(held))
+        except Conflict:
+            await change([])
+        else:
+            self._gate.release(held)
+
+
+def _isolated(state: SessionState) -> SessionState:
+    return state.model_copy(update={"isolated": True})
+
+
+def _plain(text: str, envelope: Envelope) -> Message:
+    """Return a text in the place of the message that was tapped."""
+    return Message(text, edits_message_id=envelope.message_id)

@@ -1,0 +1,239 @@
+"""The gate of a session: before its first turn the user is asked whether to carry context forward (DESIGN section 9).
+
+While they are asked, their messages wait as `parked` rows of the inbox. "Start without" is stored with the question
+itself, so whatever happens next (a tap, the next message, two minutes, a crash) only has to let the messages go on:
+a waiting row is marked as going on by whoever is first, worked on by its lane, and finished with its turn, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
+
+import structlog
+
+from bot import replies
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Message, Target
+from bot.features.continuity.preview import offer_message, shown_message
+from bot.intake.updates import Envelope
+from bot.turns.services import Services
+from memory.continuity.bootstrap import BootstrapPreview
+from memory.continuity.types import BootstrapOwner
+from memory.errors import Conflict, StorageUnavailable
+from memory.ports import Statement
+from memory.types import SessionState
+
+ANSWER_AFTER_S = 120.0
+"""A message waits so long for the user's word; then it is answered without: offered, not imposed."""
+
+SETTLE_S = 1.0
+
+WAITS = "waits for the user's word on what to carry forward"
+GOES_ON = "goes on, the user was asked what to carry forward"
+
+log = structlog.get_logger(__name__)
+
+Turn = tuple[Sequence[Envelope], str]
+"""Updates that are answered together, and the id of their turn."""
+
+
+class ContinuityGate:
+    """Lets messages through to their turns, or lets them wait for the user's word."""
+
+    def __init__(
+        self, services: Services, resubmit: Callable[[Envelope], None], *, answer_after_s: float = ANSWER_AFTER_S
+    ) -> None:
+        self._services = services
+        self._resubmit = resubmit
+        self._answer_after_s = answer_after_s
+        self._timers: dict[str, asyncio.Task[None]] = {}
+
+    # --- before a turn ----------------------------------------------------------------------------------------------
+
+    async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> list[Turn]:
+        """Return the turns to answer now, in order; none when the messages wait for the user's word.
+
+        Messages that waited come first: in one turn with these, or in one of their own when somebody else wrote them.
+        Raises StorageUnavailable: nothing was stored, the caller tries again.
+        """
+        if state.turn_count:
+            return [(batch, turn_id)]
+        known = {envelope.update_id for envelope in batch}
+        held = [e for e in await self._held(batch[0], WAITS, GOES_ON, turn_id) if e.update_id not in known]
+        if held:
+            return await self._with(held, batch, turn_id)
+        if await self._is_asked(batch, turn_id, state):
+            return []
+        return [(batch, turn_id)]
+
+    async def packet(self, first: Envelope, state: SessionState) -> str:
+        """Return what is carried forward into the next prompt, "" for nothing; only the disk's refusal is raised."""
+        if state.turn_count or state.isolated or first.user_id is None:
+            return ""
+        try:
+            owner = await self.owner(first.conversation_id, first.user_id)
+            return await self._services.bootstrap.packet_for(owner, state.session_id)
+        except StorageUnavailable:
+            raise
+        except Exception:
+            log.exception("nothing is carried forward", session_id=state.session_id)
+            return ""
+
+    async def owner(self, conversation_id: str, user_id: int) -> BootstrapOwner:
+        """Return whose context it is: this person here, with the persona that they chose."""
+        persona = await self._services.personas.of(user_id)
+        return BootstrapOwner(conversation_id=conversation_id, user_id=user_id, persona=persona)
+
+    async def joins(self, edit: Envelope) -> bool:
+        """Let an edit wait together with the message that it edits; False when that does not wait."""
+        held = await self.held(edit)
+        if edit.message_id not in {envelope.message_id for envelope in held}:
+            return False
+        turn_id = str(held[0].turn_id)
+        try:
+            await self._services.db.write(
+                _mark(turn_id, WAITS, len(held)), self._services.inbox.park(edit, turn_id, WAITS)
+            )
+        except Conflict:
+            return False
+        return True
+
+    # --- while messages wait ----------------------------------------------------------------------------------------
+
+    async def held(self, envelope: Envelope) -> list[Envelope]:
+        """Return the messages of a conversation that wait for the user's word."""
+        return await self._held(envelope, WAITS, WAITS, "")
+
+    def going_on(self, held: Sequence[Envelope]) -> list[Statement]:
+        """Return the statement that lets them go on; a Conflict when somebody else did already."""
+        return [_mark(str(held[0].turn_id), GOES_ON, len(held))] if held else []
+
+    def release(self, held: Sequence[Envelope]) -> None:
+        """Put messages whose mark is committed back into their lane; a crash before it is made up for by `recover`."""
+        for envelope in held:
+            self._resubmit(replace(envelope, again=True))
+
+    async def pass_over(self, held: Sequence[Envelope]) -> bool:
+        """Let them go on with nothing carried forward, and show it; False when the user's word was first."""
+        services, last = self._services, held[-1]
+        row = await services.db.read_one("outbox_notice", turn_id=held[0].turn_id)
+        shown_at = row["message_id"] if row else None
+        messages = [Message(replies.OFFER_PASSED, edits_message_id=shown_at)] if shown_at else []
+        try:
+            await services.committer.write(Target.of(last), messages, *self.going_on(held))
+        except Conflict:
+            return False
+        return True
+
+    async def recover(self) -> None:
+        """Take up what waited when the process died: let go what waited too long, set the timers of the rest."""
+        services = self._services
+        for envelope in await services.inbox.held_anywhere(services.me, GOES_ON):
+            self.release([envelope])
+        waiting = await services.inbox.held_anywhere(services.me, WAITS)
+        for _, found in groupby(waiting, key=lambda envelope: envelope.turn_id):
+            held = list(found)
+            waited_s = (services.clock.now_ms() - held[0].received_at_ms) / 1000
+            if waited_s < self._answer_after_s:
+                self._set_timer(held[0], self._answer_after_s - waited_s)
+            else:
+                await self.pass_over(held)
+                self.release(held)
+
+    async def close(self) -> None:
+        """Let go of the timers; the rows wait on."""
+        for timer in self._timers.values():
+            timer.cancel()
+        await asyncio.gather(*self._timers.values(), return_exceptions=True)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    async def _held(self, where: Envelope, one: str, other: str, turn_id: str) -> list[Envelope]:
+        return await self._services.inbox.held(self._services.me, where.conversation_id, (one, other), turn_id)
+
+    async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> list[Turn]:
+        """Join the messages that waited with those that came; a turn that is begun again finds them as its own."""
+        waiting = [envelope for envelope in held if envelope.turn_id != turn_id]
+        if waiting:
+            await self.pass_over(waiting)
+        if any(envelope.user_id != batch[0].user_id for envelope in held):
+            return [(held, str(held[0].turn_id)), (batch, turn_id)]
+        if waiting:
+            await self._services.inbox.claim(waiting, turn_id)
+        return [([*held, *batch], turn_id)]
+
+    async def _is_asked(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> bool:
+        """Ask the user, or carry forward in silence as they chose; True when the messages wait for their word."""
+        services, first = self._services, batch[0]
+        session = await services.store.session(state.session_id)
+        mine = session is not None and first.user_id is not None and session.user_id == first.user_id
+        if session is None or not mine or session.origin != "gap" or any(envelope.again for envelope in batch):
+            return False
+        if await services.bootstrap.choice(state.session_id) is not None:
+            return False
+        try:
+            owner = await self.owner(first.conversation_id, session.user_id or 0)
+            await self._until_noted()
+            shown = await services.bootstrap.preview(owner)
+            if shown.offer == "ask":
+                await self._ask(batch, turn_id, owner, state.session_id, shown)
+            elif shown.offer != "nothing":
+                await self._carry(batch[-1], owner, state.session_id, shown)
+        except StorageUnavailable:
+            raise
+        except Exception:
+            log.exception("nothing is offered", session_id=state.session_id)
+            return False
+        return shown.offer == "ask"
+
+    async def _ask(
+        self,
+        batch: Sequence[Envelope],
+        turn_id: str,
+        owner: BootstrapOwner,
+        session_id: str,
+        shown: BootstrapPreview,
+    ) -> None:
+        """Park the messages, show the preview and store "without" until the user says otherwise, as one transaction."""
+        services = self._services
+        parts, rows = services.committer.compose(Target.of(batch[-1]), [offer_message(shown, turn_id, ())], turn_id)
+        parks = [services.inbox.park(envelope, turn_id, WAITS) for envelope in batch]
+        await services.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows])
+        services.delivery.deliver(parts)
+        self._set_timer(replace(batch[0], turn_id=turn_id), self._answer_after_s)
+        log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
+
+    async def _carry(self, last: Envelope, owner: BootstrapOwner, session_id: str, shown: BootstrapPreview) -> None:
+        """Fix the packet for this session; say what it is unless the user skips that."""
+        services = self._services
+        messages = [shown_message(shown)] if shown.offer == "show_and_use" else []
+        parts, rows = services.committer.compose(Target.of(last), messages)
+        await services.bootstrap.choose(owner, session_id, "use", also=rows)
+        services.delivery.deliver(parts)
+
+    async def _until_noted(self) -> None:
+        """Wait for what is still being noted from the session before, so that the preview has it; not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_S):
+                await self._services.recorder.settle()
+
+    def _set_timer(self, first: Envelope, seconds: float) -> None:
+        key = str(first.turn_id)
+        task = asyncio.create_task(self._after(first, seconds), name=f"offer:{key}")
+        self._timers[key] = task
+        task.add_done_callback(lambda _: self._timers.pop(key, None))
+
+    async def _after(self, first: Envelope, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        held = [e for e in await until_stored(lambda: self.held(first)) if e.turn_id == first.turn_id]
+        if held and await self.pass_over(held):
+            log.info("answering without the user's word", turn_id=first.turn_id)
+            self.release(held)
+
+
+def _mark(turn_id: str, mark: str, count: int) -> Statement:
+    return Statement("inbox_hold", {"turn_id": turn_id, "was": WAITS, "mark": mark}, expect=count)

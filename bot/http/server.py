@@ -1,0 +1,145 @@
+"""The HTTP side, off unless a port is set: /health, /ready and Telegram's webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import socket
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Protocol
+
+import uvicorn
+from fastapi import FastAPI, Header, HTTPException, Request, Response
+from telegram.error import NetworkError
+
+from bot.settings import Settings
+
+UNAVAILABLE = 503
+
+
+class Health(Protocol):
+    """How the bot is: `ok`, what is wrong in words, and figures for whoever knows the token."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether messages are taken and answered."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong, a sentence each."""
+        ...
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """Figures by name."""
+        ...
+
+
+class Served(Protocol):
+    """What this server needs of the bot."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
+
+    def health(self) -> Health:
+        """Return how the bot is now."""
+        ...
+
+    async def take_webhook(self, raw: dict[str, Any]) -> None:
+        """Write one update down. Raises `NetworkError` when it cannot be."""
+        ...
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to the bot, which has more to stop than this server."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+class HttpServer:
+    """Serves until `stop`. Making one takes the port and raises OSError when somebody else has it."""
+
+    def __init__(self, app: Served) -> None:
+        settings = app.settings
+        config = uvicorn.Config(
+            make_api(app),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+        )
+        self._server = _Server(config)
+        self._socket = socket.create_server(
+            (settings.continuity_http_host, settings.continuity_http_port or 0), reuse_port=False
+        )
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to serve."""
+        self._task = asyncio.create_task(self._server.serve([self._socket]), name="http")
+        while not self._server.started:
+            if self._task.done():
+                await self._task
+                raise OSError("the HTTP server ended before it served")
+            await asyncio.sleep(0.01)
+
+    async def stop(self) -> None:
+        """Finish open requests and stop listening."""
+        self._server.should_exit = True
+        if self._task is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(self._task, 0.5)
+
+
+def make_api(app: Served) -> FastAPI:
+    """Return the routes over one bot."""
+    api = FastAPI(title="continuity bot", docs_url=None, redoc_url=None, openapi_url=None)
+    secret = app.settings.telegram_webhook_secret
+    token = app.settings.continuity_http_token
+
+    @api.get("/health")
+    async def health(response: Response, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
+        found = app.health()
+        response.status_code = 200 if found.ok else UNAVAILABLE
+        known = token is not None and hmac.compare_digest(authorization, f"Bearer {token.get_secret_value()}")
+        return {
+            "status": "ok" if found.ok else "failing",
+            "problems": list(found.problems),
+            **(found.detail if known else {}),
+        }
+
+    @api.get("/ready")
+    async def ready(response: Response) -> dict[str, Any]:
+        found = app.health()
+        response.status_code = 200 if found.ok else UNAVAILABLE
+        return {"ready": found.ok}
+
+    if secret is not None and app.settings.telegram_webhook_url:
+        expected = secret.get_secret_value()
+
+        @api.post("/telegram/webhook")
+        async def webhook(
+            request: Request, x_telegram_bot_api_secret_token: Annotated[str, Header()] = ""
+        ) -> dict[str, bool]:
+            if not hmac.compare_digest(x_telegram_bot_api_secret_token, expected):
+                raise HTTPException(403, "wrong secret")
+            await _take(app, await request.json())
+            return {"ok": True}
+
+    return api
+
+
+async def _take(app: Served, raw: Any) -> None:
+    """Write one update down before the 200; a 503 makes Telegram send it again."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("update_id"), int):
+        raise HTTPException(400, "not an update")
+    try:
+        await app.take_webhook(raw)
+    except NetworkError as exc:
+        raise HTTPException(UNAVAILABLE, "try again later") from exc

@@ -1,0 +1,1 @@
+"""An update comes in: gate, durable inbox, polling."""

@@ -1,0 +1,128 @@
+"""Rows of the table `inbox`: what Telegram sent and what became of it (P1, P2, P10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import structlog
+
+from bot.intake.updates import Envelope, Me, read_update
+from memory.errors import StorageUnavailable
+from memory.ports import Clock, Database, Row, Statement
+
+log = structlog.get_logger(__name__)
+
+MAX_POISON_CHARS = 20_000
+
+
+class Inbox:
+    """Rows of the table `inbox`: write down, claim, finish, replay."""
+
+    def __init__(self, db: Database, clock: Clock, boot_id: str) -> None:
+        self._db = db
+        self._clock = clock
+        self._boot_id = boot_id
+        self._position = 0
+        self.storage_error: str | None = None
+        """Why the last write failed; None when all is well (P10, `/health`)."""
+
+    async def open(self) -> None:
+        """Find the last position. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("inbox_last_position")
+        self._position = row["position"] if row else 0
+
+    async def put(
+        self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
+    ) -> bool:
+        """Write one update down; return True when it is new. Raises `StorageUnavailable`: nothing was stored."""
+        self._position += 1
+        now_ms = self._clock.now_ms()
+        try:
+            (result,) = await self._db.write(
+                Statement(
+                    "inbox_insert",
+                    {
+                        "bot_id": me.bot_id,
+                        "update_id": update_id,
+                        "position": self._position,
+                        "conversation_id": conversation_id,
+                        "payload": payload,
+                        "state": "quarantined" if error else "received",
+                        "error": error,
+                        "received_at_ms": now_ms,
+                        "done_at_ms": now_ms if error else None,
+                    },
+                )
+            )
+        except StorageUnavailable as exc:
+            self.storage_error = str(exc)
+            raise
+        self.storage_error = None
+        return result.changed == 1
+
+    async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
+        """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""
+        await self._db.write(
+            *(
+                Statement("inbox_claim", {**_key(envelope), "boot_id": self._boot_id, "turn_id": turn_id}, expect=1)
+                for envelope in envelopes
+            )
+        )
+
+    def done(self, envelope: Envelope) -> Statement:
+        """Return the statement that finishes an update; a second one for the same update is a Conflict (P2)."""
+        return Statement("inbox_done", {**_key(envelope), "done_at_ms": self._clock.now_ms()}, expect=1)
+
+    def park(self, envelope: Envelope, turn_id: str, reason: str) -> Statement:
+        """Return the statement that lets an update wait for the user's word."""
+        return Statement("inbox_park", {**_key(envelope), "turn_id": turn_id, "error": reason}, expect=1)
+
+    def quarantine(self, envelope: Envelope, reason: str) -> Statement:
+        """Return the statement that takes an update out of the traffic for good (P3)."""
+        values = {**_key(envelope), "error": reason, "done_at_ms": self._clock.now_ms()}
+        return Statement("inbox_quarantine", values, expect=1)
+
+    async def unfinished(self, me: Me) -> list[Envelope]:
+        """Return what an earlier process left unfinished, in order of arrival."""
+        return _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
+
+    async def received(self, me: Me, turn_id: str) -> list[Envelope]:
+        """Return the updates of one turn that was put back to work."""
+        return _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
+
+    async def held(self, me: Me, conversation_id: str, marks: tuple[str, str], turn_id: str) -> list[Envelope]:
+        """Return what is parked here with one of these marks, and what is claimed for this turn, in order."""
+        one, other = marks
+        where = {"conversation_id": conversation_id, "one": one, "other": other, "turn_id": turn_id}
+        return _envelopes(await self._db.read("inbox_held", **where), me)
+
+    async def held_anywhere(self, me: Me, mark: str) -> list[Envelope]:
+        """Return what is parked with this mark, conversation by conversation, in order."""
+        return _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
+
+    async def latest_parked(self, conversation_id: str) -> str | None:
+        """Return the turn id of the newest parked turn of a conversation."""
+        row = await self._db.read_one("inbox_parked_latest", conversation_id=conversation_id)
+        return row["turn_id"] if row else None
+
+
+def _key(envelope: Envelope) -> dict[str, Any]:
+    return {"bot_id": envelope.bot_id, "update_id": envelope.update_id}
+
+
+def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
+    found = (_envelope(row, me) for row in rows)
+    return [envelope for envelope in found if envelope is not None]
+
+
+def _envelope(row: Row, me: Me) -> Envelope | None:
+    try:
+        envelope = read_update(orjson.loads(row["payload"]), me)
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        envelope = None
+    if envelope is None:
+        return None
+    return replace(envelope, turn_id=row["turn_id"], attempts=row["attempts"], received_at_ms=row["received_at_ms"])

@@ -1,0 +1,135 @@
+"""What the commands work with: opened for looking beside a running bot, or for working with its lock held.
+
+The second composition root beside `bot/app.py`: it builds the same rooms without Telegram, a model or recovery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from bot.ops.format import find_session
+from bot.ops.lock import Holder, holder
+from bot.query_files import QUERY_FILES
+from bot.settings import Settings
+from memory.clock import SystemClock
+from memory.context.assembler import Assembler
+from memory.context.tokens import TiktokenCounter
+from memory.language.languages import Languages
+from memory.ports import Clock
+from memory.search.searcher import Searcher, index_turn
+from memory.sessions.hydrator import Hydrator
+from memory.storage import migrate
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store
+
+
+class OpsError(Exception):
+    """The command cannot do what it was asked to; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The rooms of memory, without the bot around them."""
+
+    settings: Settings
+    clock: Clock
+    db: SqliteDatabase
+    store: Store
+    checkpoints: CheckpointFiles
+    hydrator: Hydrator
+    assembler: Assembler
+
+    async def session_ids(self) -> set[str]:
+        """Return every session that the database or a checkpoint knows."""
+        return await self.store.session_ids() | set(self.checkpoints.session_ids())
+
+    async def find(self, asked: str) -> str:
+        """Return the session that was meant. Raises `UnknownSession` with the nearest ids."""
+        return find_session(await self.session_ids(), asked)
+
+
+def lock_path(settings: Settings) -> Path:
+    """Return the lock file of `bot.app.database_lock`."""
+    return Path(f"{settings.database_path}.lock")
+
+
+def running(settings: Settings) -> Holder | None:
+    """Return the process that works on the database, None when there is none."""
+    return holder(lock_path(settings))
+
+
+def require_database(settings: Settings) -> None:
+    """Raise OpsError when there is no database: nothing is created by looking."""
+    if not settings.database_path.exists():
+        raise OpsError(
+            f"there is no database at {settings.database_path}; `python -m bot run` makes it, "
+            "or CONTINUITY_DATABASE_URL names another one"
+        )
+
+
+@contextmanager
+def open_exclusive(settings: Settings) -> Iterator[None]:
+    """Hold the bot's lock, so that it cannot start meanwhile. Raises OpsError when it is running."""
+    lock = FileLock(lock_path(settings), timeout=0)
+    try:
+        settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        who = running(settings)
+        pid = f" (process {who.pid})" if who and who.pid else ""
+        raise OpsError(f"the bot is running on {settings.database_path}{pid}; stop it first") from None
+    except OSError as exc:
+        raise OpsError(f"the lock {lock_path(settings)} cannot be taken ({exc}); check the folder's owner") from exc
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def open_read_only(settings: Settings) -> AsyncIterator[Workspace]:
+    """Open for reading; safe beside a running bot. Raises OpsError and `StorageError`."""
+    require_database(settings)
+    async with _open(settings, read_only=True) as workspace:
+        yield workspace
+
+
+@asynccontextmanager
+async def work(settings: Settings) -> AsyncIterator[Workspace]:
+    """Open for writing with the bot's lock held. Raises OpsError (it is running, an old schema) and `StorageError`."""
+    require_database(settings)
+    with open_exclusive(settings):
+        found = migrate.status(settings.database_path)
+        migrate.require_known(found, settings.database_path)
+        if found.pending:
+            raise OpsError(f"{settings.database_path} has an older schema; run `python -m bot migrate` first")
+        async with _open(settings, read_only=False) as workspace:
+            yield workspace
+
+
+@asynccontextmanager
+async def _open(settings: Settings, *, read_only: bool) -> AsyncIterator[Workspace]:
+    db = await SqliteDatabase.open(settings.database_path, QUERY_FILES, read_only=read_only)
+    try:
+        clock, store, counter, languages = SystemClock(), Store(db), TiktokenCounter(), Languages.load()
+        checkpoints = CheckpointFiles(settings.checkpoint_dir, clock)
+        hydrator = Hydrator(
+            store,
+            checkpoints,
+            languages,
+            counter,
+            clock,
+            summary_max_tokens=settings.continuity_summary_tokens,
+            derive=lambda turn: (index_turn(turn, languages),),
+        )
+        searcher = Searcher(db, languages, counter=counter)
+        assembler = Assembler(store, searcher, settings.budget(), languages, counter)
+        yield Workspace(settings, clock, db, store, checkpoints, hydrator, assembler)
+    finally:
+        await db.close()

@@ -1,0 +1,1 @@
+"""What is kept per person: choices, persona, spending."""

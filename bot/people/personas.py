@@ -1,0 +1,87 @@
+"""Personas from files: the three that come with the program, or an operator's own TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.people.choices import People
+from memory.continuity.types import Persona
+
+FOLDER = Path(__file__).parent / "personas"
+PERSONA = "persona"
+"""The key of what somebody chose in `people.settings_json`."""
+
+
+class PersonaError(Exception):
+    """The persona cannot be used; the message names the file, what is wrong with it and what to write instead."""
+
+
+def persona_names() -> tuple[str, ...]:
+    """Return the names of the personas that come with the program, sorted."""
+    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+
+
+def load_persona(name_or_path: str) -> Persona:
+    """Return a persona by name, or from a TOML file whose stem becomes its name.
+
+    Raises `PersonaError` when there is no such persona, or when the file cannot be read or says something unknown.
+    """
+    if name_or_path in persona_names():
+        return _read(FOLDER / f"{name_or_path}.toml")
+    path = Path(name_or_path).expanduser()
+    if path.suffix == ".toml" and path.is_file():
+        return _read(path)
+    raise PersonaError(
+        f"there is no persona '{name_or_path}'; CONTINUITY_PERSONA is one of {', '.join(persona_names())}, "
+        "or the path of a .toml file"
+    )
+
+
+def load_personas(default: str) -> dict[str, Persona]:
+    """Return everything that `/persona` can offer by name, the default first. Raises `PersonaError`."""
+    chosen = load_persona(default)
+    others = (load_persona(name) for name in persona_names() if name != chosen.name)
+    return {persona.name: persona for persona in (chosen, *others)}
+
+
+def instructions_of(persona: Persona) -> str:
+    """Return what the model is told about how to be: the persona's words, then its boundaries."""
+    return "\n".join([persona.instructions.strip(), *(f"- {boundary}." for boundary in persona.boundaries)])
+
+
+class Personas:
+    """Who the assistant is for whom: the default, or what somebody chose with /persona."""
+
+    def __init__(self, people: People, default: str) -> None:
+        """Read the files. Raises `PersonaError`."""
+        self._people = people
+        self.by_name = load_personas(default)
+        self.default = next(iter(self.by_name.values()))
+
+    async def chosen(self, user_id: int | None) -> Persona | None:
+        """Return somebody's persona; None when the one they chose is not offered any more."""
+        name = (await self._people.choices(user_id)).get(PERSONA, self.default.name)
+        return self.by_name.get(str(name))
+
+    async def of(self, user_id: int | None) -> Persona:
+        """Return somebody's persona, the default when theirs is missing. Raises `StorageUnavailable`."""
+        return await self.chosen(user_id) or self.default
+
+
+def _read(path: Path) -> Persona:
+    """Read one file."""
+    try:
+        fields: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise PersonaError(
+            f"persona {path} cannot be read: {exc}; see bot/people/personas/assistant.toml for the shape"
+        ) from exc
+    try:
+        return Persona.model_validate({"name": path.stem.lower(), **fields})
+    except ValidationError as exc:
+        faults = "; ".join(f"{'.'.join(map(str, error['loc'])) or 'file'}: {error['msg']}" for error in exc.errors())
+        raise PersonaError(f"persona {path} is not complete: {faults}") from exc

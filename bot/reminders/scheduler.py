@@ -1,0 +1,168 @@
+"""What the assistant does later: reminders, kept as rows, woken by a scheduler in memory, delivered exactly once.
+
+The table `jobs` is the truth; the scheduler only knows when to look at it next: nothing is rebuilt, nothing pickled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any, Final
+
+import structlog
+
+from bot.delivery.commit import Committer
+from bot.delivery.outbox import Message
+from bot.reminders.rules import Job, due_jobs, messages_for, move_job, read_job, target_of, tomorrow_ms, when_text
+from memory import faults
+from memory.errors import Conflict, StorageError, UnknownSession
+from memory.ports import Clock, Database, Statement
+from memory.sessions.recorder import Recorder
+from memory.state.state_manager import end_job
+from memory.types import SessionState
+
+__all__ = ["Jobs", "tomorrow_ms", "when_text"]
+
+LOOK_EVERY_S: Final = 60
+"""The table is looked at so often anyway: a clock that was set, a machine that slept, a disk that was full."""
+SETTLE_AFTER_MS: Final = 24 * 3600 * 1000
+"""A delivered reminder that nobody touched for so long counts as done."""
+AT_ONCE: Final = 200
+
+log = structlog.get_logger(__name__)
+
+
+class Jobs:
+    """Looks at the table when something is due and delivers it; call `look()` after a commit that changed a job."""
+
+    def __init__(self, db: Database, clock: Clock, committer: Committer, recorder: Recorder, bot_id: int) -> None:
+        self._db = db
+        self._clock = clock
+        self._committer = committer
+        self._recorder = recorder
+        self._here = {"prefix": f"tg:{bot_id}:%"}
+        self._scheduler: Any = None
+        self._busy = asyncio.Lock()
+        self._runs: set[asyncio.Task[Any]] = set()
+
+    async def start(self) -> None:
+        """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
+        scheduler = await asyncio.to_thread(_make_scheduler)
+        scheduler.add_job(self.run, "interval", seconds=LOOK_EVERY_S, id="every", next_run_time=datetime.now(UTC))
+        scheduler.start()
+        self._scheduler = scheduler
+
+    async def stop(self) -> None:
+        """Stop looking; what is being written down just now is stored as a whole or not at all."""
+        scheduler, self._scheduler = self._scheduler, None
+        if scheduler is None:
+            return
+        scheduler.shutdown(wait=False)
+        runs = list(self._runs)
+        for run in runs:
+            run.cancel()
+        await asyncio.gather(*runs, return_exceptions=True)
+
+    def look(self) -> None:
+        """Look at the table soon: a job was made, moved or taken back. Before the start it does nothing."""
+        if self._scheduler is not None:
+            self._scheduler.add_job(self.run, id="now", replace_existing=True)
+
+    async def run(self) -> None:
+        """Deliver what is due, then set the alarm for what is due next; a disk that refuses is tried again later."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._runs.add(task)
+            task.add_done_callback(self._runs.discard)
+        async with self._busy:
+            try:
+                await self._deliver_due()
+                await self._settle_old()
+                await self._arm()
+            except asyncio.CancelledError:  # the stop; the scheduler would log it as an error
+                return
+            except StorageError as exc:
+                log.error("jobs wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
+
+    async def _arm(self) -> None:
+        row = await self._db.read_one("job_next_due", **self._here)
+        if row is None or row["due_at_ms"] is None:
+            return
+        wait_s = min(max(0, row["due_at_ms"] - self._clock.now_ms()) / 1000, LOOK_EVERY_S)
+        if wait_s < LOOK_EVERY_S and self._scheduler is not None:
+            run_at = datetime.now(UTC) + timedelta(seconds=wait_s)
+            self._scheduler.add_job(self.run, "date", run_date=run_at, id="due", replace_existing=True)
+
+    async def _deliver_due(self) -> None:
+        now_ms = self._clock.now_ms()
+        rows = await self._db.read("jobs_due", **self._here, now_ms=now_ms, limit=AT_ONCE)
+        due = due_jobs([read_job(row) for row in rows], now_ms)
+        due.sort(key=lambda job: (job.conversation_id, job.user_id or 0))  # stable: by time within each
+        for _, group in groupby(due, key=lambda job: (job.conversation_id, job.user_id)):
+            for message, jobs in messages_for(list(group), now_ms):
+                await self._deliver(message, jobs)
+
+    async def _deliver(self, message: Message, jobs: Sequence[Job]) -> None:
+        """Write the message down and move its jobs on, as one.
+
+        What a crash leaves behind: before the commit, the jobs are `scheduled` and come at the next start, marked late;
+        after it, they are `delivered` and the parts are `queued`, which the next start sends (P5). Never both.
+        """
+        now_ms = self._clock.now_ms()
+        faults.point("job_due")
+        try:
+            moves = [move_job(job, "deliver", now_ms) for job in jobs]
+            await self._committer.write(target_of(jobs[0]), [message], *moves)
+        except Conflict:
+            log.info("reminder was changed meanwhile", job_ids=[job.job_id for job in jobs])
+        except ValueError:
+            log.exception("reminder has no place to go", job_ids=[job.job_id for job in jobs])
+        else:
+            faults.point("job_delivered")
+            log.info("reminder delivered", job_ids=[job.job_id for job in jobs])
+
+    async def _settle_old(self) -> None:
+        """Count as done what was delivered long ago and never touched, so that it leaves the packet."""
+        before_ms = self._clock.now_ms() - SETTLE_AFTER_MS
+        for row in await self._db.read("jobs_untouched", **self._here, before_ms=before_ms, limit=AT_ONCE):
+            job = read_job(row)
+            with suppress(Conflict):
+                await self.end(job, move_job(job, "settle", self._clock.now_ms()))
+
+    async def find(self, job_id: str, conversation_id: str) -> Job | None:
+        """Return a job of this conversation, None when there is none. Raises `StorageUnavailable`."""
+        row = await self._db.read_one("job_find", job_id=job_id, conversation_id=conversation_id)
+        return read_job(row) if row else None
+
+    async def upcoming(self, conversation_id: str, user_id: int | None) -> list[Job]:
+        """Return what somebody still has to come here or has not called done, the earliest first."""
+        rows = await self._db.read("jobs_upcoming", conversation_id=conversation_id, user_id=user_id)
+        return [read_job(row) for row in rows]
+
+    async def end(self, job: Job, *statements: Statement) -> None:
+        """Commit these statements and, with them, take the ended job out of the session that made it.
+
+        Raises `Conflict` and `StorageUnavailable` with nothing changed.
+        """
+        await self.change(job.session_id, lambda state: end_job(state, job.job_id), *statements)
+
+    async def change(
+        self, session_id: str | None, change: Callable[[SessionState], SessionState], *statements: Statement
+    ) -> None:
+        """Commit statements together with a change of a session; without it when the session is gone."""
+        if session_id is not None:
+            with suppress(UnknownSession):
+                await self._recorder.edit(session_id, change, *statements)
+                return
+        await self._db.write(*statements)
+
+
+def _make_scheduler() -> Any:
+    """Import late: it takes 0.1 s that a start need not wait for. Only in memory: nothing is pickled."""
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler  # noqa: PLC0415
+
+    defaults = {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
+    return AsyncIOScheduler(timezone=UTC, job_defaults=defaults)

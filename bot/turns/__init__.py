@@ -1,0 +1,1 @@
+"""A message becomes a turn: lanes, dispatch, the turn itself, recovery."""

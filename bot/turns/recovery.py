@@ -1,0 +1,92 @@
+"""What a start does about unfinished work: send what was written, finish what is young, ask about what is old."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+import structlog
+
+from bot import replies
+from bot.delivery.outbox import Button, Message, Outbox
+from bot.intake.updates import Envelope, batch_text
+from bot.turns.lanes import Lanes
+from bot.turns.services import Services
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class StartReport:
+    """What the start found and did (log, `/health`, `python -m bot status`)."""
+
+    updates_recovered: int = 0
+    turns_resumed: int = 0
+    turns_asked_about: int = 0
+    replies_to_send: int = 0
+    replies_to_probe: int = 0
+    sessions_resuming: int = 0
+    sessions_rebuilt: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return asdict(self)
+
+
+def too_old(batch: Sequence[Envelope], now_ms: int, window_ms: int) -> bool:
+    """Return True when a half-done turn is so old that no tokens are spent on it without asking."""
+    asked = any(envelope.again for envelope in batch)
+    return batch[0].mergeable and not asked and now_ms - batch[0].received_at_ms > window_ms
+
+
+def by_turn(envelopes: Sequence[Envelope]) -> list[list[Envelope]]:
+    """Return the envelopes in order, those of one begun turn together."""
+    groups = groupby(envelopes, key=lambda envelope: envelope.turn_id or f"update {envelope.update_id}")
+    return [list(group) for _, group in groups]
+
+
+class Recovery:
+    """Runs once, before polling begins."""
+
+    def __init__(self, services: Services, outbox: Outbox, lanes: Lanes) -> None:
+        self._services = services
+        self._outbox = outbox
+        self._lanes = lanes
+
+    async def run(self, report: StartReport) -> None:
+        """Deliver unsent parts, then put unfinished updates in their lanes; both go on behind the start."""
+        parts = await self._outbox.unsent(self._services.me.bot_id)
+        report.replies_to_probe = sum(part.state == "sending" for part in parts)
+        report.replies_to_send = len(parts) - report.replies_to_probe
+        self._services.delivery.deliver(parts)
+        envelopes = await self._services.inbox.unfinished(self._services.me)
+        report.updates_recovered = len(envelopes)
+        now_ms, window_ms = self._services.clock.now_ms(), self._services.settings.resume_window_ms
+        for batch in by_turn(envelopes):
+            for envelope in batch:
+                self._services.delivery.high_water.saw(envelope.chat_id, envelope.message_id)
+            if too_old(batch, now_ms, window_ms):
+                report.turns_asked_about += 1
+                await self._ask(batch, now_ms)
+                continue
+            excused = batch[0].turn_id in self._services.waiting.before
+            report.turns_resumed += any(envelope.attempts for envelope in batch)
+            for envelope in batch:
+                self._lanes.submit(replace(envelope, excused=excused))
+
+    async def _ask(self, batch: Sequence[Envelope], now_ms: int) -> None:
+        """Park an old turn and ask the user once what to do with it."""
+        turn_id = batch[0].turn_id or self._services.ids.new("t")
+        payload = {"turn_id": turn_id}
+        text = replies.INTERRUPTED.format(
+            ago=replies.ago(now_ms - batch[0].received_at_ms), text=replies.shorten(batch_text(batch))
+        )
+        buttons = (
+            (Button(replies.ANSWER_NOW, "answer_parked", payload),),
+            (Button(replies.SKIP, "skip_parked", payload), Button(replies.FRESH_START, "fresh_parked", payload)),
+        )
+        message = Message(text, buttons=buttons, edits_message_id=await self._services.delivery.preview(turn_id))
+        await self._services.committer.parked(batch, [message], "interrupted long ago", turn_id)

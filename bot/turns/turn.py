@@ -1,0 +1,258 @@
+"""One turn: claim, hydrate, packet, model, commit, delivery (DESIGN section 4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from bot import replies
+from bot.answers.responder import Answer, Ask, NoAnswer
+from bot.delivery.commit import until_stored
+from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.streaming import LiveAnswer, mode_for
+from bot.intake.updates import Envelope, batch_text
+from bot.people.personas import instructions_of
+from bot.people.spending import Spending, day_of, spent
+from bot.turns import session_choice
+from bot.turns.services import Services
+from memory import faults
+from memory.errors import Conflict
+from memory.sessions.recorder import Exchange
+from memory.types import ConversationContextPacket, SessionState
+
+log = structlog.get_logger(__name__)
+
+
+class ContinuityGate(Protocol):
+    """Decides what is answered now, and what is carried forward into it."""
+
+    async def enter(
+        self, batch: Sequence[Envelope], turn_id: str, state: SessionState
+    ) -> list[tuple[Sequence[Envelope], str]]:
+        """Return the turns to answer now, each with its id; none when the messages wait for the user's word."""
+        ...
+
+    async def packet(self, first: Envelope, state: SessionState) -> str:
+        """Return what is carried forward into the next prompt, "" for nothing."""
+        ...
+
+    async def joins(self, edit: Envelope) -> bool:
+        """Let an edit wait together with the message that it edits; False when that does not wait."""
+        ...
+
+
+class Turns:
+    """Answers messages; knows which answers are being made."""
+
+    def __init__(self, services: Services, door: ContinuityGate) -> None:
+        self._services = services
+        self.door = door
+        self._spending = Spending(services.db, services.settings.continuity_daily_tokens_per_user)
+        self._running: dict[str, asyncio.Task[Answer]] = {}
+        self._stopped: set[str] = set()
+        self.answered = 0
+
+    def stop(self, conversation_id: str) -> bool:
+        """Stop the answer that is being made; return False when there is none."""
+        task = self._running.get(conversation_id)
+        if task is None:
+            return False
+        self._stopped.add(conversation_id)
+        task.cancel()
+        return True
+
+    def is_answering(self, conversation_id: str) -> bool:
+        """Return True while an answer is being made."""
+        return conversation_id in self._running
+
+    async def answer(self, batch: Sequence[Envelope], turn_id: str, *, text: str | None = None) -> None:
+        """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
+
+        A crash before the door is through leaves them `claimed`; behind it they are parked, or as `_answer` says.
+        Raises as `_answer` does.
+        """
+        if text is not None:
+            await self._answer(batch, turn_id, text)
+            return
+        state = await self._session(batch)
+        for together, each_id in await self.door.enter(batch, turn_id, state):
+            await self._answer(together, each_id, None)
+
+    async def _answer(self, batch: Sequence[Envelope], turn_id: str, text: str | None) -> None:
+        """Answer these updates as one turn (`on_turn`).
+
+        What a crash leaves behind, line by line:
+        before the commit     the updates are `claimed`; the next start answers them again, as the same turn, counted;
+                              a preview that was shown is taken up again by its turn id
+        in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
+        after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4)
+        Raises StorageUnavailable and whatever a defect raises: nothing was stored, the caller tries again.
+        """
+        target = Target.of(batch[-1])
+        with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
+            state = await self._session(batch)
+            ask, packet = await self._ask(batch, state, turn_id, text)
+            faults.point("turn_packet_built")
+            mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
+            async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
+                outcome = await self._respond(ask, live)
+            faults.point("turn_answered")
+            if isinstance(outcome, Answer):
+                await self._commit(batch, ask, packet, outcome, live)
+            else:
+                await self._no_answer(batch, turn_id, outcome, live)
+
+    async def _session(self, batch: Sequence[Envelope]) -> SessionState:
+        recorder, first = self._services.recorder, batch[0]
+        current = await recorder.current(first.conversation_id)
+        choice = session_choice.choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
+        if choice == "same" and current is not None:
+            return current
+        state = await until_stored(lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice))
+        log.info("session opened", session_id=state.session_id, origin=choice)
+        return state
+
+    async def _ask(
+        self, batch: Sequence[Envelope], state: SessionState, turn_id: str, text: str | None
+    ) -> tuple[Ask, ConversationContextPacket]:
+        services, first = self._services, batch[0]
+        said = text if text is not None else batch_text(batch)
+        now_ms = services.clock.now_ms()
+        zone = await services.people.time_zone(first.user_id)
+        state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
+        persona = instructions_of(await services.personas.of(first.user_id))
+        packet = await services.assembler.packet(
+            state,
+            said,
+            now_ms=now_ms,
+            time_zone=zone.name,
+            isolated=state.isolated,
+            bootstrap=await self.door.packet(first, state),
+            reserved_tokens=services.counter.count(services.responder.preface(persona)),
+        )
+        ask = Ask(
+            turn_id=turn_id,
+            conversation_id=first.conversation_id,
+            user_id=first.user_id,
+            user_name=first.user_name,
+            text=said,
+            state=state,
+            packet=packet,
+            persona=persona,
+            time_zone=zone.name,
+            time_zone_chosen=zone.chosen,
+            now_ms=now_ms,
+            private=first.private,
+            third_party=any(envelope.third_party for envelope in batch),
+        )
+        return ask, packet
+
+    async def _respond(self, ask: Ask, live: LiveAnswer) -> Answer | NoAnswer | None:
+        """Return the answer, why there is none, or None when the user stopped it."""
+        if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
+            return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
+        key = ask.conversation_id
+        task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
+        self._running[key] = task
+        try:
+            with self._services.waiting.on(ask.turn_id):
+                return await task
+        except NoAnswer as reason:
+            return reason
+        except asyncio.CancelledError:
+            if key not in self._stopped:
+                raise
+            return None
+        finally:
+            self._running.pop(key, None)
+            self._stopped.discard(key)
+            task.cancel()
+
+    async def _commit(
+        self,
+        batch: Sequence[Envelope],
+        ask: Ask,
+        packet: ConversationContextPacket,
+        answer: Answer,
+        live: LiveAnswer,
+    ) -> None:
+        """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
+        services = self._services
+        message = Message(
+            answer.text,
+            markdown=True,
+            kind="reply",
+            reply_to_message_id=_reply_to(batch),
+            edits_message_id=live.message_id,
+            buttons=answer.buttons,
+        )
+        parts, rows = services.committer.compose(Target.of(batch[-1]), [message], ask.turn_id)
+        ends = [services.inbox.done(envelope) for envelope in batch]
+        tokens = answer.input_tokens + answer.output_tokens
+        ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
+        exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
+        try:
+            turn = await until_stored(lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects))
+        except Conflict:
+            log.exception("turn was committed by somebody else; nothing is sent")
+            return
+        faults.point("turn_committed")
+        services.delivery.deliver(parts)
+        if answer.job_refs:
+            services.jobs.look()
+        self.answered += 1
+        log.info(
+            "turn stored",
+            session_id=turn.session_id,
+            seq=turn.seq,
+            model=answer.model,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            update_ids=[envelope.update_id for envelope in batch],
+        )
+
+    async def _no_answer(
+        self, batch: Sequence[Envelope], turn_id: str, reason: NoAnswer | None, live: LiveAnswer
+    ) -> None:
+        if reason is None:
+            message = Message(replies.STOPPED, edits_message_id=live.message_id)
+            await self._services.committer.done(batch, [message], turn_id=turn_id)
+            return
+        log.warning("no answer", reason=reason.reason)
+        message = Message(
+            replies.MODEL_DOWN.format(why=reason.apology),
+            buttons=((Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id}),),),
+            edits_message_id=live.message_id,
+        )
+        await self._services.committer.parked(batch, [message], reason.reason, turn_id)
+
+
+def _reply_to(batch: Sequence[Envelope]) -> int | None:
+    """Quote the message in groups, where answers of several people cross."""
+    return None if batch[-1].private else batch[-1].message_id
+
+
+def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchange:
+    return Exchange(
+        turn_id=ask.turn_id,
+        session_id=ask.state.session_id,
+        conversation_id=ask.conversation_id,
+        user_id=ask.user_id,
+        user_text=ask.text,
+        assistant_text=answer.text,
+        tool_calls=answer.tool_calls,
+        third_party=ask.third_party,
+        action_name=answer.action_name,
+        job_refs=answer.job_refs,
+        model=answer.model,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+        bot_id=first.bot_id,
+        update_id=first.update_id,
+        change=answer.change,
+        created_at_ms=now_ms,
+    )

@@ -1,0 +1,1 @@
+"""What the model is given about the past, and its budget."""

@@ -1,0 +1,304 @@
+"""Gather what a packet is made of and build it: history, search, today, threads, last conversation, jobs (003).
+
+Every tier is gathered by itself; one that fails is left out, logged, and named in its receipt.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
+from typing import Final, Protocol, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import ValidationError
+
+from memory.context.budget import Budget
+from memory.context.compaction import verbatim
+from memory.context.context_builder import ContextInputs, build
+from memory.language.languages import Languages
+from memory.language.reported import is_small_talk
+from memory.ports import TokenCounter
+from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
+from memory.storage.store import SessionRow, Store
+from memory.types import (
+    ConversationContextPacket,
+    ConversationTurn,
+    JobProgress,
+    OpenLoop,
+    RetrievedItem,
+    SessionState,
+    Tier,
+)
+
+MAX_RETRIEVED: Final = 12
+MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6
+MAX_TODAY_SESSIONS: Final = 3
+MAX_OTHER_SESSIONS: Final = 8
+"""So many sessions of the conversation are looked at for today, threads and the last conversation."""
+CACHED_SESSIONS: Final = 256
+
+_RELEVANT: Final = 0.5
+_FOLLOW_UP_WORDS: Final = 5
+_FOLLOWED_CHARS: Final = 300
+_UNFOLDED_TURNS: Final = FOLD_TURNS + RAW_TURNS
+_HEADING_TOKENS: Final = 30
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class Searcher(Protocol):
+    """What is used of `memory.search.searcher.Searcher`."""
+
+    async def search(
+        self,
+        conversation_id: str,
+        query: str,
+        *,
+        session_ids: Collection[str] | None = None,
+        exclude_turn_ids: Collection[str] = (),
+        limit: int = 12,
+        now_ms: int = 0,
+        open_turn_ids: Collection[str] = (),
+    ) -> list[RetrievedItem]:
+        """Return older turns and memories that bear on the query, best first."""
+        ...
+
+
+class Assembler:
+    """Builds the packet of a session; keeps the turns of sessions in use at hand, so that a turn costs one read."""
+
+    def __init__(
+        self, store: Store, searcher: Searcher | None, budget: Budget, languages: Languages, counter: TokenCounter
+    ) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._budget = budget
+        self._languages = languages
+        self._counter = counter
+        self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
+        self._digests: OrderedDict[tuple[str | int, ...], tuple[str, ...]] = OrderedDict()
+
+    async def packet(
+        self,
+        state: SessionState,
+        message: str,
+        *,
+        now_ms: int,
+        time_zone: str = "UTC",
+        isolated: bool | None = None,
+        bootstrap: str = "",
+        reserved_tokens: int = 0,
+    ) -> ConversationContextPacket:
+        """Return the packet for the model call that answers `message`; never raises.
+
+        `isolated` (default: the state's own) keeps everything of other sessions out of every tier (/fresh).
+        `reserved_tokens` is what instructions and tools take; the message is added here, so that the whole prompt keeps
+        to the cap.
+        """
+        alone = state.isolated if isolated is None else isolated
+        errors: dict[Tier, str] = {}
+        history = await self._tier("history", errors, lambda: self.history(state), list[ConversationTurn]())
+        others = await self._tier("today", errors, lambda: self._others(state, alone=alone), list[SessionRow]())
+        if "today" in errors:
+            errors["last_conversation"] = errors["today"]
+        midnight_ms = _midnight_ms(now_ms, time_zone)
+        today, before = _by_day(others, midnight_ms)
+        inputs = ContextInputs(
+            state=state,
+            history=history,
+            retrieved=await self._tier(
+                "retrieved", errors, lambda: self._search(state, message, history, now_ms, alone=alone), []
+            ),
+            today=await self._tier("today", errors, lambda: self._today(today, midnight_ms, time_zone), []),
+            threads=(*state.open_loops, *(loop for row in others for loop in _loops(row))),
+            last_conversation=await self._tier("last_conversation", errors, lambda: self._last(before, time_zone), ""),
+            jobs=await self._jobs(state, alone=alone),
+            bootstrap="" if alone else bootstrap,
+            reserved_tokens=reserved_tokens + self._counter.count(message),
+            errors=errors,
+            now_ms=now_ms,
+        )
+        packet = build(inputs, self._budget, self._counter)
+        _log(packet, state)
+        return packet
+
+    async def history(self, state: SessionState) -> list[ConversationTurn]:
+        """Return the turns of the session that may be shown verbatim, oldest first.
+
+        One turn more than `max_history_messages` (so that a compaction sees that the limit is reached), and the older
+        ones that a compaction kept; a session in use is read only where it has grown. Raises `StorageUnavailable`.
+        """
+        if not state.last_seq:
+            return []
+        known = self._turns.pop(state.session_id, {})
+        first = max(1, state.last_seq - self._budget.max_history_turns)
+        first = max(first, state.compaction.history_from_seq) if state.compaction else first
+        kept = state.compaction.kept_seqs if state.compaction else ()
+        held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq or seq in kept}
+        for start, end in _gaps(held, first, state.last_seq, kept):
+            for turn in await self._store.turns_between(state.session_id, start, end):
+                held[turn.seq] = turn
+        self._turns[state.session_id] = held
+        while len(self._turns) > CACHED_SESSIONS:
+            self._turns.popitem(last=False)
+        return verbatim(state, list(held.values()))
+
+    def clear_cache(self) -> None:
+        """Let go of everything kept in memory; call it when turns were deleted or healed (P13)."""
+        self._turns.clear()
+        self._digests.clear()
+
+    async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
+        """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
+        if tier in errors:
+            return nothing
+        try:
+            return await gather()
+        except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
+            errors[tier] = f"{type(error).__name__}: {error}"
+            log.warning("the %s tier is left out of the packet: %s", tier, errors[tier])
+            return nothing
+
+    async def _others(self, state: SessionState, *, alone: bool) -> list[SessionRow]:
+        """Return the conversation's other sessions, the latest first; none for a session that was started fresh."""
+        if alone:
+            return []
+        rows = await self._store.sessions(state.conversation_id, limit=MAX_OTHER_SESSIONS + 1)
+        return [row for row in rows if row.session_id != state.session_id]
+
+    async def _search(
+        self, state: SessionState, message: str, history: Sequence[ConversationTurn], now_ms: int, *, alone: bool
+    ) -> list[RetrievedItem]:
+        """Return what bears on the message; nothing for small talk, whose question is in the history anyway."""
+        language = self._languages.detect(message)
+        if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
+            return []
+        found = await self._searcher.search(
+            state.conversation_id,
+            _query(message, history),
+            session_ids=[state.session_id] if alone else None,
+            exclude_turn_ids=[turn.turn_id for turn in history],
+            limit=MAX_RETRIEVED if "?" in message else MAX_RETRIEVED_FOR_A_STATEMENT,
+            now_ms=now_ms,
+            open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
+        )
+        return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
+
+    async def _today(self, rows: Sequence[SessionRow], midnight_ms: int, time_zone: str) -> list[str]:
+        """Return what was said today in other sessions, the latest first: when, about what, then its key moments."""
+        lines: list[str] = []
+        shown = rows[:MAX_TODAY_SESSIONS]
+        for row in shown:
+            room = self._budget.today_tokens // len(shown)
+            lines += await self._digest(row, midnight_ms, room, f"From {_clock(row.last_turn_at_ms, time_zone)}")
+        return lines
+
+    async def _last(self, rows: Sequence[SessionRow], time_zone: str) -> str:
+        """Return what the session before was about.
+
+        003 asks for it after more than 24 hours, and `today` covers the same day; the evening before would fall between
+        the two, so this is the latest session that is not of today.
+        """
+        if not rows:
+            return ""
+        heading = f"From {_clock(rows[0].last_turn_at_ms, time_zone, day=True)}"
+        return "\n".join(await self._digest(rows[0], 0, self._budget.last_conversation_tokens, heading))
+
+    async def _digest(self, row: SessionRow, since_ms: int, max_tokens: int, heading: str) -> tuple[str, ...]:
+        """Return a heading and the summary of a session since a moment; made once for each version of the session."""
+        key = (row.session_id, row.version, since_ms, max_tokens, heading)
+        if key not in self._digests:
+            turns = await self._store.last_turns(row.session_id, _UNFOLDED_TURNS)
+            previous = row.rolling_summary if row.created_at_ms >= since_ms else ""
+            turns = [turn for turn in turns if turn.created_at_ms >= since_ms]
+            room = max(0, max_tokens - _HEADING_TOKENS)
+            summary = summarize(turns, previous, self._languages, self._counter, room)
+            about = f", about {row.title}" if row.title else ""
+            notes = [line for line in summary.splitlines() if line != HEADER]
+            self._digests[key] = (f"{heading}{about}:", *notes) if notes else ()
+        self._digests.move_to_end(key)
+        while len(self._digests) > CACHED_SESSIONS:
+            self._digests.popitem(last=False)
+        return self._digests[key]
+
+    async def _jobs(self, state: SessionState, *, alone: bool) -> list[JobProgress]:
+        """Return the running jobs with their progress; without them rather than not at all."""
+        try:
+            jobs = await self._store.active_jobs(state.conversation_id)
+        except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
+            log.warning("the running jobs are left out of the packet: %s", error)
+            return []
+        return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
+
+
+def _query(message: str, history: Sequence[ConversationTurn]) -> str:
+    """Return what to search for; a short question ("and how much?") goes together with what the person said before."""
+    follows = history and "?" in message and len(message.split()) <= _FOLLOW_UP_WORDS
+    return f"{message} {history[-1].user_text[:_FOLLOWED_CHARS]}" if follows else message
+
+
+def _relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+    """Return what is not far behind the best: on LoCoMo half the items hold 99 % of the evidence."""
+    best = max((item.score for item in found), default=0.0)
+    return [item for item in found if item.score >= best * _RELEVANT]
+
+
+def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the stretches that have to be read: the window's missing part, and each kept turn that is missing."""
+    missing = [seq for seq in range(first, last + 1) if seq not in held]
+    window = [(missing[0], missing[-1])] if missing else []
+    return window + [(seq, seq) for seq in kept if seq not in held and seq < first]
+
+
+def _by_day(rows: Sequence[SessionRow], midnight_ms: int) -> tuple[list[SessionRow], list[SessionRow]]:
+    """Return the sessions with a turn since midnight and those before, each the latest first."""
+    today = [row for row in rows if row.last_turn_at_ms >= midnight_ms]
+    return today, [row for row in rows if row.last_turn_at_ms < midnight_ms]
+
+
+def _loops(row: SessionRow) -> tuple[OpenLoop, ...]:
+    """Return the open loops of another session; none when its state cannot be read."""
+    if '"open"' not in row.state_json:
+        return ()
+    try:
+        state = SessionState.model_validate_json(row.state_json)
+    except ValidationError as error:
+        log.warning(
+            "the open loops of session %s are left out: %d faults in its state", row.session_id, error.error_count()
+        )
+        return ()
+    return tuple(loop for loop in state.open_loops if loop.status == "open")
+
+
+def _zone(time_zone: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(time_zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def _midnight_ms(now_ms: int, time_zone: str) -> int:
+    """Return when the day began where the user is."""
+    now = datetime.fromtimestamp(now_ms / 1000, _zone(time_zone))
+    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+
+
+def _clock(at_ms: int, time_zone: str, *, day: bool = False) -> str:
+    at = datetime.fromtimestamp(at_ms / 1000, _zone(time_zone))
+    return f"{at:%Y-%m-%d}" if day else f"{at:%H:%M}"
+
+
+def _log(packet: ConversationContextPacket, state: SessionState) -> None:
+    """Say how much was loaded and cut (000 section 5); no text of anybody."""
+    receipts = {receipt.tier: receipt for receipt in packet.receipts}
+    log.info(
+        "packet of session %s: %d of %d turns, %d tokens (%s)",
+        packet.session_id,
+        len(packet.history),
+        state.last_seq,
+        sum(receipt.used_tokens for receipt in packet.receipts),
+        ", ".join(f"{tier} {receipt.used_tokens}" for tier, receipt in receipts.items()),
+    )

@@ -1,0 +1,196 @@
+"""When old turns are folded into the summary, which ones, and whether the outcome may be used (004). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from memory.context.budget import MIN_TURNS, Budget
+from memory.context.transcript import turn_messages, turn_tokens
+from memory.language.languages import Languages
+from memory.ports import TokenCounter
+from memory.state.summarizer import important
+from memory.types import CompactionMark, ConversationTurn, SessionState
+
+Method = Literal["deterministic", "model", "truncation"]
+
+HOLD_TURNS: Final = 10
+"""After an undo nothing is compacted for this many turns, or the undo would be undone by the next message."""
+
+_KEPT_PERCENT: Final = 25
+"""Share of the history after a compaction, in tokens and in messages, that older turns with decisions may take."""
+_SHRINK_PERCENT: Final = 60
+"""A summary may take at most this share of what it replaces, so that every compaction makes the prompt smaller."""
+_MIN_SUMMARY_TOKENS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    """What a compaction would do: which turns go into the summary and which stay verbatim."""
+
+    session_id: str
+    reason: str
+    segment: tuple[ConversationTurn, ...]
+    """The turns that go into the summary, oldest first."""
+    previous: str
+    """The summary that they are merged with."""
+    summary_max_tokens: int
+    history_from_seq: int
+    kept_seqs: tuple[int, ...]
+    tokens_before: int
+    """History and summary before."""
+    verbatim_tokens: int
+    """History afterwards, without the summary."""
+
+    @property
+    def from_seq(self) -> int:
+        """The first turn that goes in."""
+        return self.segment[0].seq
+
+    @property
+    def through_seq(self) -> int:
+        """The last turn that goes in."""
+        return self.segment[-1].seq
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    turn: ConversationTurn
+    tokens: int
+    messages: int
+
+
+def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+    """Return the turns that the state's compaction leaves verbatim, oldest first, each once."""
+    mark = state.compaction
+    unique = {turn.seq: turn for turn in turns}
+    return [
+        unique[seq] for seq in sorted(unique) if mark is None or seq >= mark.history_from_seq or seq in mark.kept_seqs
+    ]
+
+
+def plan(
+    state: SessionState,
+    turns: Sequence[ConversationTurn],
+    budget: Budget,
+    counter: TokenCounter,
+    languages: Languages,
+) -> CompactionPlan | None:
+    """Return what to compact before the next model call, or None while the history fits (004 trigger).
+
+    It cuts back to about 60 % of the history budget in one step, so that the prompt's beginning stays the same for many
+    turns. The last `recency_window` messages stay, more while they are small, fewer when they are large, never fewer
+    than three turns. Of the older turns the newest that hold decisions, facts or preferences stay too, if short.
+    """
+    window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in verbatim(state, turns)]
+    tokens = sum(each.tokens for each in window)
+    messages = sum(each.messages for each in window)
+    if tokens <= budget.history_tokens and messages <= budget.max_history_messages:
+        return None
+    recent = _recent(window, budget)
+    old = window[: len(window) - len(recent)]
+    kept = _kept(old, budget, languages)
+    segment = [each for each in old if each not in kept]
+    if not segment:
+        return None
+    previous = _previous(state, window[0].turn.seq)
+    before = counter.count(previous)
+    return CompactionPlan(
+        session_id=state.session_id,
+        reason=_reason(tokens, messages, budget),
+        segment=tuple(each.turn for each in segment),
+        previous=previous,
+        summary_max_tokens=_summary_room(before, _sum(segment), budget),
+        history_from_seq=recent[0].turn.seq,
+        kept_seqs=tuple(each.turn.seq for each in kept),
+        tokens_before=tokens + before,
+        verbatim_tokens=_sum(recent) + _sum(kept),
+    )
+
+
+def mark_of(plan: CompactionPlan, compaction_id: str, summary: str, counter: TokenCounter) -> CompactionMark | None:
+    """Return the mark that the plan leaves with this summary, or None when the prompt would not become smaller."""
+    tokens = counter.count(summary)
+    if not summary.strip() or plan.verbatim_tokens + tokens >= plan.tokens_before:
+        return None
+    return CompactionMark(
+        compaction_id=compaction_id,
+        history_from_seq=plan.history_from_seq,
+        summary=summary,
+        summary_tokens=tokens,
+        kept_seqs=plan.kept_seqs,
+    )
+
+
+def truncation(plan: CompactionPlan, compaction_id: str, counter: TokenCounter) -> CompactionMark:
+    """Return the mark that only leaves the old turns out: the way out when no summary makes the prompt smaller."""
+    return CompactionMark(
+        compaction_id=compaction_id,
+        history_from_seq=plan.history_from_seq,
+        summary=plan.previous,
+        summary_tokens=counter.count(plan.previous),
+        kept_seqs=plan.kept_seqs,
+    )
+
+
+def held(turns: Sequence[ConversationTurn], undone_at_ms: int | None) -> bool:
+    """Return whether an undo still holds: fewer than ten turns were stored since."""
+    return undone_at_ms is not None and sum(turn.created_at_ms > undone_at_ms for turn in turns) < HOLD_TURNS
+
+
+def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
+    """Return the newest turns that stay: at least three, the recency window if it is not too large, more if small."""
+    tokens = messages = 0
+    taken: list[_Priced] = []
+    goal_tokens, goal_messages = _goal(budget, 100 - _KEPT_PERCENT)
+    for each in reversed(window):
+        tokens += each.tokens
+        messages += each.messages
+        room = budget.compact_to_tokens if len(taken) < budget.recent_turns else goal_tokens
+        if len(taken) >= MIN_TURNS and (tokens > room or messages > goal_messages):
+            break
+        taken.append(each)
+    return taken[::-1]
+
+
+def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages) -> list[_Priced]:
+    """Return the newest of the old turns that hold something lasting and are short enough to stay beside the others."""
+    kept: list[_Priced] = []
+    tokens, messages = _goal(budget, _KEPT_PERCENT)
+    largest = tokens // 3
+    for each in reversed(old):
+        if each.tokens > min(largest, tokens) or each.messages > messages or not important(each.turn, languages):
+            continue
+        kept.append(each)
+        tokens -= each.tokens
+        messages -= each.messages
+    return kept[::-1]
+
+
+def _goal(budget: Budget, percent: int) -> tuple[int, int]:
+    """Return tokens and messages: a share of what the history is cut back to."""
+    messages = budget.max_history_messages * budget.compact_to_percent // 100
+    return budget.compact_to_tokens * percent // 100, messages * percent // 100
+
+
+def _previous(state: SessionState, first_seq: int) -> str:
+    """Return the summary that stands for what the window does not show; nothing when it shows everything."""
+    if state.compaction:
+        return state.compaction.summary
+    return state.rolling_summary if first_seq > 1 else ""
+
+
+def _summary_room(previous_tokens: int, segment_tokens: int, budget: Budget) -> int:
+    shrinking = previous_tokens + segment_tokens * _SHRINK_PERCENT // 100
+    return min(budget.summary_tokens, max(shrinking, _MIN_SUMMARY_TOKENS))
+
+
+def _sum(priced: Sequence[_Priced]) -> int:
+    return sum(each.tokens for each in priced)
+
+
+def _reason(tokens: int, messages: int, budget: Budget) -> str:
+    if tokens > budget.history_tokens:
+        return f"history of {tokens} tokens is over its budget of {budget.history_tokens}"
+    return f"history of {messages} messages is over the limit of {budget.max_history_messages}"

@@ -1,0 +1,1 @@
+"""What a sentence is and means, in six languages; the words are data."""

@@ -1,0 +1,138 @@
+"""Text into sentences with their words, stems and signs; bounded whatever the length of the text. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from memory.language.languages import Language
+
+HEAD_CHARS = 1_600
+TAIL_CHARS = 800
+MAX_SENTENCES = 40
+MAX_SENTENCE_CHARS = 320
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
+_NO_END = "".join(rf"(?<!{short}\.)" for short in (r"\d", "Mr", "Mrs", "Dr", "St", "z"))
+"""A full stop after a number or a title ends no sentence."""
+_SPLIT = re.compile(_NO_END + "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+")
+_BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
+_ITEM = re.compile("\\s*(?:[-*\u2022]\\s|\\d{1,2}[.)]\\s|[a-hA-H]\\)\\s)")
+_WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
+_QUESTION_MARK = re.compile("[?\uff1f\u061f]")
+_MIN_WORD_CHARS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence: as written, lower-cased, its content words and their stems, and what it asks of somebody."""
+
+    text: str
+    lower: str
+    words: tuple[str, ...]
+    joined: tuple[bool, ...]
+    """For each word whether only a space parts it from the one before."""
+    content: tuple[str, ...]
+    stems: frozenset[str]
+    signs: frozenset[str] = field(default_factory=frozenset)
+    listed: bool = False
+    """True for an item of a list."""
+
+    @property
+    def asks(self) -> bool:
+        """True when it is a question."""
+        return "question" in self.signs
+
+
+def clean(text: str) -> str:
+    """Return the text without NUL and lone surrogates, which neither JSON nor a database takes."""
+    return _UNSTORABLE.sub("", text)
+
+
+def clip(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:
+    """Return the text, or its beginning and its end when it is longer than both together."""
+    if len(text) <= head + tail:
+        return text
+    return f"{text[:head]}\n{text[-tail:]}"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text on one line, at most `limit` characters, cut at a word with an ellipsis."""
+    line = " ".join(text.split())
+    if len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    return (cut.rsplit(" ", 1)[0] or cut).rstrip(" ,;:") + "…"
+
+
+def lowered(text: str) -> str:
+    """Return the text in lower case with straight apostrophes, as the cue phrases expect it."""
+    return text.lower().replace("\u2019", "'").replace("\u02bc", "'")
+
+
+def words_of(lower: str) -> tuple[str, ...]:
+    """Return the words of a lower-cased text in order."""
+    return tuple(_WORD.findall(lower))
+
+
+def content_words(words: tuple[str, ...], language: Language) -> tuple[str, ...]:
+    """Return the words that carry meaning: no stop words, no single letters."""
+    if not language.known:
+        return ()
+    return tuple(
+        word
+        for word in words
+        if word not in language.stop_words
+        and len(word) >= _MIN_WORD_CHARS
+        and word.partition("'")[0] not in language.stop_words
+    )
+
+
+def _without_elision(word: str, language: Language) -> str:
+    head, mark, tail = word.partition("'")
+    return tail if mark and head in language.elisions and word not in language.stop_words else word
+
+
+def stems_of(words: tuple[str, ...], language: Language) -> frozenset[str]:
+    """Return the stems of the words; a possessive ending does not count."""
+    return frozenset(language.stem(word.removesuffix("'s")) for word in words)
+
+
+def is_question(text: str, lower: str, language: Language) -> bool:
+    """Return whether the sentence asks: by its mark, or by how it begins where there is none."""
+    return has_question_mark(text) or language.has("question", lower)
+
+
+def has_question_mark(text: str) -> bool:
+    """Return whether the text holds a question mark of any script."""
+    return bool(_QUESTION_MARK.search(text))
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the sentences of a text, without code, links, bullets and quote marks, and whether each is a list item.
+
+    At most 40, of at most 320 characters each.
+    """
+    count = 0
+    for piece in _SPLIT.split(_NOISE.sub(" ", clip(clean(text)))):
+        plain = _BULLET.sub("", piece or "").strip()
+        if not plain:
+            continue
+        yield plain[:MAX_SENTENCE_CHARS], _ITEM.match(piece) is not None
+        count += 1
+        if count == MAX_SENTENCES:
+            return
+
+
+def plain_sentence(text: str, language: Language) -> Sentence:
+    """Return the sentence with its words and without signs."""
+    lower = lowered(text)
+    found = [match.span() for match in _WORD.finditer(lower)]
+    ends = [0, *(end for _, end in found)]
+    spaced = [lower[end:start].isspace() for end, (start, _) in zip(ends, found, strict=False)]
+    words = tuple(_without_elision(lower[start:end], language) for start, end in found)
+    whole = (len(word) == end - start for word, (start, end) in zip(words, found, strict=True))
+    joined = tuple(gap and full for gap, full in zip(spaced, whole, strict=True))
+    content = content_words(words, language)
+    return Sentence(text, lower, words, joined, content, stems_of(content, language))

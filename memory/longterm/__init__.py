@@ -1,0 +1,1 @@
+"""What is kept for good: promotion through a gate."""

@@ -1,0 +1,1 @@
+"""Forgetting, exporting, and looking for traces."""

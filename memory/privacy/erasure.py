@@ -1,0 +1,162 @@
+"""What a session is without some of its turns, and which other rows carry their words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from memory.language.sentences import lowered, words_of
+from memory.ports import Row
+from memory.state import state_manager
+from memory.storage.store import LoggedTurn, turn_digest
+from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
+
+MIN_TRACE_CHARS = 12
+MAX_TRACE_CHARS = 60
+"""Short, since a long text is stored over several pages of a file."""
+MAX_TRACES = 40
+MIN_OWN_WORD_CHARS = 4
+_BREAKS = re.compile(r'[\n\r\t"\\.!?…]+')
+_NAME = re.compile(r"[a-z]{1,6}_[0-9a-z_.]{1,64}|[a-z_]{1,16}|")
+"""An id, or the name of a choice: nothing that a person wrote, but for a single short word."""
+
+
+def related(memories: Sequence[Memory], memory_ids: Collection[str]) -> list[Memory]:
+    """Return these memories with all older and newer values of the same subject of the same person."""
+    named = {(each.user_id, each.subject) for each in memories if each.memory_id in memory_ids}
+    return [each for each in memories if (each.user_id, each.subject) in named]
+
+
+def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
+    """Return the turns that are left, oldest first, as 1, 2, 3 … with their chain digests made anew (P8)."""
+    previous, result = "", []
+    for seq, logged in enumerate(kept, start=1):
+        turn = logged.turn if logged.turn.seq == seq else logged.turn.model_copy(update={"seq": seq})
+        previous = turn_digest(previous, turn)
+        result.append(LoggedTurn(turn, previous))
+    return result
+
+
+def moved(before: Iterable[LoggedTurn], after: Iterable[LoggedTurn]) -> list[LoggedTurn]:
+    """Return the turns whose row has to be written anew, in an order in which no two ever share a seq."""
+    known = {logged.turn.turn_id: (logged.turn.seq, logged.digest) for logged in before}
+    return [logged for logged in after if known[logged.turn.turn_id] != (logged.turn.seq, logged.digest)]
+
+
+def blank(old: SessionState) -> SessionState:
+    """Return the state from which the turns that are left are folded anew."""
+    state = state_manager.new_state(old.session_id, old.conversation_id)
+    return state.model_copy(update={"isolated": old.isolated})
+
+
+def carried(
+    new: SessionState, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[ConversationTurn]
+) -> SessionState:
+    """Return the refolded state with what was decided by hand in the old one: loops by button, a pause, ended jobs.
+
+    A loop that was opened by hand stays unless its turn is gone or it uses words of what is gone. The compaction goes:
+    its summary covers what is gone, and the next turn makes another when it is due.
+    """
+    gone_ids = {turn.turn_id for turn in gone}
+    words = own_words(gone, left)
+    loops = (*(_by_hand(loop, old.open_loops) for loop in new.open_loops), *_added(new, old, gone_ids, words))
+    resting = old.status in {"paused", "resuming", "shutdown_clean"}
+    jobs = tuple(ref for ref in new.active_job_refs if ref in old.active_job_refs)
+    ended = set(new.active_job_refs) - set(jobs)
+    entities = {phrase: meant for phrase, meant in new.resolved_entities.items() if meant not in ended}
+    return new.model_copy(
+        update={
+            "status": old.status if resting else new.status,
+            "open_loops": loops,
+            "active_job_refs": jobs,
+            "resolved_entities": entities,
+            "edits": old.edits + 1,
+        }
+    )
+
+
+def _by_hand(loop: OpenLoop, before: Iterable[OpenLoop]) -> OpenLoop:
+    """Return the loop as a button left it, when it was a button and not a turn that changed it."""
+    old = next((each for each in before if _same(each, loop)), None)
+    if old is None or old.closed_turn_id is not None or old.status == loop.status:
+        return loop
+    return loop.model_copy(
+        update={"status": old.status, "due_at_ms": old.due_at_ms, "touched_at_ms": old.touched_at_ms}
+    )
+
+
+def _same(one: OpenLoop, other: OpenLoop) -> bool:
+    return one.turn_id == other.turn_id and one.text == other.text
+
+
+def _added(
+    new: SessionState, old: SessionState, gone_ids: Collection[str], words: frozenset[str]
+) -> Iterator[OpenLoop]:
+    for loop in state_manager.live_loops(old):
+        known = any(_same(loop, each) or loop.loop_id == each.loop_id for each in new.open_loops)
+        if not known and loop.turn_id not in gone_ids and not words & set(words_of(lowered(loop.text))):
+            yield loop
+
+
+def own_words(gone: Iterable[ConversationTurn], left: Iterable[ConversationTurn]) -> frozenset[str]:
+    """Return the longer words that stand in what is gone and nowhere in what is left."""
+    return frozenset(word for word in _words(gone) - _words(left) if len(word) >= MIN_OWN_WORD_CHARS)
+
+
+def _words(turns: Iterable[ConversationTurn]) -> set[str]:
+    return {word for turn in turns for text in texts_of(turn) for word in words_of(lowered(text))}
+
+
+def texts_of(turn: ConversationTurn) -> tuple[str, ...]:
+    """Return everything that a turn says, its tool calls included."""
+    calls = (text for call in turn.tool_calls for text in (call.arguments, call.result))
+    return (turn.user_text, turn.assistant_text, *calls)
+
+
+def traces(gone: Iterable[str], left: Iterable[str]) -> list[str]:
+    """Return pieces of what is gone that are said nowhere in what is left, the longest first, at most 40.
+
+    Each is short and free of what JSON escapes, so that it stands in a file as it is, if it stands there.
+    """
+    said = "\n".join(left)
+    pieces = {piece for text in gone for piece in _pieces(text)}
+    return sorted((piece for piece in pieces if piece not in said), key=lambda piece: (-len(piece), piece))[:MAX_TRACES]
+
+
+def _pieces(text: str) -> list[str]:
+    found = [piece.strip()[:MAX_TRACE_CHARS] for piece in _BREAKS.split(text)]
+    long = [piece for piece in found if len(piece) >= MIN_TRACE_CHARS]
+    return long or sorted((piece for piece in found if len(piece) >= MIN_OWN_WORD_CHARS), key=len)[-1:]
+
+
+def carries(payload: str, ids: Collection[str], words: Sequence[str]) -> bool:
+    """Return whether what a button means names something that is gone, repeats its words, or is anybody's text.
+
+    Ids and short names of choices stay; any other text is people's words, and they might be these.
+    """
+    if any(word in payload for word in words):
+        return True
+    try:
+        strings = list(_strings(orjson.loads(payload)))
+    except orjson.JSONDecodeError:
+        return True
+    return any(text in ids or not _NAME.fullmatch(text) for text in strings)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
+
+
+def jobs_of(rows: Iterable[Row], turn_ids: Collection[str], session_ids: Collection[str]) -> list[Row]:
+    """Return the jobs that were asked for in these turns or sessions."""
+    return [row for row in rows if row["turn_id"] in turn_ids or row["session_id"] in session_ids]

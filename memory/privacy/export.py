@@ -1,0 +1,121 @@
+"""Everything that is kept about one conversation, as plain JSON values: what a person can take with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from memory.ports import Clock, Database, Row
+from memory.sessions.evidence import state_of_row
+from memory.storage.store import SessionRow, read_session_row
+
+FORMAT = "continuity-export"
+FORMAT_VERSION = 1
+PAGE_TURNS = 500
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def turn_values(row: Row) -> dict[str, Any]:
+    """Return a turn as it was said, with what was read from it and what it cost."""
+    values = {name: value for name, value in row.items() if name not in {"digest", "tool_calls_json", "job_refs"}}
+    return values | {
+        "third_party": bool(row["third_party"]),
+        "tool_calls": orjson.loads(row["tool_calls_json"]),
+        "job_refs": orjson.loads(row["job_refs"]),
+    }
+
+
+def session_values(row: SessionRow, turns: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a session with its summary, topics, open loops and turns."""
+    state = state_of_row(row)[0]
+    return {
+        "session_id": row.session_id,
+        "title": row.title,
+        "origin": row.origin,
+        "status": row.status,
+        "created_at_ms": row.created_at_ms,
+        "last_turn_at_ms": row.last_turn_at_ms,
+        "summary": row.rolling_summary,
+        "topics": [topic.name for topic in state.active_topics] if state else [],
+        "loops": [loop.model_dump(mode="json") for loop in state.open_loops] if state else [],
+        "pending_clarifications": [each.model_dump(mode="json") for each in state.pending_clarifications]
+        if state
+        else [],
+        "turns": turns,
+    }
+
+
+def theirs(rows: list[Row], user_id: int | None) -> list[dict[str, Any]]:
+    """Return rows of one person, or all of them for None."""
+    return [dict(row) for row in rows if user_id in (None, row["user_id"])]
+
+
+# --- orchestration --------------------------------------------------------------------------------------------------
+
+
+async def gather(db: Database, clock: Clock, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
+    """Return all that is kept about a conversation: sessions with turns and loops, memories, jobs, arcs, choices.
+
+    `user_id` restricts it to what one person said, as in a group: summaries and loops of the others' words are left
+    out then. Raises `StorageUnavailable`.
+    """
+    here = {"conversation_id": conversation_id}
+    sessions = []
+    for found in await db.read("erased_sessions", **here):
+        row = read_session_row(found)
+        values = session_values(row, await _turns(db, row.session_id, user_id))
+        if user_id is not None:
+            values = {name: value for name, value in values.items() if name in {"session_id", "origin", "turns"}}
+        if values["turns"] or user_id is None:
+            sessions.append(values)
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "conversation_id": conversation_id,
+        "exported_at_ms": clock.now_ms(),
+        "sessions": sessions,
+        "memories": theirs(await db.read("erased_memories", **here), user_id),
+        "jobs": theirs(await db.read("exported_jobs", **here), user_id),
+    }
+    if user_id is None:
+        document["arcs"] = [dict(row) for row in await db.read("exported_arcs", prefix=f"{conversation_id}|")]
+    return document
+
+
+async def _turns(db: Database, session_id: str, user_id: int | None) -> list[dict[str, Any]]:
+    turns: list[dict[str, Any]] = []
+    seq = 0
+    while True:
+        page = await db.read(
+            "turns_between", session_id=session_id, from_seq=seq + 1, through_seq=2**62, limit=PAGE_TURNS
+        )
+        turns += [turn_values(row) for row in page if user_id in (None, row["user_id"])]
+        if len(page) < PAGE_TURNS:
+            return turns
+        seq = page[-1]["seq"]
+
+
+async def about_person(db: Database, user_id: int) -> dict[str, Any]:
+    """Return what is kept about a person beside conversations: their settings and the tokens they used per day."""
+    person = await db.read_one("exported_person", user_id=user_id)
+    preferences = await db.read("exported_preferences", prefix=f"{user_id}|")
+    return {
+        "user_id": user_id,
+        "settings": orjson.loads(person["settings_json"]) if person else {},
+        "paired": bool(person and person["allowed"]),
+        "continuity": [dict(row) for row in preferences],
+        "tokens_per_day": {row["day"]: row["tokens"] for row in await db.read("exported_usage", user_id=user_id)},
+    }
+
+
+async def conversations_of(db: Database, user_id: int) -> list[str]:
+    """Return the conversations in which a person said something. It reads every turn: for operators."""
+    return [row["conversation_id"] for row in await db.read("conversations_of", user_id=user_id)]
+
+
+def as_bytes(document: dict[str, Any]) -> bytes:
+    """Return the document as indented JSON."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2, default=str)

@@ -1,0 +1,334 @@
+"""Forgetting (P13): turns, a session or everything of a conversation leaves every row, index, file and cache.
+
+`Forgetter.forget` holds the order of effects; `erasure` decides what goes; `file_scan` looks afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from memory.continuity.bootstrap import Bootstrap
+from memory.errors import StorageUnavailable
+from memory.faults import point
+from memory.longterm.promoter import read_memory_row
+from memory.ports import Clock, Database, Row, Statement
+from memory.privacy import erasure, file_scan
+from memory.search.searcher import merge_index
+from memory.sessions.evidence import state_of_row
+from memory.sessions.fold import KEPT_TURNS, Fold
+from memory.sessions.recorder import Recorder
+from memory.state import state_manager
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, update_session
+from memory.types import ConversationTurn, Memory, SessionState
+
+SAMPLED_TURNS = 50
+"""Of a session that goes as a whole, so many of its last turns are looked for in the files afterwards."""
+YIELD_EVERY = 20
+
+log = logging.getLogger(__name__)
+
+
+class ScrubbedDatabase(Database, Protocol):
+    """A database that can also be emptied of what was deleted."""
+
+    async def wal_truncate(self) -> None:
+        """Move the log into the database and empty it. Raises `StorageUnavailable` when somebody holds on to it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """What shall be forgotten of one conversation."""
+
+    conversation_id: str
+    turn_ids: tuple[str, ...] = ()
+    memory_ids: tuple[str, ...] = ()
+    """With all values of the same subject and the turns that they were said in."""
+    session_ids: tuple[str, ...] = ()
+    everything: bool = False
+    user_id: int | None = None
+    """Only what this person said, as in a group; None = whoever said it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetCounts:
+    """How much was forgotten."""
+
+    turns: int = 0
+    memories: int = 0
+    summaries: int = 0
+    sessions: int = 0
+    jobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a call of `forget` did."""
+
+    tally: ForgetCounts
+    job_ids: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    """Pieces of the texts, to look for in the files; kept in memory only until `prove` has looked."""
+    log_emptied: bool = True
+    """False when another process was reading: the next start, or the next forgetting, empties the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found in the raw bytes of the files afterwards."""
+
+    files: int
+    found: int | None
+    """Pieces of forgotten text that are still there and said nowhere else; None when it could not be found out."""
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What goes, gathered piece by piece."""
+
+    statements: list[Statement] = field(default_factory=list)
+    checkpoints: list[str] = field(default_factory=list)
+    turn_ids: set[str] = field(default_factory=set)
+    session_ids: set[str] = field(default_factory=set)
+    gone_texts: list[str] = field(default_factory=list)
+    left_texts: list[str] = field(default_factory=list)
+    jobs: list[Row] = field(default_factory=list)
+    turns: int = 0
+    memories: int = 0
+    summaries: int = 0
+
+    def add(self, name: str, **params: object) -> None:
+        self.statements.append(Statement(name, params))
+
+    @property
+    def tally(self) -> ForgetCounts:
+        return ForgetCounts(self.turns, self.memories, self.summaries, len(self.session_ids), len(self.jobs))
+
+
+def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
+    """Return no statements: nothing is said about it."""
+    return ()
+
+
+def database_files(path: Path) -> list[Path]:
+    """Return the files in which SQLite keeps a database."""
+    return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal"))]
+
+
+class Forgetter:
+    """Forgets. One call at a time per conversation; turns of other conversations go on meanwhile."""
+
+    def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
+        self,
+        db: ScrubbedDatabase,
+        recorder: Recorder,
+        checkpoints: CheckpointFiles,
+        bootstrap: Bootstrap,
+        fold: Fold,
+        clock: Clock,
+        *,
+        files: Sequence[Path] = (),
+        caches: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._db = db
+        self._store = Store(db)
+        self._recorder = recorder
+        self._checkpoints = checkpoints
+        self._bootstrap = bootstrap
+        self._fold = fold
+        self._clock = clock
+        self._files = tuple(files)
+        self._caches = tuple(caches)
+
+    async def forget(
+        self,
+        wish: ForgetRequest,
+        *,
+        first: Sequence[Statement] = (),
+        last: Callable[[ForgetCounts], Sequence[Statement]] = nothing_more,
+    ) -> Forgotten:
+        """Forget, and return how much that was. `first` and `last(tally)` are committed with it, in this place.
+
+        What a crash leaves behind, line by line; the same wish once more finishes it, whatever happened:
+        1. while it is planned: nothing has changed;
+        2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written anew when the
+           session is loaded. They go first, since a checkpoint would bring its turns back;
+        3. in the transaction: all of it or nothing: turns, states refolded from what is left, summaries, memories,
+           jobs, snapshots, compactions, texts sent, payloads, search entries, arcs and bootstrap, `first` and `last`;
+        4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
+           empties it, and so does the next call;
+        5. after the log is emptied: nothing readable is left (`secure_delete` overwrites what is freed).
+        What is out of reach: backups that were made before, and Telegram's own copy.
+        Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
+        """
+        rows = await self._sessions(wish.conversation_id)
+        async with self._recorder.alone(wish.conversation_id, [row.session_id for row in rows]):
+            plan = await self._plan(wish)
+            for session_id in plan.checkpoints:
+                await asyncio.to_thread(self._checkpoints.remove, session_id)
+            point("forget_checkpoints_gone")
+            clear = self._bootstrap.forget_conversation if _wholly(wish) else self._bootstrap.clear_conversation
+            await clear(wish.conversation_id, also=[*first, *plan.statements, *last(plan.tally), merge_index()])
+            point("forget_rows_gone")
+        for let_go in self._caches:
+            let_go()
+        emptied = await self._empty_log()
+        words = erasure.traces(plan.gone_texts, plan.left_texts)
+        return Forgotten(plan.tally, tuple(job["job_id"] for job in plan.jobs), tuple(words), emptied)
+
+    async def prove(self, forgotten: Forgotten) -> Proof:
+        """Look for the forgotten words in the raw bytes of database, log and checkpoints; raises nothing of theirs."""
+        folder = self._checkpoints.folder
+        files = [*self._files, *sorted(folder.iterdir() if folder.is_dir() else [])]
+        found = await file_scan.search(forgotten.words, files)
+        if found is None:
+            return Proof(len(files), None)
+        words = {word for each in found.values() for word in each}
+        rest = [word for word in words if not await self._db.read_one("said_elsewhere", words=word)]
+        if rest:
+            log.warning("%d pieces of forgotten text are still readable in the files", len(rest))
+        return Proof(len(found), len(rest))
+
+    async def _empty_log(self) -> bool:
+        try:
+            await self._db.wal_truncate()
+        except StorageUnavailable as exc:
+            log.warning("forgotten rows are gone, but the write-ahead log is not empty yet: %s", exc)
+            return False
+        return True
+
+    async def _sessions(self, conversation_id: str) -> list[SessionRow]:
+        return [
+            read_session_row(row) for row in await self._db.read("erased_sessions", conversation_id=conversation_id)
+        ]
+
+    # --- planning: reads only ---------------------------------------------------------------------------------------
+
+    async def _plan(self, wish: ForgetRequest) -> _Plan:
+        plan = _Plan()
+        rows = await self._db.read("erased_memories", conversation_id=wish.conversation_id)
+        memories = [read_memory_row(row) for row in rows]
+        facts = erasure.related(memories, wish.memory_ids)
+        named = {*wish.turn_ids, *(each.turn_id for each in facts)}
+        touched = await self._sessions_of(named)
+        for row in await self._sessions(wish.conversation_id):
+            wanted = wish.everything or row.session_id in wish.session_ids
+            if wanted and wish.user_id is None:
+                await self._drop_session(plan, row)
+            elif wanted or row.session_id in touched:
+                await self._thin_session(plan, row, wish, None if wanted else named)
+        self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
+        await self._drop_jobs(plan, wish)
+        await self._drop_messages(plan, wish)
+        return plan
+
+    async def _sessions_of(self, turn_ids: Collection[str]) -> set[str]:
+        found = [await self._store.turn(turn_id) for turn_id in turn_ids]
+        return {turn.session_id for turn in found if turn}
+
+    async def _drop_session(self, plan: _Plan, row: SessionRow) -> None:
+        """Let a whole session go; of a long one only the last turns are looked for afterwards."""
+        key = row.session_id
+        plan.checkpoints.append(key)
+        plan.session_ids.add(key)
+        plan.turns += (await self._store.count_turns(key))[0]
+        plan.summaries += bool(row.rolling_summary)
+        for turn in await self._store.last_turns(key, SAMPLED_TURNS):
+            plan.turn_ids.add(turn.turn_id)
+            plan.gone_texts += erasure.texts_of(turn)
+        for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
+            plan.add(name, session_id=key)
+        plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
+
+    async def _thin_session(
+        self, plan: _Plan, row: SessionRow, wish: ForgetRequest, named: Collection[str] | None
+    ) -> None:
+        """Let some turns of a session go (`named`, None = all), and rebuild it from those that are left."""
+        before = await self._store.logged_between(row.session_id, 1)
+        doomed = [
+            logged.turn
+            for logged in before
+            if (named is None or logged.turn.turn_id in named) and wish.user_id in (None, logged.turn.user_id)
+        ]
+        if not doomed:
+            return
+        gone = {turn.turn_id for turn in doomed}
+        after = erasure.renumbered([logged for logged in before if logged.turn.turn_id not in gone])
+        old = state_of_row(row)[0] or state_manager.new_state(row.session_id, row.conversation_id)
+        state = await self._refolded(old, doomed, after)
+        plan.checkpoints.append(row.session_id)
+        plan.turn_ids |= gone
+        plan.turns += len(gone)
+        plan.summaries += bool(old.rolling_summary)
+        plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
+        plan.left_texts += [text for logged in after for text in erasure.texts_of(logged.turn)]
+        for turn_id in sorted(gone):
+            plan.add("erase_turn", turn_id=turn_id, session_id=row.session_id)
+            plan.add("erase_snapshot", turn_id=turn_id)
+        for logged in erasure.moved(before, after):
+            plan.add("rewrite_turn", turn_id=logged.turn.turn_id, seq=logged.turn.seq, digest=logged.digest)
+        plan.add("erase_compactions", session_id=row.session_id)
+        title = state_manager.session_title(state)
+        plan.statements.append(update_session(state, version=row.version, title=title, at_ms=row.created_at_ms))
+
+    async def _refolded(
+        self, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[LoggedTurn]
+    ) -> SessionState:
+        """Return the state as if the turns had never been; others are let in while a long session is folded."""
+        state = erasure.blank(old)
+        recent: list[ConversationTurn] = []
+        for number, logged in enumerate(left):
+            state = self._fold.advance(state, logged, recent)
+            recent = [*recent, logged.turn][-KEPT_TURNS:]
+            if number % YIELD_EVERY == YIELD_EVERY - 1:
+                await asyncio.sleep(0)
+        return erasure.carried(state, old, gone, [logged.turn for logged in left])
+
+    def _drop_memories(
+        self, plan: _Plan, wish: ForgetRequest, memories: Sequence[Memory], facts: Collection[str]
+    ) -> None:
+        for memory in memories:
+            theirs = wish.user_id in (None, memory.user_id)
+            source = memory.turn_id in plan.turn_ids or memory.session_id in plan.session_ids
+            if theirs and (wish.everything or source or memory.memory_id in facts):
+                plan.memories += 1
+                plan.gone_texts.append(memory.text)
+                plan.add("erase_memory", memory_id=memory.memory_id)
+                plan.add("unlink_memory", memory_id=memory.memory_id)
+
+    async def _drop_jobs(self, plan: _Plan, wish: ForgetRequest) -> None:
+        jobs = await self._db.read("erased_jobs", conversation_id=wish.conversation_id)
+        jobs = [job for job in jobs if wish.user_id in (None, job["user_id"])]
+        plan.jobs = jobs if wish.everything else erasure.jobs_of(jobs, plan.turn_ids, plan.session_ids)
+        for job in plan.jobs:
+            plan.gone_texts.append(job["title"])
+            plan.add("erase_job", job_id=job["job_id"])
+
+    async def _drop_messages(self, plan: _Plan, wish: ForgetRequest) -> None:
+        """Let texts go that were sent, put aside or hang on buttons."""
+        here = {"conversation_id": wish.conversation_id}
+        everything = _wholly(wish)
+        plan.add("erase_all_texts" if everything else "erase_sent_texts", **here)
+        for turn_id in sorted(plan.turn_ids):
+            plan.add("erase_turn_texts", turn_id=turn_id)
+        words = erasure.traces(plan.gone_texts, ())
+        for row in await self._db.read("erased_inbox", **here):
+            if everything or any(word in row["payload"] for word in words):
+                key = {"bot_id": row["bot_id"], "update_id": row["update_id"]}
+                plan.add("erase_payload", **key, at_ms=self._clock.now_ms())
+        ids = plan.turn_ids | plan.session_ids
+        for row in await self._db.read("erased_buttons", **here):
+            if everything or erasure.carries(row["payload_json"], ids, words):
+                plan.add("erase_button", button_id=row["button_id"])
+        if everything:
+            plan.add("erase_conversation", **here)
+
+
+def _wholly(wish: ForgetRequest) -> bool:
+    return wish.everything and wish.user_id is None

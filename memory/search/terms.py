@@ -1,0 +1,245 @@
+"""Words as the search sees them: what is indexed of a message, and what a question asks for (words, people, dates)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from memory.language.languages import Language, Languages
+from memory.search.retriever import DayOf, Question
+
+_DATA = Path(__file__).with_name("terms.toml")
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_DOTTED_DATE = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4})\b")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|º|\.|er)?")
+_DAY_MS = 86_400_000
+_MONTH_LETTERS = 3
+_DAYS_IN_MONTH = 31
+MAX_TERMS = 3000
+"""More words of one side of a turn are not indexed: a pasted book must not cost a turn its speed."""
+MAX_QUESTION_TERMS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWords:
+    """What the search knows of one language; empty for a language without data, so that every word counts."""
+
+    code: str
+    stop: frozenset[str] = frozenset()
+    self_words: frozenset[str] = frozenset()
+    other_words: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
+    when: tuple[str, ...] = ()
+    time: frozenset[str] = frozenset()
+    months: tuple[str, ...] = ()
+    day_ago: Mapping[str, int] | None = None
+    base_forms: Mapping[str, str] | None = None
+
+
+def _parse(code: str, data: Mapping[str, Any]) -> SearchWords:
+    groups = [" ".join(group.split()).split() for group in data["forms"].split("|")]
+    return SearchWords(
+        code=code,
+        stop=frozenset(data["stop"].split()),
+        self_words=frozenset(data["self"].split()),
+        other_words=frozenset(data["other"].split()),
+        told=frozenset(data["told"].split()),
+        when=tuple(data["when"]),
+        time=frozenset(data["time"].split()),
+        months=tuple(data["months"].split()),
+        day_ago=data["day_ago"],
+        base_forms={form: group[0] for group in groups for form in group[1:]},
+    )
+
+
+@lru_cache(maxsize=1)
+def search_words() -> Mapping[str, SearchWords]:
+    """Return the data of all languages by code; read once per process."""
+    data = tomllib.loads(_DATA.read_text(encoding="utf-8"))
+    return {code: _parse(code, part) for code, part in data.items()}
+
+
+def words_for(code: str | None) -> SearchWords:
+    """Return the data of a language; empty for one that has none."""
+    return search_words().get(code or "", SearchWords(code or ""))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the lower-cased words of a text without clitics ('s, 'll); unspaced scripts give pairs of signs.
+
+    Never raises; NUL, punctuation and lone surrogates part words and are dropped.
+    """
+    words: list[str] = []
+    for word in _WORD.findall(_without_clitics(text.lower())):
+        if not word.isascii() and _UNSPACED.search(word):
+            words.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
+        else:
+            words.append(word)
+    return words
+
+
+_CLITIC = re.compile(r"(?<=\w)['\u2019](?:s|d|m|t|ll|re|ve)\b")
+
+
+def _without_clitics(text: str) -> str:
+    return _CLITIC.sub(" ", text) if "'" in text or "\u2019" in text else text
+
+
+@lru_cache(maxsize=50_000)
+def stem(code: str, word: str) -> str:
+    """Return the term that a word is indexed under in a language: irregular forms and accents folded, then stemmed."""
+    base = (words_for(code).base_forms or {}).get(word, word)
+    stemmed = Languages.load().get(code).stem(base)
+    if stemmed.isascii():
+        return stemmed
+    parts = unicodedata.normalize("NFKD", stemmed)
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def hashed(conversation_id: str, term: str) -> str:
+    """Return the term as the index holds it: a hash keyed by the conversation, ASCII letters and digits only."""
+    key = conversation_id.encode("utf-8", "replace")
+    return blake2b(term.encode("utf-8", "replace"), digest_size=5, key=_key(key)).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _key(conversation_id: bytes) -> bytes:
+    return blake2b(conversation_id, digest_size=32).digest()
+
+
+def index_terms(conversation_id: str, words: Iterable[str], code: str) -> str:
+    """Return the hashed terms of a text in their order, parted by spaces; stop words are left out."""
+    stop = words_for(code).stop
+    known: dict[str, str] = {}
+    out = []
+    for word in words:
+        if word in stop:
+            continue
+        term = known.get(word)
+        if term is None:
+            term = known[word] = hashed(conversation_id, stem(code, word))
+        out.append(term)
+        if len(out) == MAX_TERMS:
+            break
+    return " ".join(out)
+
+
+def asks(text: str) -> bool:
+    """Return whether a message ends as a question: such a turn rarely holds the answer."""
+    return text.rstrip().endswith(("?", "\uff1f", "\u061f"))
+
+
+def time_words(words: Sequence[str], code: str) -> int:
+    """Return how many different words of time (or numbers) a message has, at most 2."""
+    time = words_for(code).time
+    months = words_for(code).months
+    return min(2, len({word for word in words if word in time or word.isdecimal() or word in months}))
+
+
+def read_question(
+    text: str,
+    language: Language,
+    *,
+    now_ms: int,
+    names: Mapping[str, int | None] | None = None,
+) -> Question:
+    """Return what a question asks for.
+
+    `names` are the people who may be asked about: first name → user id, None for the assistant; a name is no search
+    term, it says whose words are wanted.
+    """
+    data = words_for(language.code)
+    people = {name.lower(): who for name, who in (names or {}).items()}
+    words = split_words(text)
+    terms: dict[str, str] = {}
+    for word in words:
+        if word in data.stop or _named(word, people) or (len(word) == 1 and word.isascii() and not word.isdecimal()):
+            continue
+        terms.setdefault(stem(language.code, word), word)
+    lowered = " ".join(text.lower().split())
+    return Question(
+        terms=tuple(terms)[:MAX_QUESTION_TERMS],
+        words=tuple(terms.values())[:MAX_QUESTION_TERMS],
+        role=_role(words, data) if not people or None in people.values() else None,
+        user_ids=frozenset(who for word in words for who in _named(word, people)),
+        people=len(set(people.values())),
+        days=_days(words, lowered, language, now_ms),
+        wants_time=lowered.lstrip("¿¡ ").startswith(data.when) if data.when else False,
+    )
+
+
+def unnamed(text: str, names: Mapping[str, int | None]) -> str:
+    """Return the text without the names of the people who talk here: they say who is asked about, not what."""
+    if not names:
+        return text
+    people = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return " ".join(re.sub(rf"\b(?:{people})(?:['\u2019]s)?\b", " ", text, flags=re.IGNORECASE).split())
+
+
+def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
+    """Return the terms that a word is indexed under in other languages, and where its language is unknown."""
+    return {word, *(stem(code, word) for code in codes)} - {term}
+
+
+def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...]:
+    for name in (word, word.removesuffix("s")):
+        if name in people:
+            return (people[name],)
+    return ()
+
+
+def _role(words: Sequence[str], data: SearchWords) -> str | None:
+    """Return whose words are asked for: "you told me …" the assistant's, "my …" the user's, None when it is open."""
+    present = set(words)
+    if any(a in data.other_words and b in data.told for a, b in pairwise(words)):
+        return "assistant"
+    if present & data.self_words:
+        return "user"
+    return "assistant" if present & data.other_words else None
+
+
+def _days(words: Sequence[str], lowered: str, language: Language, now_ms: int) -> tuple[DayOf, ...]:
+    found: list[DayOf] = [DayOf(int(y), int(m), int(d)) for y, m, d in _ISO_DATE.findall(lowered)]
+    found += [DayOf(int(y), int(m), int(d)) for d, m, y in _DOTTED_DATE.findall(lowered) if int(m) <= 12]  # noqa: PLR2004
+    years = [int(word) for word in words if _YEAR.fullmatch(word)]
+    data = words_for(language.code)
+    months = _month_stems(language.code)
+    for i, word in enumerate(words):
+        month = months.get(stem(language.code, word))
+        if month:
+            day = _day_beside(words, i)
+            if (
+                day
+                or word not in data.stop
+                or (i and words[i - 1] in {"in", "of", "during", "since", "last", "early", "late"})
+            ):
+                found += [DayOf(year, month, day) for year in years or [None]]  # type: ignore[list-item]
+        elif data.day_ago and word in data.day_ago:
+            found.append(DayOf.of(now_ms - data.day_ago[word] * _DAY_MS))
+    return tuple(found) if found else tuple(DayOf(year, None, None) for year in years)
+
+
+def _day_beside(words: Sequence[str], i: int) -> int | None:
+    for j in (i - 1, i + 1, i - 2):
+        match = _DAY.fullmatch(words[j]) if 0 <= j < len(words) else None
+        if match and 1 <= int(match[1]) <= _DAYS_IN_MONTH:
+            return int(match[1])
+    return None
+
+
+@lru_cache(maxsize=16)
+def _month_stems(code: str) -> Mapping[str, int]:
+    names = {stem(code, name): n for n, name in enumerate(words_for(code).months, start=1)}
+    short = {name[:_MONTH_LETTERS]: n for name, n in names.items() if code == "en"}
+    return {**short, **names}

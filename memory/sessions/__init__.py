@@ -1,0 +1,1 @@
+"""Recording turns and rebuilding sessions after a restart."""

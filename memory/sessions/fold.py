@@ -1,0 +1,76 @@
+"""Move a session on by one turn: its state, its digest, and its rolling summary when that is due. Pure."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory.language.languages import Languages
+from memory.ports import TokenCounter
+from memory.state import state_manager, summarizer
+from memory.storage.store import LoggedTurn
+from memory.types import ConversationTurn, SessionState
+
+KEPT_TURNS = 13
+"""Turns that a live session and its checkpoint carry: the 10 that a summary folds and the 3 that stay raw (002)."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The one way in which a state moves on, live or rebuilt: both must end up equal."""
+
+    languages: Languages
+    counter: TokenCounter
+    summary_max_tokens: int = 1000
+
+    def advance(self, state: SessionState, logged: LoggedTurn, recent: Sequence[ConversationTurn]) -> SessionState:
+        """Return the state after one more turn; a turn that it has seen already changes nothing. Never raises.
+
+        `recent` are the turns before this one, oldest first; a summary that is due is folded from them.
+        """
+        turn = logged.turn
+        if turn.seq <= state.last_seq:
+            return state
+        try:
+            moved = state_manager.apply_turn(state, turn, self.languages)
+        except Exception:
+            log.exception("turn %s was stored, but nothing could be read from it", turn.turn_id)
+            moved = _counted(state, turn)
+        moved = moved.model_copy(update={"last_turn_digest": logged.digest})
+        return self.summarize(moved, (*recent, turn))
+
+    def summarize(self, state: SessionState, turns: Sequence[ConversationTurn]) -> SessionState:
+        """Return the state with its rolling summary brought up to date if that is due. Never raises."""
+        try:
+            return summarizer.fold(state, turns, self.languages, self.counter, self.summary_max_tokens)
+        except Exception:
+            log.exception("the summary of session %s could not be folded; it is tried again", state.session_id)
+            return state
+
+    def delta(self, state: SessionState, turns: Sequence[ConversationTurn]) -> str:
+        """Return what the turns add that the rolling summary does not cover yet, "" for nothing. Never raises."""
+        fresh = [turn for turn in turns if turn.seq > state.summarized_through_seq]
+        if not fresh:
+            return ""
+        try:
+            return summarizer.summarize(fresh, "", self.languages, self.counter, self.summary_max_tokens)
+        except Exception:
+            log.exception("the last turns of session %s could not be summed up", state.session_id)
+            return ""
+
+
+def _counted(state: SessionState, turn: ConversationTurn) -> SessionState:
+    return state.model_copy(
+        update={
+            "status": "active",
+            "last_intent": turn.intent,
+            "last_response_type": turn.response_type,
+            "turn_count": state.turn_count + 1,
+            "last_seq": turn.seq,
+            "last_turn_id": turn.turn_id,
+            "last_turn_at_ms": turn.created_at_ms,
+        }
+    )

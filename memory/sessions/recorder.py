@@ -1,0 +1,510 @@
+"""The order of effects of one turn, the live sessions, and the checkpoints that are written behind the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+import orjson
+
+from memory.errors import Conflict, ContinuityError, StorageUnavailable, UnknownSession
+from memory.faults import point
+from memory.language.languages import Languages
+from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.sessions.fold import KEPT_TURNS
+from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
+from memory.state import state_manager
+from memory.storage.checkpoint import CheckpointFiles, CheckpointWriter
+from memory.storage.store import (
+    LoggedTurn,
+    Store,
+    insert_session,
+    insert_turn,
+    point_conversation,
+    set_session_status,
+    snapshot_row,
+    turn_digest,
+    update_session,
+)
+from memory.types import (
+    ConversationCheckpointSnapshot,
+    ConversationContextPacket,
+    ConversationTurn,
+    SessionState,
+    SessionStatus,
+    ToolCall,
+)
+
+MAX_LIVE_SESSIONS = 256
+
+Promote = Callable[[SessionState, Sequence[ConversationTurn]], Awaitable[None]]
+
+_T = TypeVar("_T")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What was said in one turn, before it is read and stored."""
+
+    turn_id: str
+    session_id: str
+    conversation_id: str
+    user_text: str
+    assistant_text: str
+    created_at_ms: int
+    user_id: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    third_party: bool = False
+    action_name: str | None = None
+    job_refs: tuple[str, ...] = ()
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    bot_id: int | None = None
+    update_id: int | None = None
+    change: Callable[[SessionState], SessionState] | None = None
+    """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
+
+
+class _Live:
+    """A session in memory; replaced piece by piece only after a commit."""
+
+    __slots__ = ("previous_digest", "report", "state", "tail", "version")
+
+    def __init__(
+        self,
+        state: SessionState,
+        tail: tuple[LoggedTurn, ...],
+        previous_digest: str | None,
+        version: int,
+        report: HydrationReport | None,
+    ) -> None:
+        self.state = state
+        self.tail = tail
+        self.previous_digest = previous_digest
+        self.version = version
+        self.report = report
+
+    @property
+    def turns(self) -> tuple[ConversationTurn, ...]:
+        """The last turns, oldest first."""
+        return tuple(logged.turn for logged in self.tail)
+
+    def append(self, logged: LoggedTurn) -> None:
+        """Keep a turn that was stored, and let go of the oldest beyond what a checkpoint carries."""
+        self.tail = (*self.tail, logged)
+        if len(self.tail) > KEPT_TURNS:
+            self.previous_digest = self.tail[0].digest
+            self.tail = self.tail[1:]
+
+
+def storable(text: str) -> str:
+    """Return the text without NUL and lone surrogates, which no database and no JSON takes."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _storable_call(call: ToolCall) -> ToolCall:
+    return ToolCall(
+        call_id=storable(call.call_id),
+        name=storable(call.name),
+        arguments=storable(call.arguments),
+        result=storable(call.result),
+    )
+
+
+async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
+    """Do the work; after a conflict, which has thrown the stale session out of memory, do it once more."""
+    try:
+        return await work()
+    except Conflict:
+        return await work()
+
+
+async def _quietly(promote: Promote, state: SessionState, turns: Sequence[ConversationTurn]) -> None:
+    try:
+        await promote(state, turns)
+    except Exception:
+        log.exception("memory candidates of session %s were not kept", state.session_id)
+
+
+class Recorder:
+    """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
+
+    def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
+        self,
+        store: Store,
+        hydrator: Hydrator,
+        checkpoints: CheckpointFiles,
+        languages: Languages,
+        counter: TokenCounter,
+        clock: Clock,
+        ids: Ids,
+        *,
+        promote: Promote | None = None,
+        notice: Promote | None = None,
+        max_live: int = MAX_LIVE_SESSIONS,
+    ) -> None:
+        self._store = store
+        self._hydrator = hydrator
+        self._languages = languages
+        self._counter = counter
+        self._clock = clock
+        self._ids = ids
+        self._promote = promote
+        self._notice = notice
+        self._noticing: set[asyncio.Task[None]] = set()
+        self._max_live = max_live
+        self._live: OrderedDict[str, _Live] = OrderedDict()
+        self._changed: dict[str, None] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._behind = CheckpointWriter(checkpoints)
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    async def open_session(
+        self, conversation_id: str, user_id: int | None, origin: str, *also: Statement
+    ) -> SessionState:
+        """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
+
+        `origin` is first, gap or fresh; a fresh one is isolated: nothing of other sessions reaches it.
+        Raises `StorageUnavailable` or `Conflict` with nothing changed.
+        """
+        now_ms = self._clock.now_ms()
+        state = state_manager.new_state(self._ids.new("s"), conversation_id)
+        state = state.model_copy(update={"isolated": origin == "fresh"})
+        async with self._turn_taking(conversation_id):
+            before = await self._store.current_session_id(conversation_id)
+            async with self._turn_taking(before):
+                await self._store.db.write(
+                    *([set_session_status(before, "paused")] if before else []),
+                    insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
+                    point_conversation(conversation_id, state.session_id, now_ms),
+                    *also,
+                )
+                self._status_written(before, "paused")
+        if before and before in self._live:
+            self._later(self._promote, self._live[before])
+        self._keep(state.session_id, _Live(state, (), "", 1, None))
+        return state
+
+    async def current(self, conversation_id: str) -> SessionState | None:
+        """Return the session that the next message goes to, hydrated if need be; None before the first.
+
+        Raises `StorageUnavailable`.
+        """
+        session_id = await self._store.current_session_id(conversation_id)
+        return (await self._read(session_id)).state if session_id else None
+
+    async def session(self, session_id: str) -> SessionState:
+        """Return a session's state, hydrated if need be. Raises `UnknownSession`, `StorageUnavailable`."""
+        return (await self._read(session_id)).state
+
+    async def report(self, session_id: str) -> HydrationReport | None:
+        """Return how the session came into memory; None when it was opened by this process."""
+        return (await self._read(session_id)).report
+
+    async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
+        """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
+        return (await self._read(session_id)).turns
+
+    async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
+        """Make an earlier session of the conversation its current one again; the one that was is paused.
+
+        Raises `UnknownSession` for a session of another conversation, `StorageUnavailable`, `Conflict`.
+        """
+        if (await self.session(session_id)).conversation_id != conversation_id:
+            raise UnknownSession(f"session '{session_id}' is not one of conversation '{conversation_id}'")
+        async with self._turn_taking(conversation_id):
+            before = await self._store.current_session_id(conversation_id)
+            paused = before if before != session_id else None
+            async with self._turn_taking(paused), self._turn_taking(session_id):
+                live = await self._load(session_id)
+                await self._store.db.write(
+                    *([set_session_status(paused, "paused")] if paused else []),
+                    set_session_status(session_id, "resuming"),
+                    point_conversation(conversation_id, session_id, self._clock.now_ms()),
+                    *also,
+                )
+                self._status_written(paused, "paused")
+                self._status_written(session_id, "resuming")
+                return live.state
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def record(
+        self, exchange: Exchange, packet: ConversationContextPacket | None, *also: Statement
+    ) -> ConversationTurn:
+        """Store one turn with everything that belongs to it, and return it as it was stored (002 section 7).
+
+        What a crash leaves behind:
+        1. while the turn is read and folded: nothing; the caller's inbox row starts it again;
+        2. before the commit: nothing, likewise;
+        3. after the commit: turn, session state, context snapshot and `also` (outbox parts, inbox done) together;
+           the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
+        4. while the checkpoint is written, behind the reply: the old file or the new one.
+
+        When another writer moved the session on, it is loaded anew and the turn is stored upon what they wrote.
+        Raises `Conflict` when the turn or its update was stored already (the session is loaded anew before its next
+        use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
+        """
+        return await _once_more(lambda: self._record(exchange, packet, also))
+
+    async def _record(
+        self, exchange: Exchange, packet: ConversationContextPacket | None, also: Sequence[Statement]
+    ) -> ConversationTurn:
+        async with self._turn_taking(exchange.session_id):
+            live = await self._load(exchange.session_id)
+            turn = self._turn(live.state, exchange)
+            logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
+            state = self._hydrator.fold.advance(live.state, logged, live.turns)
+            state = exchange.change(state) if exchange.change else state
+            point("before_commit")
+            await self._write(
+                live,
+                state,
+                insert_turn(
+                    turn,
+                    logged.digest,
+                    model=exchange.model,
+                    input_tokens=exchange.input_tokens,
+                    output_tokens=exchange.output_tokens,
+                    bot_id=exchange.bot_id,
+                    update_id=exchange.update_id,
+                ),
+                *([snapshot_row(packet, turn.turn_id)] if packet else []),
+                *self._hydrator.derive(turn),
+                *also,
+            )
+            point("after_commit")
+            live.append(logged)
+            self._checkpoint_later(live)
+            self._later(self._notice, live)
+            return turn
+
+    async def edit(
+        self, session_id: str, change: Callable[[SessionState], SessionState], *also: Statement
+    ) -> SessionState:
+        """Store a change made between turns (a loop closed by a button, a compaction) and return the new state.
+
+        `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
+        only `also`. Raises as `record` does.
+        """
+        return await _once_more(lambda: self._edit(session_id, change, also))
+
+    async def _edit(
+        self, session_id: str, change: Callable[[SessionState], SessionState], also: Sequence[Statement]
+    ) -> SessionState:
+        async with self._turn_taking(session_id):
+            live = await self._load(session_id)
+            state = change(live.state)
+            if state == live.state:
+                if also:
+                    await self._store.db.write(*also)
+                return live.state
+            state = state.model_copy(update={"edits": live.state.edits + 1})
+            await self._write(live, state, *also)
+            self._checkpoint_later(live)
+            return state
+
+    def _turn(self, state: SessionState, exchange: Exchange) -> ConversationTurn:
+        user_text, assistant_text = storable(exchange.user_text), storable(exchange.assistant_text)
+        calls = tuple(_storable_call(call) for call in exchange.tool_calls)
+        signs = state_manager.read_turn(state, user_text, assistant_text, self._languages)
+        count = self._counter.count
+        return ConversationTurn(
+            turn_id=exchange.turn_id,
+            session_id=exchange.session_id,
+            conversation_id=exchange.conversation_id,
+            seq=state.last_seq + 1,
+            user_id=exchange.user_id,
+            user_text=user_text,
+            assistant_text=assistant_text,
+            intent=signs.intent,
+            action_name=exchange.action_name or signs.action_name,
+            response_type=signs.response_type,
+            job_refs=exchange.job_refs,
+            tool_calls=calls,
+            third_party=exchange.third_party,
+            language=signs.language,
+            user_tokens=count(user_text),
+            assistant_tokens=count(assistant_text),
+            tool_tokens=count(orjson.dumps([call.model_dump() for call in calls]).decode()) if calls else 0,
+            created_at_ms=exchange.created_at_ms,
+        )
+
+    async def _write(self, live: _Live, state: SessionState, *statements: Statement) -> None:
+        """Commit a new state with its statements; only then is it the live one."""
+        title = state_manager.session_title(state)
+        update = update_session(state, version=live.version, title=title, at_ms=self._clock.now_ms())
+        try:
+            await self._store.db.write(*statements, update)
+        except StorageUnavailable:
+            raise  # nothing was stored, the live state still holds
+        except BaseException:  # another writer was first, or we were cancelled and do not know: load it anew
+            self._live.pop(state.session_id, None)
+            raise
+        live.state = state
+        live.version += 1
+        self._changed[state.session_id] = None
+
+    # --- live sessions ----------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _turn_taking(self, key: str | None) -> AsyncIterator[None]:
+        """Let one at a time change a session (or a conversation's pointer, which is taken first); None = nothing."""
+        if key is None:
+            yield
+            return
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        async with lock:
+            yield
+
+    async def _read(self, session_id: str) -> _Live:
+        """Return the live session; one that has to be loaded waits for whoever is writing it just now."""
+        live = self._live.get(session_id)
+        if live:
+            self._live.move_to_end(session_id)
+            return live
+        async with self._turn_taking(session_id):
+            return await self._load(session_id)
+
+    async def _load(self, session_id: str) -> _Live:
+        live = self._live.get(session_id)
+        if live:
+            self._live.move_to_end(session_id)
+            return live
+        found = await self._hydrator.hydrate(session_id)
+        for warning in found.report.warnings:
+            log.warning("session %s: %s", session_id, warning)
+        state = found.state
+        if state.status == "shutdown_clean":  # 002 section 5.7: it is being taken up again
+            state = state.model_copy(update={"status": "resuming"})
+        return self._keep(session_id, _Live(state, found.tail, found.previous_digest, found.version, found.report))
+
+    def _keep(self, session_id: str, live: _Live) -> _Live:
+        live = self._live.setdefault(session_id, live)
+        while len(self._live) > self._max_live:
+            self._live.popitem(last=False)
+        return live
+
+    def _status_written(self, session_id: str | None, status: SessionStatus) -> None:
+        live = self._live.get(session_id) if session_id else None
+        if live:
+            live.version += 1
+            live.state = live.state.model_copy(update={"status": status})
+
+    async def release(self, session_id: str) -> None:
+        """Forget the live session and any checkpoint of it that waits to be written; the disk stays as it is.
+
+        Call it before rows are deleted or replaced by hand, then `CheckpointFiles.remove`, then delete the rows (P13).
+        """
+        await self._behind.drop(session_id)
+        self._live.pop(session_id, None)
+        self._changed.pop(session_id, None)
+
+    @asynccontextmanager
+    async def alone(self, conversation_id: str, session_ids: Sequence[str]) -> AsyncIterator[None]:
+        """Keep everybody else from a conversation and these sessions of it, and have nothing of them in memory.
+
+        For whoever rewrites their rows (P13): a turn that is being answered meanwhile is stored upon the new rows.
+        Do not call this recorder inside the block.
+        """
+        async with AsyncExitStack() as taken:
+            await taken.enter_async_context(self._turn_taking(conversation_id))
+            for session_id in session_ids:
+                await taken.enter_async_context(self._turn_taking(session_id))
+            for session_id in session_ids:
+                await self.release(session_id)
+            yield
+
+    # --- promotion behind the reply ---------------------------------------------------------------------------------
+
+    def _later(self, promote: Promote | None, live: _Live) -> None:
+        """Let the promoter see the session's last turns behind the reply; what fails comes with a later turn."""
+        if promote is None:
+            return
+        task = asyncio.get_running_loop().create_task(_quietly(promote, live.state, live.turns))
+        self._noticing.add(task)
+        task.add_done_callback(self._noticing.discard)
+
+    # --- checkpoints behind the reply -------------------------------------------------------------------------------
+
+    def _checkpoint_later(self, live: _Live) -> None:
+        self._behind.later(live.state.session_id, lambda: self._snapshot(live))
+
+    def _snapshot(self, live: _Live, *, clean: bool = False) -> ConversationCheckpointSnapshot:
+        delta = self._hydrator.fold.delta(live.state, live.turns) if clean else ""
+        return snapshot_of(
+            live.state,
+            live.tail,
+            live.previous_digest,
+            saved_at_ms=self._clock.now_ms(),
+            clean=clean,
+            summary_delta=delta,
+        )
+
+    async def settle(self) -> None:
+        """Wait until every checkpoint that is due has been tried, and the promotion that is under way is over."""
+        while self._noticing:
+            await asyncio.wait(set(self._noticing))
+        await self._behind.settle()
+
+    @property
+    def checkpoint_error(self) -> str | None:
+        """Why the last checkpoint could not be written, for `/health`; None when it could."""
+        return self._behind.error
+
+    # --- shutdown ---------------------------------------------------------------------------------------------------
+
+    async def final(self, session_id: str) -> bool:
+        """Bring a session to rest: summary, state, clean checkpoint with the delta, promotion (002 section 6, 2-5).
+
+        True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
+        """
+        turns = await self.recent_turns(session_id)
+        await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
+        live = await self._read(session_id)
+        await self._behind.drop(session_id)
+        live.state = live.state.model_copy(update={"status": "shutdown_clean"})
+        saved = await self._behind.now(self._snapshot(live, clean=True))
+        if self._promote:
+            await _quietly(self._promote, live.state, turns)
+        return saved
+
+    async def shutdown(self, deadline_s: float) -> list[str]:
+        """Bring every session that this process changed to rest and mark it; return the ids of those marked.
+
+        Sessions that were only read are not written. What the deadline or an error leaves out stays as a crash would
+        have left it, which loses nothing. Never raises for a disk that refuses.
+        """
+        rested: list[str] = []
+        try:
+            async with asyncio.timeout(deadline_s):
+                await self.settle()
+                for session_id in list(self._changed):
+                    rested += [session_id] if await self.final(session_id) else []
+        except (TimeoutError, ContinuityError) as exc:
+            log.warning("%s of %s sessions came to rest: %s", len(rested), len(self._changed), exc)
+        try:
+            if rested:
+                await self._store.db.write(*(set_session_status(each, "shutdown_clean") for each in rested))
+        except ContinuityError as exc:
+            log.warning("sessions could not be marked shutdown_clean: %s", exc)
+            return []
+        for session_id in rested:
+            self._live.pop(session_id, None)
+            self._changed.pop(session_id, None)
+        return rested

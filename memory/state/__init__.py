@@ -1,0 +1,1 @@
+"""What a session is about: topics, open loops, references, summaries. Pure."""

@@ -1,0 +1,1 @@
+"""Rows and files: the database, named queries, migrations, checkpoints."""
