@@ -53,7 +53,7 @@ class Lanes:
         self._waiting: dict[str, deque[Envelope]] = {}
         self._arrived: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._committer = False
+        self._closing = False
 
     @property
     def idle(self) -> bool:
@@ -65,8 +65,8 @@ class Lanes:
         return len(self._waiting.get(conversation_id, ()))
 
     def submit(self, envelope: Envelope) -> None:
-        """Put an envelope in its line; urgent ones start at once. Ignored while committer: the inbox row stays."""
-        if self._committer:
+        """Put an envelope in its line; urgent ones start at once. Ignored while closing: the inbox row stays."""
+        if self._closing:
             return
         if envelope.urgent:
             self._start(self._guarded([envelope]), f"urgent:{envelope.update_id}")
@@ -87,7 +87,7 @@ class Lanes:
 
     async def close(self, patience_s: float) -> bool:
         """Take nothing more, wait for what runs, cancel what is left. Return True when nothing had to be cancelled."""
-        self._committer = True
+        self._closing = True
         for line in self._waiting.values():
             line.clear()
         if not self._tasks:

@@ -1,6 +1,6 @@
 """Look for words in the raw bytes of files, in a process of its own; run as a script it is that process.
 
-The live database must never be opened by its own process as a plain file: committer it would drop SQLite's locks. So a
+The live database must never be opened by its own process as a plain file: closing it would drop SQLite's locks. So a
 child reads it. The script uses nothing but the standard library, since it runs apart from everything (`python -I`).
 """
 

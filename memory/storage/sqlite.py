@@ -69,7 +69,7 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
 def create_private(path: Path) -> None:
     """Make sure that the database file exists and is readable by its owner alone; -wal and -shm inherit its mode.
 
-    An existing file is never opened here: committer it would drop SQLite's locks in this process.
+    An existing file is never opened here: closing it would drop SQLite's locks in this process.
     """
     try:
         if not path.parent.exists():

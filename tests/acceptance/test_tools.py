@@ -126,7 +126,7 @@ async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_proces
 
 
 async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, model, bot_process):
-    """A newer value takes an older one's place, forgetting stops a note, committer takes a matter off the list."""
+    """A newer value takes an older one's place, forgetting stops a note, closing takes a matter off the list."""
     bot = await bot_process()
     model.reply = calling(REMEMBER, OPEN)
     await say(api, "note these")

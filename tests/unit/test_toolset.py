@@ -132,7 +132,7 @@ async def test_a_note_is_written_once_and_none_of_its_statements_can_fail_the_tu
 
 
 async def test_open_matters_are_opened_and_closed_on_the_state_after_the_fold():
-    """The change is pure, counts as an edit, and committer what the turn itself dropped is harmless."""
+    """The change is pure, counts as an edit, and closing what the turn itself dropped is harmless."""
     state = state_manager.open_loop(make_state(), "send Ben the slides", turn_id="t_1", at_ms=NOW_MS)
     box = make_box(make_ask(state=state))
 

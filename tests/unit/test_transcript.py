@@ -91,7 +91,7 @@ def test_the_marker_counts_turns():
     ],
 )
 def test_a_fence_cannot_be_closed_from_inside(hostile):
-    """Exactly one opening and one committer tag, however the content tries."""
+    """Exactly one opening and one closing tag, however the content tries."""
     block = fence(hostile, "Notes.")
     tags = re.findall(r"<\s*/?\s*data\b[^>]*>", block, re.IGNORECASE)
 
