@@ -7,6 +7,7 @@ they do not understand is given to `dateparser`. Time zone and present time are 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -57,6 +58,8 @@ class _Rules:
     next_words: re.Pattern[str]
     weekend: re.Pattern[str]
     dates: Sequence[tuple[re.Pattern[str], float]]
+    month_ends: Sequence[tuple[re.Pattern[str], float]]
+    month_days: re.Pattern[str]
     parts: Sequence[tuple[re.Pattern[str], float]]
     afternoon: re.Pattern[str]
     spans: Sequence[tuple[re.Pattern[str], float]]
@@ -117,6 +120,8 @@ def _rules(language: Language) -> _Rules:
         next_words=cue_pattern(time.get("next_words", ())),
         weekend=cue_pattern(time.get("weekend", ())),
         dates=_framed(time.get("date_frames", ()), time.get("months", ()), "{month}"),
+        month_ends=_framed(time.get("month_end_frames", ()), time.get("months", ()), "{month}"),
+        month_days=_joined([frame.replace("{day}", r"(?P<day>\d{1,2})") for frame in time.get("month_day_frames", ())]),
         parts=_table(time.get("parts", {})),
         afternoon=cue_pattern(time.get("afternoon", ())),
         spans=spans,
@@ -227,7 +232,8 @@ def _blank(lower: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _day(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
-    return next((found for find in (_date, _numeric, _word_day, _weekday) if (found := find(lower, now, rules))), None)
+    readers = (_date, _month_end, _numeric, _word_day, _month_day, _weekday)
+    return next((found for find in readers if (found := find(lower, now, rules))), None)
 
 
 def _date(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
@@ -236,6 +242,30 @@ def _date(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int
         return None
     match, month = found
     return _coming(now, None, int(month) + 1, int(match.group("day"))), match.span()
+
+
+def _month_end(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the last day of a month that was named ("by the end of April")."""
+    found = _first(rules.month_ends, lower)
+    if not found:
+        return None
+    match, month = found
+    last = monthrange(now.year, int(month) + 1)[1]
+    return _coming(now, None, int(month) + 1, last), match.span()
+
+
+def _month_day(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the next such day when only its number was said ("the 31st")."""
+    match = rules.month_days.search(lower)
+    if not match:
+        return None
+    day = int(_groups(match)["day"])
+    for ahead in range(3):
+        month = (now.month - 1 + ahead) % 12 + 1
+        year = now.year + (now.month - 1 + ahead) // 12
+        if day in range(1, monthrange(year, month)[1] + 1) and (year, month, day) >= (now.year, now.month, now.day):
+            return now.replace(year=year, month=month, day=day), match.span()
+    return None
 
 
 def _numeric(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:

@@ -96,6 +96,12 @@ class Language:
     """Endings of words that seldom name a topic."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
+    nouns_are_large: bool = False
+    """True where every noun begins with a capital, so that one is no sign of a name."""
+    before_nouns: frozenset[str] = frozenset()
+    """Articles and the like, behind which a word that is written large there is a noun."""
+    spelling: Mapping[str, str] = field(default_factory=dict)
+    """How people write on a phone (a pattern) and what it stands for."""
 
     @property
     def known(self) -> bool:
@@ -106,9 +112,20 @@ class Language:
         """Return whether the lower-cased text holds a phrase of the cue; False for a cue that this language lacks."""
         return bool(self.cues.get(cue, _NEVER).search(text))
 
+    def mended(self, lower: str) -> str:
+        """Return the lower-cased text with what people abbreviate and misspell written out, so that cues find it."""
+        for pattern, meant in _spelling(self):
+            lower = pattern.sub(meant, lower)
+        return lower
+
     def stem(self, word: str) -> str:
         """Return the stem of a lower-cased word, or the word where no stemmer is known."""
         return _stem(self.stemmer, word) if self.stemmer else word
+
+
+@lru_cache(maxsize=16)
+def _spelling(language: Language) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((cue_pattern([written]), meant) for written, meant in language.spelling.items())
 
 
 @lru_cache(maxsize=16)
@@ -166,6 +183,9 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         stemmer=data.get("stemmer", ""),
         weak_endings=tuple(data.get("weak_endings", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
+        nouns_are_large=bool(data.get("before_nouns")),
+        before_nouns=frozenset(data.get("before_nouns", "").split()),
+        spelling=dict(data.get("spelling", {}).get("rows", ())),
     )
 
 

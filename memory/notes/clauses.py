@@ -1,0 +1,222 @@
+"""The turns of a session as clauses: a person's own words, cut where they stand alone, with what they hold. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from memory.languages import Language, Languages, cue_pattern
+from memory.notes.types import Speaker
+from memory.sentences import clean, clip, content_words, lowered, stems_of, words_of
+from memory.types import ConversationTurn
+from memory.when import Due, find_due
+
+CLAUSE_MAX_CHARS = 170
+CUES = (
+    "bare", "closing", "commitment", "correct", "done", "drop", "event", "feeling", "goodbye", "greeting",
+    "hypothetical", "imperative", "intention", "kin", "lasting", "laugh", "limit", "negates", "not_a_promise",
+    "not_yet", "obligation", "offer", "others", "over", "proposal", "question", "request", "thanks", "waits", "wish",
+)  # fmt: skip
+"""The cues of the language data that the reader looks for."""
+_SHORT_WORDS = 5
+_SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
+_NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
+_CAPITAL = re.compile(r"(?<![.!?\u2026:\n«»„“”\"'(] )(?<![.!?\u2026\n])(?<=\s)([^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,})")
+_CODE = re.compile(r"```.*?(?:```|\Z)|\(\(|\)\)", re.DOTALL)
+_WORDS = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
+_FACES = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\U0001f1e6-\U0001f1ff]")
+_LAUGHS = re.compile(
+    "[\U0001f602\U0001f923\U0001f639\U0001f600-\U0001f606\U0001f61c-\U0001f61d\U0001f92a\U0001f92d]|\\){2,}|xd"
+)
+_ASIDE = re.compile(r"\(\(.*?(?:\)\)|\Z)", re.DOTALL)
+_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
+_SENTENCE_END = re.compile(
+    r"(?<!\d\.)(?<!\b[A-Za-z]\.)(?<!Mr\.)(?<!Dr\.)(?<!St\.)(?<!Mrs\.)(?<=[.!?\u2026])[\"')\]»”]*\s+"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of one message that can be quoted, and what was found in it."""
+
+    turn_id: str
+    place: int
+    """Number of its turn among those that are read."""
+    at_ms: int
+    speaker: Speaker
+    text: str = ""
+    """Verbatim, on one line."""
+    lower: str = ""
+    """Lower-cased and mended: what the cues were looked for in."""
+    stems: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    """Lower-cased names of people and places in it."""
+    numbers: frozenset[str] = frozenset()
+    due: Due | None = None
+    cues: frozenset[str] = frozenset()
+    aside: bool = False
+    """True when it stands in double brackets: out of the story that is being told."""
+    before: str = ""
+    """The clause right before it in the same message."""
+    words: int = 0
+
+    @property
+    def asks(self) -> bool:
+        """True for a question."""
+        return "?" in self.text or "\uff1f" in self.text or "question" in self.cues
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How a text is read: its language, the person's time zone, the names that are known."""
+
+    language: Language
+    zone: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One turn as clauses: what the person said, what the assistant answered."""
+
+    turn: ConversationTurn
+    language: Language
+    user: tuple[Clause, ...]
+    assistant: tuple[Clause, ...]
+
+    @property
+    def reply_stems(self) -> frozenset[str]:
+        """The stems of the whole answer."""
+        return frozenset().union(*(clause.stems for clause in self.assistant)) if self.assistant else frozenset()
+
+
+def read_turns(
+    turns: Sequence[ConversationTurn], languages: Languages, zone: str, default_language: str, known: frozenset[str]
+) -> list[Said]:
+    """Return the turns as clauses, in order. `known` are names from before; a foreign text is no word of the person."""
+    language = main_language(turns, languages, default_language)
+    frame = Frame(language, zone, known | names_of(turns, language))
+    return [_said(turn, place, frame) for place, turn in enumerate(turns)]
+
+
+def main_language(turns: Sequence[ConversationTurn], languages: Languages, default: str) -> Language:
+    """Return the language in which the person writes: that of all their messages together."""
+    text = " ".join(turn.user_text for turn in turns[-40:] if not turn.third_party)
+    return languages.detect(text, default) if text.strip() else languages.get(default)
+
+
+def names_of(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
+    """Return the names in the turns, lower-cased: words that are written large in the middle of a sentence.
+
+    The assistant writes names large also for a person who writes everything small. Where all nouns are large, a word
+    behind an article or an adjective is none.
+    """
+    found: set[str] = set()
+    small: set[str] = set()
+    used: set[str] = set()
+    for turn in turns:
+        small.update(word for word in _WORDS.findall(turn.assistant_text) if word.islower())
+        used.update(words_of(lowered(turn.user_text)))
+        for text in (turn.user_text, turn.assistant_text):
+            plain = ". " + _CODE.sub(" ", clean(text))
+            for match in _CAPITAL.finditer(plain):
+                if not (language.nouns_are_large and _after_article(plain[: match.start()], language)):
+                    found.add(lowered(match.group(1)))
+    found |= {
+        lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()
+    } & used
+    return frozenset(
+        word
+        for word in found - small
+        if len(word) > 1 and word not in language.stop_words and not is_time_word(word, language)
+    )
+
+
+def _after_article(before: str, language: Language) -> bool:
+    return bool(words := words_of(lowered(before[-30:]))) and words[-1] in language.before_nouns
+
+
+@lru_cache(maxsize=16)
+def _time_words(language: Language) -> re.Pattern[str]:
+    groups = [*language.time.get("months", ()), *language.time.get("weekdays", ())]
+    return cue_pattern([*(word for group in groups for word in group), *language.time.get("days", {})])
+
+
+def is_time_word(word: str, language: Language) -> bool:
+    """Return whether the word is a day or a month."""
+    return bool(_time_words(language).fullmatch(word))
+
+
+def _said(turn: ConversationTurn, place: int, frame: Frame) -> Said:
+    user = () if turn.third_party else clauses_of(turn, place, "user", frame)
+    return Said(turn, frame.language, tuple(user), tuple(clauses_of(turn, place, "assistant", frame)))
+
+
+def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:
+    """Return the clauses of one side of a turn."""
+    text = turn.user_text if speaker == "user" else turn.assistant_text
+    bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
+    found = [_clause(part, bare, frame) for part in _joined(_sentences(_ASIDE.sub("\n", text)))]
+    for aside in _ASIDE.findall(text):
+        inside = _joined(_sentences(aside.strip("() \n")))
+        found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
+    chained: list[Clause] = []
+    for number, clause in enumerate(found):
+        before = found[number - 1].text if number and found[number - 1].aside == clause.aside else ""
+        chained.append(replace(clause, before=before))
+    return chained
+
+
+def _sentences(text: str) -> list[str]:
+    """Return the sentences of a text as they stand, without code and links."""
+    lines = _NOISE.sub(" ", clip(clean(text))).splitlines()
+    return [part for line in lines for part in _SENTENCE_END.split(_ITEM.sub("", line)) if part and part.strip()]
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut."""
+    whole: list[str] = []
+    for part in parts:
+        fragment = len(words_of(lowered(part))) < _SHORT_WORDS
+        last_is_fragment = bool(whole) and len(words_of(lowered(whole[-1]))) < _SHORT_WORDS
+        if whole and (last_is_fragment or fragment) and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
+            whole[-1] = f"{whole[-1]} {part}"
+        else:
+            whole += _cut(part)
+    return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
+
+
+def _cut(part: str) -> list[str]:
+    """Return a long sentence in stretches of at most `CLAUSE_MAX_CHARS`, cut where it pauses."""
+    if len(part) <= CLAUSE_MAX_CHARS:
+        return [part]
+    out: list[str] = []
+    for piece in _SOFT_CUT.split(part):
+        if out and len(out[-1]) + len(piece) + 2 <= CLAUSE_MAX_CHARS:
+            out[-1] = f"{out[-1]} {piece}"
+        else:
+            out.append(piece)
+    return out
+
+
+def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
+    language = frame.language
+    lower = language.mended(lowered(text))
+    words = words_of(lower)
+    content = content_words(words, language) if language.known else tuple(w for w in words if len(w) > 3)  # noqa: PLR2004 - shorter ones are mostly articles
+    cues = frozenset(cue for cue in CUES if language.has(cue, lower))
+    return replace(
+        bare,
+        text=_FACES.sub("", text).strip() or text,
+        lower=lower,
+        stems=stems_of(content, language),
+        names=frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names),
+        numbers=frozenset(_NUMBER.findall(lower)),
+        due=find_due(lower, bare.at_ms, frame.zone, language),
+        cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
+        words=len(words),
+    )

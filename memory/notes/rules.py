@@ -1,0 +1,268 @@
+"""The reader without a model: it picks instead of rewriting. Pure and deterministic.
+
+A note is a short quote of the person, chosen for what it holds and cut where it can stand alone. Each turn changes what
+was noted before it: what it names as done is settled, what it corrects is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memory.languages import Language, Languages
+from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, read_turns
+from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text
+from memory.notes.titles import standing_of, title_of
+from memory.notes.types import (
+    RULES,
+    TEXT_MAX_CHARS,
+    LastingKind,
+    LastingNote,
+    Matter,
+    MatterKind,
+    ReadingRequest,
+    SessionNotes,
+    Settled,
+)
+from memory.notes.weigh import closes, is_todo, weigh
+
+WORTH_NOTING = 0.17
+"""What weighs less is only talk."""
+MATTERS_MAX = 60
+LASTING_MAX = 40
+_RESTATED = 0.6
+_ANSWER_STEMS = 2
+_LASTING_CUES = frozenset({"lasting", "wish", "limit"})
+_PROMISE_WEIGHT = 0.55
+_PROMISE_STEMS = 2
+
+
+def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes:
+    """Return the notes so far together with what the new turns add, correct and settle. Never raises."""
+    turns = [*request.before, *request.turns]
+    known = frozenset(
+        word.lower() for matter in request.open_matters for word in matter.text.split() if word[:1].isupper()
+    )
+    said = read_turns(turns, languages, request.zone, request.language, known)
+    language = said[0].language if said else languages.get(request.language)
+    work = _Work(request, language)
+    for number, each in enumerate(said):
+        if number >= len(request.before):
+            work.read(each, said[number - 1] if number else None)
+    return work.notes(said[len(request.before) :])
+
+
+@dataclass(slots=True)
+class _Work:
+    """The notes of one session while they are made."""
+
+    request: ReadingRequest
+    language: Language
+    matters: dict[str, Matter] = field(default_factory=dict)
+    """Those of this session."""
+    lasting: dict[str, LastingNote] = field(default_factory=dict)
+    settled: list[Settled] = field(default_factory=list)
+    noted: dict[str, Noted] = field(default_factory=dict)
+    """Everything that a turn may settle or correct, also of earlier sessions, oldest first."""
+
+    def __post_init__(self) -> None:
+        """Take over what was noted before."""
+        so_far = self.request.notes
+        for matter in self.request.open_matters:
+            self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind != "theme")
+        for note in self.request.lasting:
+            self._note(note.note_id, note.text, None, lasts=True, todo=False)
+        if so_far is None:
+            return
+        self.settled += so_far.settled
+        for matter in so_far.matters:
+            self.matters[matter.matter_id] = matter
+            if matter.status == "open":
+                self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind != "theme")
+        for note in so_far.lasting:
+            self.lasting[note.note_id] = note
+            self._note(note.note_id, note.text, None, lasts=True, todo=False)
+
+    def read(self, said: Said, before: Said | None) -> None:
+        """Let one turn settle, correct and add."""
+        reply_before = before.reply_stems if before else frozenset()
+        for number, clause in enumerate(said.user):
+            self._settle(settled_by(clause, list(self.noted.values()), reply_before), clause)
+            wrong = corrected_by(clause, list(self.noted.values()), self.language)
+            self._add(clause, f"{clause.turn_id}.{number}", said, before, tuple(wrong))
+        for number, clause in enumerate(said.assistant):
+            self._promise(clause, f"{clause.turn_id}.a{number}")
+
+    def _settle(self, keys: Iterable[str], clause: Clause) -> None:
+        """Note what ended; a matter of this session changes its status."""
+        ending = "dropped" if "drop" in clause.cues else "settled"
+        for key in keys:
+            self.noted.pop(key, None)
+            if key in self.matters:
+                self.matters[key] = self.matters[key].model_copy(update={"status": ending})
+            self.settled.append(
+                Settled(
+                    matter_id=key, text=clause.text[:TEXT_MAX_CHARS], ending=ending,
+                    turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms,
+                )
+            )  # fmt: skip
+
+    def _add(self, clause: Clause, key: str, said: Said, before: Said | None, wrong: tuple[str, ...]) -> None:
+        """Note a clause that is worth it, in the place of what it restates or corrects."""
+        weight = weigh(clause, said)
+        text, turn_ids = standing_alone(clause, before)
+        if (
+            not text
+            or (weight < WORTH_NOTING and not wrong)
+            or (closes(clause) and clause.due is None and not wrong and weight < 2 * WORTH_NOTING)
+        ):
+            return
+        again = same_matter(clause.stems, self.noted.values(), _RESTATED)
+        if again is not None and again.key not in wrong:
+            self._drop(again.key)
+            wrong = (*wrong, again.key)
+        for gone in wrong:
+            self._drop(gone)
+        kind = lasting_kind(clause)
+        if kind is not None:
+            self.lasting[key] = LastingNote(
+                note_id=key, kind=kind, text=text, quoted="user", turn_ids=turn_ids,
+                said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
+            )  # fmt: skip
+        else:
+            due = clause.due
+            self.matters[key] = Matter(
+                matter_id=key, kind=matter_kind(clause), text=text, quoted="user", owner=owner_of(clause),
+                due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+                turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
+            )  # fmt: skip
+        self._note(
+            key,
+            text,
+            clause.due.due_at_ms if clause.due else None,
+            lasts=kind is not None,
+            todo=is_todo(clause),
+            place=clause.place,
+            numbers=clause.numbers,
+            stems=clause.stems,
+        )
+
+    def _promise(self, clause: Clause, key: str) -> None:
+        """Note what the assistant said it would do later."""
+        promises = "commitment" in clause.cues and not {"not_a_promise", "offer", "hypothetical"} & clause.cues
+        if not promises or clause.asks or len(clause.stems) < _PROMISE_STEMS or len(clause.text) > CLAUSE_MAX_CHARS:
+            return
+        due = clause.due
+        self.matters[key] = Matter(
+            matter_id=key, kind="promise", text=clause.text, quoted="assistant", owner="assistant",
+            due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+            turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms, weight=_PROMISE_WEIGHT,
+        )  # fmt: skip
+        self._note(key, clause.text, due.due_at_ms if due else None, lasts=False, todo=True, place=clause.place)
+
+    def _note(  # what the comparison needs of a note
+        self,
+        key: str,
+        text: str,
+        due_at_ms: int | None,
+        *,
+        lasts: bool,
+        todo: bool,
+        place: int = -1,
+        numbers: frozenset[str] | None = None,
+        stems: frozenset[str] | None = None,
+    ) -> None:
+        digits = frozenset(word.strip(".,:;()?") for word in text.lower().split() if any(map(str.isdigit, word)))
+        self.noted[key] = Noted(
+            key=key,
+            stems=stems if stems is not None else stems_of_text(text, self.language),
+            numbers=numbers if numbers is not None else digits,
+            due_at_ms=due_at_ms, place=place, lasts=lasts, todo=todo,
+        )  # fmt: skip
+
+    def _drop(self, key: str) -> None:
+        """Take away what was restated or corrected; an earlier session's stays there and is replaced by id."""
+        self.noted.pop(key, None)
+        self.matters.pop(key, None)
+        self.lasting.pop(key, None)
+
+    def notes(self, said: list[Said]) -> SessionNotes:
+        """Return the notes as they stand."""
+        request, so_far = self.request, self.request.notes
+        matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
+        lasting = sorted(self.lasting.values(), key=lambda n: -n.weight)[:LASTING_MAX]
+        title, title_ids = title_of(matters, lasting, said, self.language)
+        standing, standing_ids = standing_of(matters, lasting)
+        if so_far is not None and not title:
+            title, title_ids = so_far.title, so_far.standing_turn_ids
+        return SessionNotes(
+            session_id=request.session_id,
+            conversation_id=request.conversation_id,
+            title=title,
+            standing=standing,
+            standing_turn_ids=tuple(dict.fromkeys((*title_ids, *standing_ids))),
+            matters=tuple(sorted(matters, key=lambda m: (m.said_at_ms, m.matter_id))),
+            lasting=tuple(sorted(lasting, key=lambda n: (n.said_at_ms, n.note_id))),
+            settled=tuple(self.settled),
+            read_through_seq=max([turn.seq for turn in request.turns] + [so_far.read_through_seq if so_far else 0]),
+            reader=RULES,
+            language=self.language.code,
+            written_at_ms=request.now_ms,
+        )
+
+
+def standing_alone(clause: Clause, before: Said | None) -> tuple[str, tuple[str, ...]]:
+    """Return the words to quote and the turns they come from; "" when they mean nothing alone.
+
+    What begins with a bare pronoun brings the sentence before it; an answer of a word or two brings the question.
+    """
+    if "bare" in clause.cues:
+        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
+            return f"{clause.before} {clause.text}", (clause.turn_id,)
+        named = [
+            each
+            for each in (before.user if before else ())
+            if len(each.stems) >= _ANSWER_STEMS and "bare" not in each.cues
+        ]
+        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - 3:
+            return f"{named[-1].text} … {clause.text}", (named[-1].turn_id, clause.turn_id)
+        return "", ()
+    if len(clause.stems) < _ANSWER_STEMS and not clause.before and before is not None:
+        asked = [each for each in before.assistant if each.asks]
+        if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - 3:
+            return f"{asked[-1].text} … {clause.text}", (asked[-1].turn_id, clause.turn_id)
+    return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
+
+
+def lasting_kind(clause: Clause) -> LastingKind | None:
+    """Return which kind of lasting note the clause is; None for one that comes to an end."""
+    ends = clause.due is not None or is_todo(clause) or "waits" in clause.cues or clause.asks
+    if ends or not _LASTING_CUES & clause.cues:
+        return None
+    if "wish" in clause.cues:
+        return "preference"
+    if "limit" in clause.cues:
+        return "constraint"
+    return "relationship" if "kin" in clause.cues else "fact"
+
+
+def matter_kind(clause: Clause) -> MatterKind:
+    """Return which kind of matter the clause is."""
+    if is_todo(clause):
+        return "task"
+    if "waits" in clause.cues or (clause.names and "others" in clause.cues and clause.due is not None):
+        return "promise"
+    if clause.due is not None or "event" in clause.cues:
+        return "event"
+    if clause.asks:
+        return "question"
+    return "theme" if "feeling" in clause.cues else "project"
+
+
+def owner_of(clause: Clause) -> str:
+    """Return who has to act: somebody named in a clause about what others do, else the person."""
+    if is_todo(clause) or not {"others", "waits"} & clause.cues or not clause.names:
+        return "user"
+    return next(
+        (word.strip(".,;:!?") for word in clause.text.split() if word.lower().strip(".,;:!?") in clause.names), "user"
+    )

@@ -1,0 +1,112 @@
+"""What a clause does to what was noted before: it settles a matter, or corrects it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory.languages import Language
+from memory.notes.clauses import Clause, is_time_word
+from memory.notes.weigh import closes
+from memory.sentences import content_words, lowered, stems_of, words_of
+
+NEAR_TURNS = 2
+"""How many turns back "done" without a name may reach."""
+_SAME_MATTER = 0.34
+"""Share of common stems, of the smaller side, from which a report speaks of a matter."""
+_COMMON = 6
+"""A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
+_WITHOUT_NAME = 2
+"""A report with fewer stems than this names nothing."""
+_VALUE = r"(?:\w+ )?(?P<value>[£$€]?\d[\w.,:%/]*|[^\W\d_]{3,})"
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A matter or lasting note as the comparison sees it."""
+
+    key: str
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    due_at_ms: int | None
+    place: int
+    """Number of its turn; -1 for one of an earlier session."""
+    lasts: bool
+    todo: bool
+
+
+def stems_of_text(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of the words that carry meaning, without days and months."""
+    words = words_of(language.mended(lowered(text)))
+    content = content_words(words, language) if language.known else tuple(w for w in words if len(w) > 3)  # noqa: PLR2004
+    return stems_of(tuple(w for w in content if not is_time_word(w, language)), language)
+
+
+def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str]) -> list[str]:
+    """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers."""
+    if not closes(clause):
+        return []
+    often = Counter(stem for each in noted for stem in each.stems)
+    named = [each for each in noted if not each.lasts and _speaks_of(clause, each, often)]
+    if named:
+        return [each.key for each in named]
+    near = [
+        each for each in noted if not each.lasts and 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0
+    ]
+    if "over" in clause.cues:
+        return [
+            each.key for each in noted if not each.lasts and (each in near or (each.todo and each.stems & reply_before))
+        ]
+    if len(clause.stems) < _WITHOUT_NAME:
+        todo = [each for each in near if each.todo] or near
+        return [todo[-1].key] if todo else []
+    return []
+
+
+def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
+    shared = clause.stems & noted.stems
+    if not shared or noted.place == clause.place:
+        return False
+    telling = min(often[stem] for stem in shared) < _COMMON
+    return telling and len(shared) / max(1, min(len(clause.stems), len(noted.stems))) >= _SAME_MATTER
+
+
+def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> list[str]:
+    """Return the keys of what the clause corrects: another date or number of the same thing, or a value it denies."""
+    denied = denied_values(clause.lower, language)
+    wrong = [each.key for each in noted if each.stems & clause.stems and denied & (each.numbers | each.stems)]
+    if "correct" not in clause.cues:
+        return wrong
+    return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each))]))
+
+
+def denied_values(lower: str, language: Language) -> frozenset[str]:
+    """Return the values that the text says do not hold: "not 1.0", "pas le 8", "nicht 4000"."""
+    cue = language.cues.get("negates")
+    if cue is None:
+        return frozenset()
+    found = re.findall(rf"(?:{cue.pattern})\s+{_VALUE}", lower)
+    values = [hit[-1] if isinstance(hit, tuple) else hit for hit in found]
+    return frozenset(value.strip(".,:") for value in values) | stems_of(tuple(values), language)
+
+
+def _other_value(clause: Clause, noted: Noted) -> bool:
+    """Return whether both give a date, or a number, of one thing, and not the same."""
+    shared = clause.stems & noted.stems
+    if not shared:
+        return False
+    dates = clause.due is not None and noted.due_at_ms is not None and clause.due.due_at_ms != noted.due_at_ms
+    numbers = bool(clause.numbers and noted.numbers) and not clause.numbers & noted.numbers
+    close = len(shared) / max(1, min(len(clause.stems), len(noted.stems))) >= _SAME_MATTER
+    return close and (dates or numbers)
+
+
+def same_matter(stems: frozenset[str], noted: Iterable[Noted], share: float) -> Noted | None:
+    """Return what says nearly the same, the newest first; None when nothing does."""
+    for each in reversed(list(noted)):
+        together = len(stems | each.stems)
+        if together and len(stems & each.stems) / together >= share:
+            return each
+    return None

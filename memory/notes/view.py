@@ -1,0 +1,136 @@
+"""What is alive in a conversation now: the notes of its sessions merged, the newest wins, best first. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from memory.languages import Languages
+from memory.notes.settle import stems_of_text
+from memory.notes.types import LastingNote, Matter, SessionNotes
+from memory.notes.weigh import FULL
+from memory.types import Contract
+
+PREVIEW_MAX = 8
+LOOPS_MAX = 6
+DAY_MS = 86_400_000
+ASKED_AFTER_MS = 7 * DAY_MS
+"""How long after its day an event that nobody spoke of since is still asked after."""
+_NEWEST = 0.5
+_ELSEWHERE, _ELSEWHERE_MAX = 0.35, 2
+_PASSED = -0.5
+_REPEATS = -1.0
+"""For a line whose words stand in the lines before it already."""
+_SHOWN_FROM = 2.0
+_LOOP_FROM = 1.6
+_OPEN_KINDS = frozenset({"task", "promise", "question"})
+
+Note = Matter | LastingNote
+
+
+class Standing(Contract):
+    """A note with what it is worth now."""
+
+    note: Matter | LastingNote
+    value: float
+    stems: frozenset[str]
+
+
+class View(Contract):
+    """What is alive in a conversation, best first."""
+
+    standings: tuple[Standing, ...] = ()
+
+    @property
+    def matters(self) -> tuple[Matter, ...]:
+        """What goes on."""
+        return tuple(each.note for each in self.standings if isinstance(each.note, Matter))
+
+    @property
+    def lasting(self) -> tuple[LastingNote, ...]:
+        """What stays true."""
+        return tuple(each.note for each in self.standings if isinstance(each.note, LastingNote))
+
+
+def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages) -> View:
+    """Return what is alive of the notes of a conversation's sessions, given oldest first.
+
+    Of two notes with one id, or one subject, the newer holds; what was replaced, settled or is over is left out.
+    """
+    ended = {each.matter_id for notes in sessions for each in notes.settled}
+    found: dict[str, tuple[int, Note]] = {}
+    replaced: set[str] = set()
+    for number, notes in enumerate(sessions):
+        said: list[Note] = [*notes.matters, *notes.lasting]
+        for note in said:
+            replaced.update(note.replaces)
+            found[key_of(note)] = (number, note)
+    last_said_ms = max((note.said_at_ms for _, note in found.values()), default=0)
+    alive = [
+        (number, note, stems_of_text(note.text, languages.get(sessions[number].language)))
+        for key, (number, note) in found.items()
+        if key not in replaced and key not in ended and is_alive(note, now_ms, last_said_ms)
+    ]
+    where: dict[str, set[int]] = {}
+    for number, _, stems in alive:
+        for stem in stems:
+            where.setdefault(stem, set()).add(number)
+    newest = len(sessions) - 1
+    standings = [
+        Standing(note=note, value=_value(note, stems, where, now_ms, is_newest=number == newest), stems=stems)
+        for number, note, stems in alive
+    ]
+    return View(standings=tuple(sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))))
+
+
+def key_of(note: Note) -> str:
+    """Return the id of a note of either kind."""
+    return note.matter_id if isinstance(note, Matter) else note.note_id
+
+
+def is_alive(note: Note, now_ms: int, last_said_ms: int) -> bool:
+    """Return whether a note still holds: open, and not an event that was over before the last word was said."""
+    if isinstance(note, LastingNote):
+        return True
+    if note.status != "open":
+        return False
+    if note.due_at_ms is None or note.due_at_ms > now_ms:
+        return True
+    spoken_since = last_said_ms > note.due_at_ms + DAY_MS
+    return now_ms - note.due_at_ms < ASKED_AFTER_MS and not spoken_since
+
+
+def _value(note: Note, stems: frozenset[str], where: dict[str, set[int]], now_ms: int, *, is_newest: bool) -> float:
+    elsewhere = max((len(where[stem]) for stem in stems), default=1) - 1
+    value = note.weight * FULL + _ELSEWHERE * min(elsewhere, _ELSEWHERE_MAX) + _NEWEST * is_newest
+    passed = isinstance(note, Matter) and note.due_at_ms is not None and note.due_at_ms <= now_ms
+    return round(value + _PASSED * passed, 3)
+
+
+def preview(view: View) -> list[Note]:
+    """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
+    return [each.note for each in _diverse(view.standings, PREVIEW_MAX, _SHOWN_FROM)]
+
+
+def loops(view: View) -> list[Matter]:
+    """Return what somebody has to do or answer, best first."""
+    open_ones = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
+    return [each.note for each in _diverse(open_ones, LOOPS_MAX, _LOOP_FROM) if isinstance(each.note, Matter)]
+
+
+def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:
+    """Return the best, each lowered by the share of its words that stand in those chosen before."""
+    left, seen = list(standings), Counter[str]()
+    chosen: list[Standing] = []
+    while left and len(chosen) < most:
+        best = max(left, key=lambda s: s.value + _REPEATS * _share(s.stems, seen))
+        if best.value + _REPEATS * _share(best.stems, seen) < least:
+            break
+        left.remove(best)
+        chosen.append(best)
+        seen.update(best.stems)
+    return chosen
+
+
+def _share(stems: frozenset[str], seen: Counter[str]) -> float:
+    return sum(stem in seen for stem in stems) / len(stems) if stems else 0.0

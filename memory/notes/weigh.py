@@ -1,0 +1,66 @@
+"""How much a clause matters, by what it holds: a date ahead, a name, a task, a fact; less for jokes and reports. Pure.
+
+The weights are few and the same for every language; the words behind the cues are language data.
+"""
+
+from __future__ import annotations
+
+from memory.notes.clauses import Clause, Said
+
+FULL = 6.0
+"""The sum that counts as weight 1."""
+_CUES = {
+    "waits": 1.0,
+    "wish": 1.0,
+    "lasting": 0.6,
+    "event": 0.6,
+    "feeling": 0.5,
+    "limit": 0.45,
+    "others": 0.2,
+    "kin": 0.2,
+    "bare": -1.0,
+    "laugh": -0.7,
+    "greeting": -0.4,
+    "goodbye": -0.4,
+    "imperative": -0.3,
+}
+_NAME, _NAMES_MAX = 0.5, 2
+_CONTENT, _CONTENT_MAX = 0.1, 10
+_DUE = 0.9
+_TODO = 0.4
+_ASKED_BACK, _DATED_BACK = 0.3, 0.3
+_ECHO, _ECHO_MAX = 0.12, 3
+_CLOSES = -0.7
+_ASKS = -0.25
+_THIN, _THIN_STEMS = -0.5, 2
+_OPENS = -0.6
+_DO_CUES = frozenset({"obligation", "commitment", "intention"})
+_CLOSE_CUES = frozenset({"closing", "done", "drop", "over"})
+_NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment"})
+
+
+def weigh(clause: Clause, said: Said) -> float:
+    """Return the weight of a person's clause, 0..1; `said` is its turn with the assistant's answer to it."""
+    total = sum(weight for cue, weight in _CUES.items() if cue in clause.cues)
+    total += _NAME * min(len(clause.names), _NAMES_MAX) + _CONTENT * min(len(clause.stems), _CONTENT_MAX)
+    total += (
+        _DUE * (clause.due is not None)
+        + _TODO * is_todo(clause)
+        + _ECHO * min(len(clause.stems & said.reply_stems), _ECHO_MAX)
+    )
+    total += _ASKED_BACK * any(reply.asks for reply in said.assistant)
+    total += _DATED_BACK * any(reply.due for reply in said.assistant)
+    total += _CLOSES * closes(clause) + _ASKS * clause.asks + _THIN * (len(clause.stems) < _THIN_STEMS)
+    total += _OPENS * (clause.place == 0 and said.turn.seq == 1)
+    return round(max(0.0, min(1.0, total / FULL)), 3)
+
+
+def is_todo(clause: Clause) -> bool:
+    """Return whether the person says that they have to do something, or will."""
+    return bool(_DO_CUES & clause.cues) and "not_a_promise" not in clause.cues
+
+
+def closes(clause: Clause) -> bool:
+    """Return whether the clause reports that something came to its end."""
+    ahead = clause.due is not None and clause.due.due_at_ms > clause.at_ms and clause.due.exact
+    return bool(_CLOSE_CUES & clause.cues) and not _NOT_CLOSED & clause.cues and not clause.asks and not ahead
