@@ -89,7 +89,8 @@ def content_words(words: tuple[str, ...], language: Language) -> tuple[str, ...]
     )
 
 
-def _without_elision(word: str, language: Language) -> str:
+def without_elision(word: str, language: Language) -> str:
+    """Return the word without what is elided before it: the `hôtel` of `l'hôtel`."""
     head, mark, tail = word.partition("'")
     return tail if mark and head in language.elisions and word not in language.stop_words else word
 
@@ -131,7 +132,7 @@ def plain_sentence(text: str, language: Language) -> Sentence:
     found = [match.span() for match in _WORD.finditer(lower)]
     ends = [0, *(end for _, end in found)]
     spaced = [lower[end:start].isspace() for end, (start, _) in zip(ends, found, strict=False)]
-    words = tuple(_without_elision(lower[start:end], language) for start, end in found)
+    words = tuple(without_elision(lower[start:end], language) for start, end in found)
     whole = (len(word) == end - start for word, (start, end) in zip(words, found, strict=True))
     joined = tuple(gap and full for gap, full in zip(spaced, whole, strict=True))
     content = content_words(words, language)

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memory.languages import Language, Languages, cue_pattern
+from memory.language.due_dates import Due, find_due
+from memory.language.languages import Language, Languages, cue_pattern
+from memory.language.sentences import clean, clip, content_words, lowered, stems_of, without_elision, words_of
 from memory.notes.types import Speaker
-from memory.sentences import clean, clip, content_words, lowered, stems_of, words_of
 from memory.types import ConversationTurn
-from memory.when import Due, find_due
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
@@ -21,6 +21,8 @@ CUES = (
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 _SHORT_WORDS = 5
+_ARTICLE = 3
+"""Words up to this length are mostly articles in a language that has no data file."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
 _NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
 _CAPITAL = re.compile(r"(?<![.!?\u2026:\n«»„“”\"'(] )(?<![.!?\u2026\n])(?<=\s)([^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,})")
@@ -151,6 +153,15 @@ def is_time_word(word: str, language: Language) -> bool:
     return bool(_time_words(language).fullmatch(word))
 
 
+def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
+    """Return the stems of the words that say what a text is about: no stop words, no days and months."""
+    whole = tuple(without_elision(word, language) for word in words)
+    content = (
+        content_words(whole, language) if language.known else tuple(word for word in whole if len(word) > _ARTICLE)
+    )
+    return stems_of(tuple(word for word in content if not is_time_word(word, language)), language)
+
+
 def _said(turn: ConversationTurn, place: int, frame: Frame) -> Said:
     user = () if turn.third_party else clauses_of(turn, place, "user", frame)
     return Said(turn, frame.language, tuple(user), tuple(clauses_of(turn, place, "assistant", frame)))
@@ -207,13 +218,12 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     language = frame.language
     lower = language.mended(lowered(text))
     words = words_of(lower)
-    content = content_words(words, language) if language.known else tuple(w for w in words if len(w) > 3)  # noqa: PLR2004 - shorter ones are mostly articles
     cues = frozenset(cue for cue in CUES if language.has(cue, lower))
     return replace(
         bare,
         text=_FACES.sub("", text).strip() or text,
         lower=lower,
-        stems=stems_of(content, language),
+        stems=telling_stems(words, language),
         names=frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names),
         numbers=frozenset(_NUMBER.findall(lower)),
         due=find_due(lower, bare.at_ms, frame.zone, language),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from memory.languages import Language, Languages
+from memory.language.languages import Language, Languages
 from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, read_turns
 from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text
 from memory.notes.titles import standing_of, title_of
@@ -28,10 +28,16 @@ from memory.notes.weigh import closes, is_todo, weigh
 
 WORTH_NOTING = 0.17
 """What weighs less is only talk."""
+CLEAR_FROM = 0.09
+"""A task, a day ahead or what stays true is seldom said with many words."""
 MATTERS_MAX = 60
 LASTING_MAX = 40
 _RESTATED = 0.6
+_ENDING = frozenset({"task", "promise", "event", "question"})
 _ANSWER_STEMS = 2
+_CLEAR_STEMS = 4
+"""With so many words of meaning a sentence is understood in spite of its pronoun."""
+_JOINT = " … "
 _LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
@@ -69,7 +75,7 @@ class _Work:
         """Take over what was noted before."""
         so_far = self.request.notes
         for matter in self.request.open_matters:
-            self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind != "theme")
+            self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind in _ENDING)
         for note in self.request.lasting:
             self._note(note.note_id, note.text, None, lasts=True, todo=False)
         if so_far is None:
@@ -78,7 +84,7 @@ class _Work:
         for matter in so_far.matters:
             self.matters[matter.matter_id] = matter
             if matter.status == "open":
-                self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind != "theme")
+                self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind in _ENDING)
         for note in so_far.lasting:
             self.lasting[note.note_id] = note
             self._note(note.note_id, note.text, None, lasts=True, todo=False)
@@ -109,13 +115,12 @@ class _Work:
 
     def _add(self, clause: Clause, key: str, said: Said, before: Said | None, wrong: tuple[str, ...]) -> None:
         """Note a clause that is worth it, in the place of what it restates or corrects."""
-        weight = weigh(clause, said)
         text, turn_ids = standing_alone(clause, before)
-        if (
-            not text
-            or (weight < WORTH_NOTING and not wrong)
-            or (closes(clause) and clause.due is None and not wrong and weight < 2 * WORTH_NOTING)
-        ):
+        weight = weigh(clause, said, named=text != clause.text)
+        kind = lasting_kind(clause)
+        clear = kind is not None or clause.due is not None or is_todo(clause)
+        least = CLEAR_FROM if clear else 2 * WORTH_NOTING if closes(clause) else WORTH_NOTING
+        if not text or (weight < least and not wrong):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)
         if again is not None and again.key not in wrong:
@@ -123,7 +128,6 @@ class _Work:
             wrong = (*wrong, again.key)
         for gone in wrong:
             self._drop(gone)
-        kind = lasting_kind(clause)
         if kind is not None:
             self.lasting[key] = LastingNote(
                 note_id=key, kind=kind, text=text, quoted="user", turn_ids=turn_ids,
@@ -141,7 +145,7 @@ class _Work:
             text,
             clause.due.due_at_ms if clause.due else None,
             lasts=kind is not None,
-            todo=is_todo(clause),
+            todo=kind is None and matter_kind(clause) in _ENDING,
             place=clause.place,
             numbers=clause.numbers,
             stems=clause.stems,
@@ -219,19 +223,22 @@ def standing_alone(clause: Clause, before: Said | None) -> tuple[str, tuple[str,
     if "bare" in clause.cues:
         if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
             return f"{clause.before} {clause.text}", (clause.turn_id,)
-        named = [
-            each
-            for each in (before.user if before else ())
-            if len(each.stems) >= _ANSWER_STEMS and "bare" not in each.cues
-        ]
-        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - 3:
-            return f"{named[-1].text} … {clause.text}", (named[-1].turn_id, clause.turn_id)
-        return "", ()
+        named = [each for each in (before.user if before else ()) if names_somebody(each)]
+        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
+            return f"{named[-1].text}{_JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
+        return (clause.text, (clause.turn_id,)) if len(clause.stems) >= _CLEAR_STEMS else ("", ())
     if len(clause.stems) < _ANSWER_STEMS and not clause.before and before is not None:
         asked = [each for each in before.assistant if each.asks]
-        if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - 3:
-            return f"{asked[-1].text} … {clause.text}", (asked[-1].turn_id, clause.turn_id)
+        if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
+            return f"{asked[-1].text}{_JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
     return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
+
+
+def names_somebody(clause: Clause) -> bool:
+    """Return whether the clause can say who "he" is in the next one."""
+    return (
+        "bare" not in clause.cues and bool(clause.names or "kin" in clause.cues) and len(clause.stems) >= _ANSWER_STEMS
+    )
 
 
 def lasting_kind(clause: Clause) -> LastingKind | None:

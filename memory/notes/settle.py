@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memory.languages import Language
-from memory.notes.clauses import Clause, is_time_word
+from memory.language.languages import Language
+from memory.language.sentences import lowered, stems_of, words_of
+from memory.notes.clauses import Clause, telling_stems
 from memory.notes.weigh import closes
-from memory.sentences import content_words, lowered, stems_of, words_of
 
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
@@ -35,13 +35,12 @@ class Noted:
     """Number of its turn; -1 for one of an earlier session."""
     lasts: bool
     todo: bool
+    """True for what can be done or is over one day."""
 
 
 def stems_of_text(text: str, language: Language) -> frozenset[str]:
     """Return the stems of the words that carry meaning, without days and months."""
-    words = words_of(language.mended(lowered(text)))
-    content = content_words(words, language) if language.known else tuple(w for w in words if len(w) > 3)  # noqa: PLR2004
-    return stems_of(tuple(w for w in content if not is_time_word(w, language)), language)
+    return telling_stems(words_of(language.mended(lowered(text))), language)
 
 
 def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str]) -> list[str]:
@@ -60,7 +59,7 @@ def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[s
             each.key for each in noted if not each.lasts and (each in near or (each.todo and each.stems & reply_before))
         ]
     if len(clause.stems) < _WITHOUT_NAME:
-        todo = [each for each in near if each.todo] or near
+        todo = [each for each in near if each.todo]
         return [todo[-1].key] if todo else []
     return []
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memory.languages import Language
+from memory.language.languages import Language
+from memory.language.sentences import lowered
 from memory.notes.clauses import Said, is_time_word
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
-from memory.sentences import lowered
 
 WORDS_MAX = 5
 STANDING_LINES = 4
@@ -28,9 +28,9 @@ def title_of(
     They are the stretches of its weightiest notes with the words that most turns of the session speak of.
     """
     often = Counter(stem for each in said for stem in _stems_of_turn(each))
-    notes: list[Note] = sorted(
-        [m for m in matters if m.status == "open"] or [*matters, *lasting], key=lambda n: -_worth(n)
-    )
+    everything: list[Note] = [*matters, *lasting]
+    alive = [note for note in everything if isinstance(note, Matter) and note.status == "open"]
+    notes = sorted(alive or everything, key=_worth, reverse=True)
     parts: list[str] = []
     turn_ids: list[str] = []
     for note in notes:

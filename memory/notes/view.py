@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from memory.languages import Languages
+from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
 from memory.notes.types import LastingNote, Matter, SessionNotes
 from memory.notes.weigh import FULL

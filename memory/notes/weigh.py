@@ -35,13 +35,18 @@ _ASKS = -0.25
 _THIN, _THIN_STEMS = -0.5, 2
 _OPENS = -0.6
 _DO_CUES = frozenset({"obligation", "commitment", "intention"})
+_LASTS = frozenset({"lasting", "wish"})
 _CLOSE_CUES = frozenset({"closing", "done", "drop", "over"})
-_NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment"})
+_NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment", "correct"})
 
 
-def weigh(clause: Clause, said: Said) -> float:
-    """Return the weight of a person's clause, 0..1; `said` is its turn with the assistant's answer to it."""
+def weigh(clause: Clause, said: Said, *, named: bool) -> float:
+    """Return the weight of a person's clause, 0..1; `said` is its turn with the assistant's answer to it.
+
+    `named` says that the sentence which names its bare pronoun comes along.
+    """
     total = sum(weight for cue, weight in _CUES.items() if cue in clause.cues)
+    total -= _CUES["bare"] * ("bare" in clause.cues and named)
     total += _NAME * min(len(clause.names), _NAMES_MAX) + _CONTENT * min(len(clause.stems), _CONTENT_MAX)
     total += (
         _DUE * (clause.due is not None)
@@ -50,8 +55,12 @@ def weigh(clause: Clause, said: Said) -> float:
     )
     total += _ASKED_BACK * any(reply.asks for reply in said.assistant)
     total += _DATED_BACK * any(reply.due for reply in said.assistant)
-    total += _CLOSES * closes(clause) + _ASKS * clause.asks + _THIN * (len(clause.stems) < _THIN_STEMS)
-    total += _OPENS * (clause.place == 0 and said.turn.seq == 1)
+    total += (
+        _CLOSES * closes(clause)
+        + _ASKS * clause.asks
+        + _THIN * (len(clause.stems) < _THIN_STEMS and clause.due is None)
+    )
+    total += _OPENS * (said.turn.seq == 1 and clause.due is None and not _LASTS & clause.cues and not is_todo(clause))
     return round(max(0.0, min(1.0, total / FULL)), 3)
 
 

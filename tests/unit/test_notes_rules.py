@@ -1,0 +1,186 @@
+"""The reader without a model: what it notes of a session, what it settles, what it corrects."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.language.languages import Languages
+from memory.notes import view
+from memory.notes.rules import read_by_rules
+from memory.notes.types import ReadingRequest, SessionNotes
+from memory.types import ConversationTurn
+
+LANGUAGES = Languages.load()
+MONDAY_MS = 1_772_438_400_000  # Monday 2 March 2026, 08:00 UTC
+DAY_MS = 86_400_000
+
+
+def turns_of(
+    *said: str | tuple[str, str], session_id: str = "s_1", at_ms: int = MONDAY_MS
+) -> tuple[ConversationTurn, ...]:
+    """Return the turns of a session, a minute apart; a plain text is answered with "Ok."."""
+    pairs = [(each, "Ok.") if isinstance(each, str) else each for each in said]
+    return tuple(
+        ConversationTurn(
+            turn_id=f"{session_id}_t{n}", session_id=session_id, conversation_id="tg:1:1:0", seq=n, user_text=user,
+            assistant_text=answer, created_at_ms=at_ms + n * 60_000,
+        )
+        for n, (user, answer) in enumerate(pairs, 1)
+    )  # fmt: skip
+
+
+def read(*said: str | tuple[str, str], language: str = "en", **request: object) -> SessionNotes:
+    """Return the notes of one session."""
+    turns = turns_of(*said)
+    wanted = {"session_id": "s_1", "conversation_id": "tg:1:1:0", "now_ms": turns[-1].created_at_ms, **request}
+    return read_by_rules(ReadingRequest(turns=turns, language=language, **wanted), LANGUAGES)
+
+
+def texts(notes: SessionNotes) -> str:
+    """Return everything that is noted and alive."""
+    seen = view.merge([notes], notes.written_at_ms, LANGUAGES)
+    return "\n".join(each.note.text for each in seen.standings)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "word"),
+    [
+        ("en", "mums surgery is on thursday at 8 and im terrified", "surgery"),
+        ("de", "am donnerstag wird meine mutter operiert, ich hab total angst vor der op", "mutter"),
+        ("es", "el jueves operan a mi madre a las 8, tengo miedo", "madre"),
+        ("fr", "jeudi ma mère se fait opérer à 8h, jai peur", "mère"),
+        ("pt", "na quinta a minha mãe tem a cirurgia às 8h, to com medo", "mãe"),
+        ("ru", "в четверг у мамы операция в 8:00, боюсь ужасно", "мамы"),
+    ],
+)
+def test_a_dated_life_event_is_noted_in_the_persons_words(language, said, word):
+    """What somebody tells in passing about a day ahead is a matter with that day, quoted as it was written."""
+    notes = read(said, language=language)
+
+    [matter] = notes.matters
+    assert (word in matter.text, matter.quoted, matter.due_at_ms // DAY_MS - MONDAY_MS // DAY_MS) == (True, "user", 3)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "word"),
+    [
+        ("en", "no silver rings please since im allergic to nickel anyway", "nickel"),
+        ("de", "bitte nichts aus silber, bin ja eh allergisch gegen nickel", "nickel"),
+        ("es", "nada de plata porque soy alérgica al níquel", "níquel"),
+        ("fr", "pas d'argent vu que je suis allergique au nickel", "nickel"),
+        ("pt", "nada de prata porque sou alérgica a níquel", "níquel"),
+        ("ru", "только не серебро, у меня же аллергия на никель", "никель"),
+    ],
+)
+def test_what_stays_true_is_found_inside_another_sentence(language, said, word):
+    """A lasting fact in a subordinate clause is a lasting note."""
+    assert any(word in note.text for note in read(said, language=language).lasting)
+
+
+@pytest.mark.parametrize(
+    ("language", "promise", "name"),
+    [
+        ("en", ("Priya sends the PR by Thursday, she says", "Good that Priya does it."), "Priya"),
+        ("de", ("Priya schickt den PR bis Donnerstag, sagt sie", "Gut, dass Priya das macht."), "Priya"),
+        ("es", ("Priya manda el PR antes del jueves, dice", "Bien, que Priya lo haga."), "Priya"),
+        ("fr", ("Priya envoie la PR avant jeudi, elle dit", "Bien, si Priya le fait."), "Priya"),
+        ("pt", ("a Priya manda o PR até quinta, ela disse", "Bom que a Priya faz isso."), "Priya"),
+        ("ru", ("Прия пришлёт отчёт до четверга, говорит", "Хорошо, что Прия сделает."), "Прия"),
+    ],
+)
+def test_somebody_elses_promise_is_theirs(language, promise, name):
+    """What a named other has said they will do is a promise with its day, owned by them."""
+    [matter] = read(promise, language=language).matters
+
+    assert (matter.kind, matter.owner, matter.due_at_ms is not None) == ("promise", name, True)
+
+
+def test_a_report_settles_what_it_names():
+    """A task that is reported done is not alive any more."""
+    notes = read("i have to call the landlord about the boiler by friday", "called the landlord, boiler gets fixed")
+
+    assert [each.ending for each in notes.settled] == ["settled"]
+    assert "have to call" not in texts(notes)
+
+
+def test_done_without_a_name_settles_what_was_just_spoken_of():
+    """A bare "paid it" ends the last task, and none before it."""
+    notes = read("i must renew my passport before may", "they want 50 quid deposit for the van by friday", "paid it")
+
+    alive = texts(notes)
+    assert ("passport" in alive, "deposit" in alive) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "wrong", "right"),
+    [
+        ("en", "the dentist is at 4 on friday", "sorry, the dentist is at 5 on friday, not 4", "at 4", "at 5"),
+        ("de", "der zahnarzt ist freitag um 4", "sorry, der zahnarzt ist freitag um 5, nicht 4", "um 4", "um 5"),
+        ("es", "la cita médica es el 8 de abril", "perdón, la cita médica es el 9 de abril", "8 de", "9 de"),
+        ("fr", "l'oral est le 8 avril", "en fait l'oral c'est le 9 avril pas le 8", "le 8 avril", "le 9"),
+        ("pt", "a prova é dia 8 de abril", "desculpa, a prova mudou, é dia 9 de abril", "8 de", "9 de"),
+        ("ru", "экзамен 8 апреля", "ой, экзамен 9 апреля, не 8", "экзамен 8", "экзамен 9"),
+    ],
+)  # fmt: skip
+def test_a_correction_takes_the_place_of_what_was_said(language, old, new, wrong, right):  # the five are one table row
+    """Of two dates or numbers for one thing the later one holds."""
+    alive = texts(read(old, new, language=language))
+
+    assert (wrong in alive.replace(new, ""), right in alive) == (False, True)
+
+
+def test_a_bare_pronoun_brings_the_sentence_that_names_it():
+    """A quote that begins with "he" is shown with what came before, or not at all."""
+    notes = read("my landlord is Mr Okafor", "he comes on tuesday to look at the boiler")
+
+    assert all(not matter.text.lower().startswith("he ") for matter in notes.matters)
+    assert any("Okafor" in matter.text and "boiler" in matter.text for matter in notes.matters)
+
+
+def test_what_somebody_else_wrote_is_no_material():
+    """A forwarded text leaves no note."""
+    [turn] = turns_of("I have to pay the rent by Friday and I am allergic to nuts")
+    foreign = turn.model_copy(update={"third_party": True})
+    request = ReadingRequest(session_id="s_1", conversation_id="c", turns=(foreign,), now_ms=foreign.created_at_ms)
+
+    notes = read_by_rules(request, LANGUAGES)
+
+    assert (notes.matters, notes.lasting) == ((), ())
+
+
+def test_an_earlier_sessions_matter_is_settled_by_its_id():
+    """A report in a later session names the matter of the session before as ended."""
+    first = read("i have to get my drill back from Marek before the 31st")
+    second = read(
+        "oh and got the drill back from Marek yesterday",
+        session_id="s_2", open_matters=view.merge([first], first.written_at_ms, LANGUAGES).matters,
+    )  # fmt: skip
+
+    alive = view.merge([first, second], second.written_at_ms, LANGUAGES)
+
+    assert [each.matter_id for each in second.settled] == [first.matters[0].matter_id]
+    assert all("have to get" not in matter.text for matter in alive.matters)
+
+
+def test_reading_on_gives_what_reading_at_once_gives():
+    """Two readings of a session note the same matters as one."""
+    turns = turns_of("i need to book the train by friday", "my exam is on the 12th", "booked the train")
+    base = {"session_id": "s_1", "conversation_id": "tg:1:1:0", "now_ms": turns[-1].created_at_ms}
+    whole = read_by_rules(ReadingRequest(turns=turns, **base), LANGUAGES)
+    begun = read_by_rules(ReadingRequest(turns=turns[:2], **base), LANGUAGES)
+
+    rest = read_by_rules(ReadingRequest(turns=turns[2:], before=turns[:2], notes=begun, **base), LANGUAGES)
+
+    assert [(m.text, m.status) for m in rest.matters] == [(m.text, m.status) for m in whole.matters]
+
+
+def test_an_event_whose_day_is_over_is_not_alive():
+    """A past event is shown only while nobody has spoken since, and not for ever."""
+    notes = read("my exam is on the 12th")
+    due_ms = notes.matters[0].due_at_ms
+
+    before = view.merge([notes], due_ms - DAY_MS, LANGUAGES)
+    just_after = view.merge([notes], due_ms + DAY_MS, LANGUAGES)
+    long_after = view.merge([notes], due_ms + 30 * DAY_MS, LANGUAGES)
+
+    assert [len(each.matters) for each in (before, just_after, long_after)] == [1, 1, 0]
