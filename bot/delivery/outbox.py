@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
 
+from bot.delivery.markup import Entity, formatted, missing
 from bot.delivery.message_ids import HighestMessageIds
 from bot.intake.updates import Envelope
 from memory.ports import Clock, Database, Ids, Row, Statement
@@ -16,8 +16,6 @@ from memory.ports import Clock, Database, Ids, Row, Statement
 MAX_UTF16 = 4096
 MAX_ENTITIES = 100
 BUTTON_LIFE_MS = 30 * 24 * 3600 * 1000
-
-Entity = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,37 +81,26 @@ class Part:
 
 
 def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:
-    """Return the parts of a text as (plain text, entities), each within Telegram's limits; never empty."""
-    plain, entities = _convert(text) if markdown else (text.strip(), [])
-    if not plain.strip():
-        return [("…", [])] if not text.strip() else [(text.strip()[: MAX_UTF16 // 2], [])]
-    return [(part, entities_[:MAX_ENTITIES]) for part, entities_ in _split(plain, entities) if part.strip()]
+    """Return the parts of a text as (plain text, entities), each within Telegram's limits; never empty.
+
+    No visible character of the text is lost: Markdown that cannot be shown whole goes out as it was written.
+    """
+    found = formatted(text) if markdown else None
+    parts = _parts(*found) if found else []
+    shown = "".join(part for part, _ in parts)
+    if not parts or missing(text, shown, (entity for _, inside in parts for entity in inside)):
+        parts = _parts(text.strip(), [])
+    return parts or [("…", [])]
 
 
-@functools.cache
-def _converter() -> Callable[[str], tuple[str, list[Any]]]:
-    """Import late: 40 ms that a start need not wait for."""
-    from telegramify_markdown import convert  # noqa: PLC0415
-    from telegramify_markdown.config import RenderConfig  # noqa: PLC0415
-
-    config = RenderConfig.isolated()
-    symbols = config.markdown_symbol
-    symbols.heading_level_1 = symbols.heading_level_2 = symbols.heading_level_3 = symbols.heading_level_4 = ""
-    symbols.unordered_list_item = "•"
-    return functools.partial(convert, config=config)
-
-
-def _convert(text: str) -> tuple[str, list[Any]]:
-    try:
-        return _converter()(text)
-    except Exception:  # noqa: BLE001 - odd markup must never lose a reply: it goes out as plain text
-        return text.strip(), []
+def _parts(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
+    return [(part, inside[:MAX_ENTITIES]) for part, inside in _split(plain, entities) if part.strip()]
 
 
 def _split(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
     if len(plain) <= MAX_UTF16 // 2:  # surely fits, whatever the characters
         return [(plain, [entity.to_dict() for entity in entities])]
-    from telegramify_markdown.entity import split_entities  # noqa: PLC0415 - as above
+    from telegramify_markdown.entity import split_entities  # noqa: PLC0415 - 40 ms that a start need not wait for
 
     return [(part, [e.to_dict() for e in inside]) for part, inside in split_entities(plain, entities, MAX_UTF16)]
 
