@@ -45,11 +45,11 @@ from bot.intake.inbox import Inbox
 from bot.intake.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
 from bot.intake.queue import DurableQueue
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me
-from bot.mind import open_mind
 from bot.people.choices import People
 from bot.people.personas import Personas
 from bot.reminders.scheduler import Jobs
 from bot.settings import Settings
+from bot.tables import BOT_TABLES
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -59,6 +59,7 @@ from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory.clock import RandomIds, SystemClock
+from memory.opening import ConversationMemory
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -161,8 +162,18 @@ class App:
     async def _open(self) -> None:
         """Open the database with its schema, and everything that lives on it."""
         settings = self.settings
-        self.mind = await open_mind(settings, self.clock, self.ids)
-        self.db = self.mind.db
+        self.memory = await ConversationMemory.open(
+            f"sqlite:///{settings.database_path}",
+            checkpoints=settings.checkpoint_dir,
+            clock=self.clock,
+            ids=self.ids,
+            budget=settings.budget(),
+            session_gap_s=settings.session_gap_ms / 1000,
+            extensions=[BOT_TABLES],
+            exclusive=False,
+            background=False,
+        )
+        self.db = self.memory.db
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
@@ -228,7 +239,7 @@ class App:
         )
         await self.delivery.open(self.me.bot_id)
         self.committer = Committer(self.db, self.inbox, self.outbox, self.delivery)
-        self.jobs = Jobs(self.db, self.clock, self.committer, self.mind.recorder, self.me.bot_id)
+        self.jobs = Jobs(self.db, self.clock, self.committer, self.memory.recorder, self.me.bot_id)
         people = People(self.db, self.clock, settings.continuity_timezone)
         personas = Personas(people, settings.continuity_persona)
         self.services = Services(
@@ -236,30 +247,30 @@ class App:
             me=self.me,
             clock=self.clock,
             ids=self.ids,
-            counter=self.mind.counter,
-            languages=self.mind.languages,
+            counter=self.memory.counter,
+            languages=self.memory.languages,
             db=self.db,
-            store=self.mind.store,
-            checkpoints=self.mind.checkpoints,
-            recorder=self.mind.recorder,
-            searcher=self.mind.searcher,
-            assembler=self.mind.assembler,
-            compactor=self.mind.compactor,
+            store=self.memory.store,
+            checkpoints=self.memory.checkpoints,
+            recorder=self.memory.recorder,
+            searcher=self.memory.searcher,
+            assembler=self.memory.assembler,
+            compactor=self.memory.compactor,
             inbox=self.inbox,
             committer=self.committer,
             delivery=self.delivery,
             previews=LivePreviews(self.bot, self.db, self.outbox, self.delivery),
             responder=RemindFirst(
                 self._responder
-                or make_responder(settings, self.db, self.mind.store, self.mind.searcher, self.mind.languages),
-                self.mind.languages,
+                or make_responder(settings, self.db, self.memory.store, self.memory.searcher, self.memory.languages),
+                self.memory.languages,
                 next_has_tools=settings.continuity_model != "offline",
             ),
             waiting=self.waiting,
             people=people,
             jobs=self.jobs,
             personas=personas,
-            bootstrap=self.mind.bootstrap,
+            bootstrap=self.memory.bootstrap,
         )
         self.continuity_gate = ContinuityGate(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
         self.turns = Turns(self.services, self.continuity_gate)
@@ -290,16 +301,15 @@ class App:
             ContinuitySettings(self.services, self.continuity_gate),
             Loops(self.services),
             Memories(self.services),
-            Forgetting(self.services, self.mind.forgetter, self.turns, self.lanes),
+            Forgetting(self.services, self.memory.forgetter, self.turns, self.lanes),
             Exporting(self.services, self.bot),
             Receipt(self.services),
         ]
 
     async def _recover(self) -> None:
         """Find unfinished work and begin it; say what was found."""
-        survey = await self.mind.hydrator.survey()
-        self.report.sessions_resuming = survey.resuming
-        for found in await self.mind.hydrator.adopt(survey.orphans):
+        self.report.sessions_resuming = self.memory.found.resuming
+        for found in self.memory.found.rebuilt:
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
         await self.continuity_gate.recover()
@@ -351,9 +361,8 @@ class App:
             )
         with suppress(TelegramError):
             await self.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
-        await asyncio.to_thread(self.mind.counter.warm)
+        self._behind(self.memory.run(), "memory")
         await self.services.responder.warm()
-        self._behind(self.mind.semantic.run(), "semantic")
         self._behind(self.idle.run(), "heartbeat")
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(
@@ -427,7 +436,7 @@ class App:
             "answered": self.turns.answered,
             "outbox_backlog": self.delivery.backlog,
             "unreachable_chats": len(self.delivery.unreachable),
-            "checkpoint_error": self.mind.recorder.checkpoint_error,
+            "checkpoint_error": self.memory.recorder.checkpoint_error,
             "start": self.report.as_dict(),
         }
         return Health(tuple(problems), detail)
@@ -451,7 +460,7 @@ class App:
             finished = await self.lanes.close(STOP_TURNS_S)
             await self.delivery.flush(STOP_DELIVERY_S)
             await self.delivery.close()
-            rested = await self.mind.recorder.shutdown(STOP_SESSIONS_S)
+            rested = await self.memory.recorder.shutdown(STOP_SESSIONS_S)
             log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
         for task in list(self._background):
             task.cancel()
@@ -476,7 +485,7 @@ class App:
                 Statement("inbox_release", {"boot_id": self.boot_id}),
                 Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
             )
-        await self.db.close()
+        await self.memory.close()
         self.waiting.close()
 
     def _behind(self, work: Any, name: str) -> None:

@@ -298,7 +298,7 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
     async def ask(workspace: Workspace) -> Any:
         return await checkpoints.verify(
             workspace, sorted(await workspace.session_ids())
-        ), workspace.checkpoints.quarantined()
+        ), workspace.memory.checkpoints.quarantined()
 
     verdicts, set_aside = looking(settings, ask)
     wrong = any(verdict.level == "wrong" for verdict in verdicts)

@@ -4,6 +4,7 @@ ContinuityError
 ├── StorageError
 │   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
 │   ├── Conflict               somebody else wrote first
+│   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
 │   └── UnsafeSettings         WAL or synchronous could not be switched on
 ├── CheckpointError
@@ -33,6 +34,10 @@ class StorageUnavailable(StorageError):
 
 class Conflict(StorageError):
     """Another writer was first; nothing of this transaction was stored. Load again and decide again."""
+
+
+class Locked(StorageError):
+    """Another process works on this database; stop that one first."""
 
 
 class SchemaMismatch(StorageError):

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory.continuity.types import Arc, BootstrapOwner, PastSession, Persona
-from memory.language.languages import Languages
-from memory.ports import Clock, Ids, TokenCounter
-from memory.sessions.hydrator import Hydrator
-from memory.sessions.recorder import Exchange, Recorder
-from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.store import Store
+from memory.opening import ConversationMemory
+from memory.sessions.recorder import Exchange
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState, Topic
 
 START_MS = 1_700_000_000_000
@@ -183,47 +175,27 @@ def make_arc(title: str = "report for Anna", **overrides: Any) -> Arc:
     return Arc.model_validate(fields | overrides)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenMemory:
-    """Everything of a memory that lives in one folder: `continuity.db` and `checkpoints/`."""
+async def start_memory(folder: Path, **options: Any) -> ConversationMemory:
+    """Open the memory in a folder with a clock, ids and tokens that a test can foretell; the same again is a restart.
 
-    folder: Path
-    clock: Clock
-    db: SqliteDatabase
-    store: Store
-    checkpoints: CheckpointFiles
-    hydrator: Hydrator
-    recorder: Recorder
-
-    async def close(self) -> None:
-        """Let go of the files as a process does that is not asked to shut down in good order."""
-        await self.recorder.settle()
-        await self.db.close()
-
-
-async def start_memory(
-    folder: Path,
-    *,
-    clock: Clock | None = None,
-    ids: Ids | None = None,
-    counter: TokenCounter | None = None,
-    queries: Sequence[Path] = (),
-    max_live: int = 256,
-) -> OpenMemory:
-    """Migrate and open the memory in a folder; the same folder again is a restart."""
-    clock, ids, counter = clock or ManualClock(), ids or SequentialIds(), counter or WordCounter()
-    path, languages = folder / "continuity.db", Languages.load()
-    migrate(path, now_ms=clock.now_ms())
-    db = await SqliteDatabase.open(path, [*QUERY_FILES, *queries])
-    store, checkpoints = Store(db), CheckpointFiles(folder / "checkpoints", clock)
-    hydrator = Hydrator(store, checkpoints, languages, counter, clock)
-    recorder = Recorder(store, hydrator, checkpoints, languages, counter, clock, ids, max_live=max_live)
-    return OpenMemory(folder, clock, db, store, checkpoints, hydrator, recorder)
+    Nothing happens by itself: no lock, no recovery, no promotion, no vectors. Options as of `ConversationMemory.open`.
+    """
+    chosen: dict[str, Any] = {
+        "clock": ManualClock(),
+        "ids": SequentialIds(),
+        "counter": WordCounter(),
+        "embedder": None,
+        "promoting": False,
+        "exclusive": False,
+        "recover": False,
+        "background": False,
+    }
+    return await ConversationMemory.open(folder, **(chosen | options))
 
 
 @asynccontextmanager
-async def open_memory(folder: Path, **options: Any) -> AsyncIterator[OpenMemory]:
-    """Start the memory in a folder for the length of a block; options as of `start_memory`."""
+async def open_memory(folder: Path, **options: Any) -> AsyncIterator[ConversationMemory]:
+    """Do the same for the length of a block; at its end nothing is brought to rest, as when a process is killed."""
     memory = await start_memory(folder, **options)
     try:
         yield memory

@@ -14,8 +14,8 @@ import orjson
 
 from bot.ops.status import Waiting, unfinished_in_words
 from bot.ops.workspace import OpsError, Workspace
-from bot.query_files import QUERY_FILES
 from bot.settings import Settings
+from bot.tables import QUERY_FILES
 from memory.errors import StorageError
 from memory.faults import point
 from memory.storage import migrate
@@ -89,7 +89,7 @@ async def back_up(workspace: Workspace, target: Path) -> Backup:
     try:
         _make_folder(target)
         copied = _copy_checkpoints(checkpoints, target / CHECKPOINTS)
-        await workspace.db.backup_to(target / DATABASE)
+        await workspace.memory.db.backup_to(target / DATABASE)
         for name in copied:
             if not (checkpoints / name).exists():
                 (target / CHECKPOINTS / name).unlink()
@@ -127,7 +127,7 @@ async def _describe(workspace: Workspace, target: Path) -> Backup:
         await copy.close()
     backup = Backup(
         folder=target,
-        created_at_ms=workspace.clock.now_ms(),
+        created_at_ms=workspace.memory.clock.now_ms(),
         schema=migrate.status(target / DATABASE).current,
         sessions=sum(row["sessions"] for row in rows),
         turns=sum(row["turns"] for row in rows),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from bot.ops.workspace import OpsError, Workspace
 from bot.people.choices import People
 from bot.people.personas import PersonaError, Personas
-from memory.context.tokens import TiktokenCounter
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import BootstrapOwner, Stages
 from memory.errors import UnknownSession
@@ -15,7 +14,7 @@ from memory.errors import UnknownSession
 
 async def run(workspace: Workspace, session_id: str) -> Stages:
     """Return every stage for the owner of a session; nothing is stored. Raises OpsError and `ContinuityError`."""
-    bootstrap = _bootstrap(workspace)
+    bootstrap = workspace.memory.bootstrap
     return await bootstrap.stages(await _owner(workspace, bootstrap, session_id))
 
 
@@ -24,28 +23,24 @@ async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool
 
     One session stands for its user with their present persona; all sessions stand for everybody in every conversation.
     """
-    bootstrap = _bootstrap(workspace)
+    bootstrap = workspace.memory.bootstrap
     if not every:
         for session_id in session_ids:
             await bootstrap.clear(await _owner(workspace, bootstrap, session_id))
         return len(session_ids)
-    rows = [await workspace.store.session(session_id) for session_id in session_ids]
+    rows = [await workspace.memory.store.session(session_id) for session_id in session_ids]
     conversations = sorted({row.conversation_id for row in rows if row is not None})
     for conversation_id in conversations:
         await bootstrap.clear_conversation(conversation_id)
     return len(conversations)
 
 
-def _bootstrap(workspace: Workspace) -> Bootstrap:
-    return Bootstrap(workspace.db, workspace.clock, TiktokenCounter())
-
-
 async def _owner(workspace: Workspace, bootstrap: Bootstrap, session_id: str) -> BootstrapOwner:
     """Return whose bootstrap a session shows, with the persona that they chose."""
-    row = await workspace.store.session(session_id)
+    row = await workspace.memory.store.session(session_id)
     if row is None:
         raise UnknownSession(f"session '{session_id}' is in no table, only in a checkpoint; hydrate it first")
-    people = People(workspace.db, workspace.clock, workspace.settings.continuity_timezone)
+    people = People(workspace.memory.db, workspace.memory.clock, workspace.settings.continuity_timezone)
     try:
         persona = await Personas(people, workspace.settings.continuity_persona).of(row.user_id)
     except PersonaError as exc:

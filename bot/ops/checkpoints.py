@@ -78,14 +78,14 @@ async def verify(workspace: Workspace, session_ids: Sequence[str], *, whole_log:
 
 
 async def _verify(workspace: Workspace, session_id: str, *, whole_log: bool) -> Verdict:
-    seq = await asyncio.to_thread(_checkpoint_seq, workspace.checkpoints, session_id)
+    seq = await asyncio.to_thread(_checkpoint_seq, workspace.memory.checkpoints, session_id)
     try:
-        report = (await workspace.hydrator.hydrate(session_id, dry_run=True)).report
+        report = (await workspace.memory.hydrator.hydrate(session_id, dry_run=True)).report
     except StorageError:
         raise
     except ContinuityError as exc:
         return Verdict(session_id, "wrong", "damaged", seq, 0, (str(exc),))
-    turns, last_seq = await workspace.store.count_turns(session_id)
+    turns, last_seq = await workspace.memory.store.count_turns(session_id)
     bad = await _altered_seqs(workspace, session_id) if whole_log else ()
     return judge(report, seq, LogFacts(turns, last_seq, bad))
 
@@ -101,7 +101,7 @@ async def _altered_seqs(workspace: Workspace, session_id: str) -> tuple[int, ...
     """Return the turns of the whole log that do not match their digest, page by page."""
     found: list[int] = []
     next_seq, before = 1, ""
-    while page := await workspace.store.logged_between(session_id, next_seq, limit=PAGE_TURNS):
+    while page := await workspace.memory.store.logged_between(session_id, next_seq, limit=PAGE_TURNS):
         known = before if page[0].turn.seq == next_seq else None
         found += [logged.turn.seq for logged in altered(page, known)]
         next_seq, before = page[-1].turn.seq + 1, page[-1].digest
@@ -134,18 +134,18 @@ async def _each(work: Awaitable[HydrationReport], session_id: str) -> HydrationR
 
 
 async def _hydrate(workspace: Workspace, session_id: str, *, dry_run: bool) -> HydrationReport:
-    return (await workspace.hydrator.hydrate(session_id, dry_run=dry_run)).report
+    return (await workspace.memory.hydrator.hydrate(session_id, dry_run=dry_run)).report
 
 
 async def _rebuild(workspace: Workspace, session_id: str) -> HydrationReport:
-    found = await workspace.hydrator.hydrate(session_id)
+    found = await workspace.memory.hydrator.hydrate(session_id)
     snapshot = snapshot_of(
         found.state,
         found.tail,
         found.previous_digest,
-        saved_at_ms=workspace.clock.now_ms(),
+        saved_at_ms=workspace.memory.clock.now_ms(),
         clean=found.state.status == "shutdown_clean",
     )
     if found.state.last_seq:
-        await asyncio.to_thread(workspace.checkpoints.save, snapshot)
+        await asyncio.to_thread(workspace.memory.checkpoints.save, snapshot)
     return found.report

@@ -153,16 +153,16 @@ async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
 
 
 async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
-    found = await workspace.db.settings()
-    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
+    found = await workspace.memory.db.settings()
+    boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     holder = running(workspace.settings)
     small = workspace.settings.database_path.stat().st_size <= INTEGRITY_MAX_BYTES
-    faults = await workspace.db.integrity() if deep or small else None
+    faults = await workspace.memory.db.integrity() if deep or small else None
     return [
         checks.sqlite_version(found["sqlite_version"]),
         checks.sqlite_wal(found["journal_mode"]),
         checks.sqlite_synchronous(
-            found["synchronous"], boots[0].started_at_ms if boots else None, workspace.clock.now_ms()
+            found["synchronous"], boots[0].started_at_ms if boots else None, workspace.memory.clock.now_ms()
         ),
         checks.sqlite_integrity(faults),
         checks.sqlite_files(deleted_files(holder.pid, workspace.settings.database_path) if holder else []),
@@ -170,13 +170,13 @@ async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
 
 
 async def _of_bot(workspace: Workspace) -> list[Check]:
-    settings, now_ms, holder = workspace.settings, workspace.clock.now_ms(), running(workspace.settings)
-    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
-    inbox = {row["state"]: row for row in await workspace.db.read("ops_inbox")}
-    outbox = {row["state"]: row["n"] for row in await workspace.db.read("ops_outbox")}
+    settings, now_ms, holder = workspace.settings, workspace.memory.clock.now_ms(), running(workspace.settings)
+    boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
+    inbox = {row["state"]: row for row in await workspace.memory.db.read("ops_inbox")}
+    outbox = {row["state"]: row["n"] for row in await workspace.memory.db.read("ops_outbox")}
     ages = [now_ms - inbox[state]["oldest_at_ms"] for state in ("received", "claimed") if state in inbox]
-    paired = await workspace.db.read_one("ops_paired")
-    latest = await workspace.db.read_one("ops_latest_turn")
+    paired = await workspace.memory.db.read_one("ops_paired")
+    latest = await workspace.memory.db.read_one("ops_latest_turn")
     stopped = bool(boots and boots[0].stopped_at_ms is not None)
     return [
         checks.lock(
@@ -200,8 +200,10 @@ async def _of_sessions(workspace: Workspace, *, deep: bool) -> list[Check]:
     if deep:
         chosen = sorted(known)
     else:
-        latest = [row.session_id for row in await workspace.store.all_sessions(limit=QUICK_SESSIONS)]
-        orphans = sorted(known - await workspace.store.session_ids())
+        latest = [row.session_id for row in await workspace.memory.store.all_sessions(limit=QUICK_SESSIONS)]
+        orphans = sorted(known - await workspace.memory.store.session_ids())
         chosen = latest + orphans[:QUICK_SESSIONS]
     verdicts = await verify(workspace, chosen, whole_log=deep)
-    return checks.checkpoints_match(verdicts, workspace.checkpoints.quarantined(), looked_at=len(chosen), of=len(known))
+    return checks.checkpoints_match(
+        verdicts, workspace.memory.checkpoints.quarantined(), looked_at=len(chosen), of=len(known)
+    )

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.ops.workspace import OpsError, Workspace
-from memory.clock import RandomIds
 from memory.continuity import rows as continuity
-from memory.continuity.bootstrap import Bootstrap
 from memory.ports import Statement
 from memory.privacy.export import about_person, as_bytes, conversations_of, gather
-from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof, database_files
-from memory.sessions.recorder import Recorder
+from memory.privacy.forget import ForgetCounts, ForgetRequest, Proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,8 @@ def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[ForgetR
 async def meant(workspace: Workspace, conversation: str | None, user_id: int | None) -> list[str]:
     """Return the conversations that are meant. Raises OpsError when there are none."""
     if user_id is not None:
-        return await conversations_of(workspace.db, user_id)
-    found = await workspace.db.read("ops_conversations", conversation_id=conversation)
+        return await conversations_of(workspace.memory.db, user_id)
+    found = await workspace.memory.db.read("ops_conversations", conversation_id=conversation)
     if not found:
         raise OpsError(f"there is no conversation '{conversation}'; `python -m bot sessions` lists them")
     return [row["conversation_id"] for row in found]
@@ -61,7 +58,7 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
     Each conversation is a transaction of its own: after a crash the same command forgets the rest. Whether a person is
     allowed stays: that is the operator's choice. Raises OpsError, `StorageError`.
     """
-    forgetter = _forgetter(workspace)
+    forgetter = workspace.memory.forgetter
     done = []
     for wish in wishes(await meant(workspace, conversation, user_id), user_id):
         forgotten = await forgetter.forget(wish)
@@ -69,34 +66,18 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
     if user_id is not None:
         person = {"user_id": user_id}
         settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)
-        await workspace.db.write(settings, usage, continuity.forget_preferences(user_id))
-        await workspace.db.wal_truncate()
+        await workspace.memory.db.write(settings, usage, continuity.forget_preferences(user_id))
+        await workspace.memory.db.wal_truncate()
     return done
-
-
-def _forgetter(workspace: Workspace) -> Forgetter:
-    fold = workspace.hydrator.fold
-    recorder = Recorder(
-        workspace.store,
-        workspace.hydrator,
-        workspace.checkpoints,
-        fold.languages,
-        fold.counter,
-        workspace.clock,
-        RandomIds(),
-    )
-    bootstrap = Bootstrap(workspace.db, workspace.clock, fold.counter)
-    files = database_files(workspace.settings.database_path)
-    return Forgetter(workspace.db, recorder, workspace.checkpoints, bootstrap, fold, workspace.clock, files=files)
 
 
 async def export(workspace: Workspace, conversation: str | None, user_id: int | None) -> dict[str, Any]:
     """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
     documents = [
-        await gather(workspace.db, workspace.clock, wish.conversation_id, user_id=wish.user_id)
+        await gather(workspace.memory.db, workspace.memory.clock, wish.conversation_id, user_id=wish.user_id)
         for wish in wishes(await meant(workspace, conversation, user_id), user_id)
     ]
-    person = {} if user_id is None else {"person": await about_person(workspace.db, user_id)}
+    person = {} if user_id is None else {"person": await about_person(workspace.memory.db, user_id)}
     return {"conversations": documents, **person}
 
 

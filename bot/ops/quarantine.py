@@ -63,14 +63,14 @@ def chosen(found: Sequence[Quarantined], update_id: int) -> list[Quarantined]:
 
 async def list_quarantined(workspace: Workspace) -> list[Quarantined]:
     """Return what was given up on, the latest first. Raises `StorageError`."""
-    return [read_row(row) for row in await workspace.db.read("ops_quarantined")]
+    return [read_row(row) for row in await workspace.memory.db.read("ops_quarantined")]
 
 
 async def retry(workspace: Workspace, update_id: int) -> list[Quarantined]:
     """Put an update, with those of its turn, back for the next start. Raises OpsError, `StorageError`."""
     wanted = chosen(await list_quarantined(workspace), update_id)
-    at_ms = workspace.clock.now_ms()
-    await workspace.db.write(
+    at_ms = workspace.memory.clock.now_ms()
+    await workspace.memory.db.write(
         *(
             Statement(
                 "ops_quarantine_retry",

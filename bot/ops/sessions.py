@@ -50,34 +50,34 @@ def chat_of(conversation_id: str) -> str:
 async def list_sessions(workspace: Workspace, *, conversation: str | None, limit: int) -> list[Listed]:
     """Return the latest sessions, of all conversations or of one (its key or its chat's number)."""
     if conversation:
-        rows = await workspace.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
+        rows = await workspace.memory.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
         found = [read_session_row(row) for row in rows]
     else:
-        found = await workspace.store.all_sessions(limit=limit)
-    short = short_ids(await workspace.store.session_ids())
+        found = await workspace.memory.store.all_sessions(limit=limit)
+    short = short_ids(await workspace.memory.store.session_ids())
     return [Listed(short[row.session_id], row, await _is_current(workspace, row)) for row in found]
 
 
 async def _is_current(workspace: Workspace, row: SessionRow) -> bool:
-    return await workspace.store.current_session_id(row.conversation_id) == row.session_id
+    return await workspace.memory.store.current_session_id(row.conversation_id) == row.session_id
 
 
 async def show_session(workspace: Workspace, session_id: str, *, turns: int, packet: bool, message: str) -> Shown:
     """Return everything about a session; changes nothing. Raises `UnknownSession` and `StorageError`."""
-    found = await workspace.hydrator.hydrate(session_id, dry_run=True)
-    now_ms = workspace.clock.now_ms()
+    found = await workspace.memory.hydrator.hydrate(session_id, dry_run=True)
+    now_ms = workspace.memory.clock.now_ms()
     built = None
     if packet:
         zone = workspace.settings.continuity_timezone
-        built = await workspace.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
+        built = await workspace.memory.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
     return Shown(
-        row=await workspace.store.session(session_id),
+        row=await workspace.memory.store.session(session_id),
         state=found.state,
         report=found.report,
-        turns=await workspace.store.last_turns(session_id, turns) if turns else [],
-        snapshots=await workspace.store.context_snapshots(session_id, limit=SNAPSHOTS),
-        compactions=await workspace.store.compactions(session_id),
-        jobs=await workspace.store.active_jobs(found.state.conversation_id),
+        turns=await workspace.memory.store.last_turns(session_id, turns) if turns else [],
+        snapshots=await workspace.memory.store.context_snapshots(session_id, limit=SNAPSHOTS),
+        compactions=await workspace.memory.store.compactions(session_id),
+        jobs=await workspace.memory.store.active_jobs(found.state.conversation_id),
         packet=built,
         now_ms=now_ms,
     )

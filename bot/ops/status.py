@@ -103,11 +103,11 @@ def read_boot(row: Mapping[str, Any]) -> Boot:
 
 async def read_status(workspace: Workspace) -> Status:
     """Return how things stand. Raises `StorageError`."""
-    holder, now_ms = running(workspace.settings), workspace.clock.now_ms()
-    boots = [read_boot(row) for row in await workspace.db.read("boots_latest", limit=1)]
+    holder, now_ms = running(workspace.settings), workspace.memory.clock.now_ms()
+    boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     inbox, outbox = await _waiting(workspace, "ops_inbox"), await _waiting(workspace, "ops_outbox")
-    counts = await workspace.store.session_counts()
-    unreachable = await workspace.db.read_one("ops_unreachable")
+    counts = await workspace.memory.store.session_counts()
+    unreachable = await workspace.memory.db.read_one("ops_unreachable")
     return Status(
         database=str(workspace.settings.database_path),
         database_bytes=workspace.settings.database_path.stat().st_size,
@@ -122,11 +122,11 @@ async def read_status(workspace: Workspace) -> Status:
         unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
-        checkpoints=len(workspace.checkpoints.session_ids()),
-        checkpoints_set_aside=tuple(workspace.checkpoints.quarantined()),
+        checkpoints=len(workspace.memory.checkpoints.session_ids()),
+        checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),
         now_ms=now_ms,
     )
 
 
 async def _waiting(workspace: Workspace, query: str) -> dict[str, Waiting]:
-    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await workspace.db.read(query)}
+    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await workspace.memory.db.read(query)}

@@ -1,7 +1,4 @@
-"""What the commands work with: opened for looking beside a running bot, or for working with its lock held.
-
-The second composition root beside `bot/app.py`: it builds the same rooms without Telegram, a model or recovery.
-"""
+"""What the commands work with: the memory, opened for looking beside a running bot or with the bot's lock held."""
 
 from __future__ import annotations
 
@@ -14,19 +11,10 @@ from filelock import FileLock, Timeout
 
 from bot.ops.format import find_session
 from bot.ops.lock import Holder, holder
-from bot.query_files import QUERY_FILES
 from bot.settings import Settings
-from memory.clock import SystemClock
-from memory.context.assembler import Assembler
-from memory.context.tokens import TiktokenCounter
-from memory.language.languages import Languages
-from memory.ports import Clock
-from memory.search.searcher import Searcher, index_turn
-from memory.sessions.hydrator import Hydrator
+from bot.tables import BOT_TABLES
+from memory.opening import ConversationMemory
 from memory.storage import migrate
-from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.store import Store
 
 
 class OpsError(Exception):
@@ -35,19 +23,14 @@ class OpsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The rooms of memory, without the bot around them."""
+    """The memory with the bot's tables, without the bot around it."""
 
     settings: Settings
-    clock: Clock
-    db: SqliteDatabase
-    store: Store
-    checkpoints: CheckpointFiles
-    hydrator: Hydrator
-    assembler: Assembler
+    memory: ConversationMemory
 
     async def session_ids(self) -> set[str]:
         """Return every session that the database or a checkpoint knows."""
-        return await self.store.session_ids() | set(self.checkpoints.session_ids())
+        return await self.memory.store.session_ids() | set(self.memory.checkpoints.session_ids())
 
     async def find(self, asked: str) -> str:
         """Return the session that was meant. Raises `UnknownSession` with the nearest ids."""
@@ -115,21 +98,18 @@ async def work(settings: Settings) -> AsyncIterator[Workspace]:
 
 @asynccontextmanager
 async def _open(settings: Settings, *, read_only: bool) -> AsyncIterator[Workspace]:
-    db = await SqliteDatabase.open(settings.database_path, QUERY_FILES, read_only=read_only)
+    memory = await ConversationMemory.open(
+        f"sqlite:///{settings.database_path}",
+        checkpoints=settings.checkpoint_dir,
+        budget=settings.budget(),
+        embedder=None,
+        extensions=[BOT_TABLES],
+        exclusive=False,
+        recover=False,
+        background=False,
+        read_only=read_only,
+    )
     try:
-        clock, store, counter, languages = SystemClock(), Store(db), TiktokenCounter(), Languages.load()
-        checkpoints = CheckpointFiles(settings.checkpoint_dir, clock)
-        hydrator = Hydrator(
-            store,
-            checkpoints,
-            languages,
-            counter,
-            clock,
-            summary_max_tokens=settings.continuity_summary_tokens,
-            derive=lambda turn: (index_turn(turn, languages),),
-        )
-        searcher = Searcher(db, languages, counter=counter)
-        assembler = Assembler(store, searcher, settings.budget(), languages, counter)
-        yield Workspace(settings, clock, db, store, checkpoints, hydrator, assembler)
+        yield Workspace(settings, memory)
     finally:
-        await db.close()
+        await memory.close()

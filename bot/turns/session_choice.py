@@ -1,21 +1,8 @@
-"""Which session a message belongs to, and how sessions are named to people. Pure."""
+"""How sessions are named to people. Pure."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from bot import replies
-from memory.types import SessionState
-
-Choice = Literal["first", "gap", "same"]
-
-
-def choose(current: SessionState | None, now_ms: int, gap_ms: int) -> Choice:
-    """Return whether a message goes on in the current session or opens one. A restart is not a new session."""
-    if current is None:
-        return "first"
-    silent_ms = now_ms - current.last_turn_at_ms
-    return "gap" if current.turn_count and silent_ms > gap_ms else "same"
 
 
 def label(title: str, turn_count: int, elapsed_ms: int, *, current: bool) -> str:

@@ -17,10 +17,10 @@ from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, day_of, spent
-from bot.turns import session_choice
 from bot.turns.services import Services
 from memory import faults
 from memory.errors import Conflict
+from memory.sessions.choice import choose
 from memory.sessions.recorder import Exchange
 from memory.types import ConversationContextPacket, SessionState
 
@@ -109,7 +109,7 @@ class Turns:
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
         recorder, first = self._services.recorder, batch[0]
         current = await recorder.current(first.conversation_id)
-        choice = session_choice.choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
+        choice = choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
         if choice == "same" and current is not None:
             return current
         state = await until_stored(lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice))

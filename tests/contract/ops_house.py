@@ -14,7 +14,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from bot.cli import app
-from bot.query_files import BOT_QUERY_FILES, QUERY_FILES
+from bot.tables import BOT_TABLES, QUERY_FILES
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search.searcher import index_turn
@@ -30,12 +30,12 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from filelock import FileLock
-from bot.query_files import BOT_QUERY_FILES
+from bot.tables import BOT_TABLES
 from memory.testing import make_exchange, open_memory
 
 async def main(folder, session_id, first):
     with FileLock(f"{folder / 'continuity.db'}.lock", timeout=0):
-        async with open_memory(folder, queries=BOT_QUERY_FILES) as memory:
+        async with open_memory(folder, extensions=[BOT_TABLES]) as memory:
             print("ready", flush=True)
             for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):
                 exchange = make_exchange(seq, turn_id=f"t_live_{seq}", session_id=session_id,
@@ -94,7 +94,7 @@ class House:
 
     async def _fill(self, lengths) -> None:
         languages = Languages.load()
-        async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
+        async with open_memory(self.folder, extensions=[BOT_TABLES]) as memory:
             for number, length in enumerate(lengths):
                 conversation = GROUP if number == 1 else CHAT
                 opened = await memory.recorder.open_session(conversation, 7, "gap" if number else "first")
@@ -115,7 +115,7 @@ class House:
         """Change rows by named queries."""
 
         async def work():
-            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
+            async with open_memory(self.folder, extensions=[BOT_TABLES]) as memory:
                 await memory.db.write(*statements)
 
         asyncio.run(work())
@@ -153,7 +153,7 @@ class House:
         """Say one more thing in a session."""
 
         async def work():
-            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
+            async with open_memory(self.folder, extensions=[BOT_TABLES]) as memory:
                 state = await memory.recorder.session(session_id)
                 exchange = make_exchange(
                     turn_id=f"t_said_{state.last_seq + 1}",
@@ -170,7 +170,7 @@ class House:
         """Change a turn's text and leave its digest as it was, as a flipped bit would."""
 
         async def work():
-            async with open_memory(self.folder, queries=BOT_QUERY_FILES) as memory:
+            async with open_memory(self.folder, extensions=[BOT_TABLES]) as memory:
                 (logged,) = await memory.store.logged_between(session_id, seq, seq)
                 turn = logged.turn.model_copy(update={"user_text": "What is the height of nothing?"})
                 await memory.db.write(heal_turn(turn, logged.digest))

@@ -10,6 +10,7 @@ import pytest
 
 from memory.errors import StorageError, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
+from memory.storage.extension import Extension
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.sqlite import SqliteDatabase, connect_writer, secure, split_script
@@ -35,7 +36,7 @@ INSERT INTO child VALUES (7);
 @pytest.fixture
 async def database(tmp_path):
     (tmp_path / "extra.sql").write_text(EXTRA)
-    async with open_memory(tmp_path / "data", queries=[tmp_path / "extra.sql"]) as opened:
+    async with open_memory(tmp_path / "data", extensions=[Extension(queries=(tmp_path / "extra.sql",))]) as opened:
         yield opened.db
 
 

@@ -13,7 +13,7 @@ from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
 from bot.intake.queue import DurableQueue
 from bot.intake.updates import Me
-from bot.query_files import QUERY_FILES
+from bot.tables import QUERY_FILES
 from memory.errors import StorageUnavailable
 from memory.storage.migrate import migrate
 from memory.storage.sqlite import SqliteDatabase

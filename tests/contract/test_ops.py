@@ -9,8 +9,8 @@ from ops_house import GROUP, House, bot_at_work
 
 from bot.app import database_lock
 from bot.ops.workspace import lock_path
-from bot.query_files import QUERY_FILES
 from bot.settings import Settings
+from bot.tables import QUERY_FILES
 from memory.ports import Statement
 from memory.storage.migrate import FOLDER, migrate
 from memory.storage.named_queries import load_queries

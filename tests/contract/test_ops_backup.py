@@ -101,10 +101,11 @@ async def test_what_is_forgotten_during_a_backup_is_not_in_it(backed_up, tmp_pat
     class Forgetting:
         async def backup_to(self, target):
             backed_up.checkpoint(0).unlink()
-            await workspace.db.backup_to(target)
+            await workspace.memory.db.backup_to(target)
 
     async with open_read_only(settings) as workspace:
-        backup = await back_up(replace(workspace, db=Forgetting()), tmp_path / "second")
+        forgetting = replace(workspace, memory=replace(workspace.memory, db=Forgetting()))
+        backup = await back_up(forgetting, tmp_path / "second")
     assert backup.checkpoints == 0
     assert list((tmp_path / "second" / "checkpoints").iterdir()) == []
 

@@ -10,7 +10,6 @@ import pytest
 
 from bot.answers.remind_first import asked_for, completed, stands_alone
 from bot.people.choices import People, choices_in, find_time_zone
-from bot.query_files import BOT_QUERY_FILES
 from bot.reminders.rules import (
     HOUR_MS,
     Job,
@@ -29,6 +28,7 @@ from bot.reminders.rules import (
     tomorrow_ms,
     when_text,
 )
+from bot.tables import BOT_TABLES
 from memory.errors import Conflict
 from memory.language.languages import Languages
 from memory.state.state_manager import apply_turn, begin_job, end_job
@@ -50,7 +50,7 @@ def make_job(**overrides: Any) -> Job:
 
 @pytest.fixture
 async def db(tmp_path):
-    async with open_memory(tmp_path, queries=BOT_QUERY_FILES) as opened:
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as opened:
         yield opened.db
 
 

@@ -319,7 +319,7 @@ async def test_a_conversation_without_a_session_has_none(memory):
 
 async def test_only_so_many_sessions_stay_in_memory(tmp_path):
     """The least recently used one leaves and is hydrated again when it is needed, unchanged."""
-    async with open_memory(tmp_path, max_live=3) as memory:
+    async with open_memory(tmp_path, max_live_sessions=3) as memory:
         ids = [(await memory.recorder.open_session(f"tg:1:{n}:0", 7, "first")).session_id for n in range(6)]
         for n, session_id in enumerate(ids):
             await memory.recorder.record(exchange(session_id, n, conversation_id=f"tg:1:{n}:0"), None)
@@ -332,7 +332,7 @@ async def test_only_so_many_sessions_stay_in_memory(tmp_path):
 
 async def test_reading_beside_writing_never_disturbs(tmp_path):
     """Sessions that leave memory and come back while turns are stored in them stay whole and are never healed."""
-    async with open_memory(tmp_path, max_live=2) as memory:
+    async with open_memory(tmp_path, max_live_sessions=2) as memory:
         opened = await asyncio.gather(*(memory.recorder.open_session(f"tg:1:{n}:0", 7, "first") for n in range(6)))
 
         async def talk(state):

@@ -14,7 +14,7 @@ from bot.answers.model_messages import tool_calls
 from bot.answers.responder import Ask
 from bot.answers.tool_schemas import toolset
 from bot.answers.tools import MAX_CALLS, Toolbox, Tools, moment_of
-from bot.query_files import BOT_QUERY_FILES
+from bot.tables import BOT_TABLES
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.state import state_manager
@@ -205,7 +205,7 @@ async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():
 
 async def test_forgetting_asks_when_too_much_is_meant(tmp_path):
     """Four notes about one word are listed instead of forgotten."""
-    async with open_memory(tmp_path, queries=BOT_QUERY_FILES) as memory:
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
         box = Tools(memory.db, None, LANGUAGES, 4000).begin(make_ask())
         for name in ("Rex", "Bello", "Lassie", "Snowy"):
             await box.remember(f"A dog called {name} bit the neighbour", "fact")

@@ -1,0 +1,17 @@
+"""Which session a message belongs to. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from memory.types import SessionState
+
+Choice = Literal["first", "gap", "same"]
+
+
+def choose(current: SessionState | None, now_ms: int, gap_ms: int) -> Choice:
+    """Return whether a message goes on in the current session or opens one. A restart is not a new session."""
+    if current is None:
+        return "first"
+    silent_ms = now_ms - current.last_turn_at_ms
+    return "gap" if current.turn_count and silent_ms > gap_ms else "same"
