@@ -123,7 +123,7 @@ class App:
         self.ids = RandomIds()
         self.boot_id = self.ids.new("boot")
         self._responder = responder
-        self._limits = limits
+        self._limits = limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000)
         self._announce = announce
         self._lock = database_lock(settings)
         self._stop = asyncio.Event()
@@ -465,6 +465,8 @@ class App:
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        if hasattr(self, "services"):
+            await self.services.responder.close()
         if hasattr(self, "bot"):
             with suppress(Exception):
                 await self.bot.shutdown()
