@@ -6,7 +6,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -44,7 +44,9 @@ from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
 from bot.intake.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
 from bot.intake.queue import DurableQueue
-from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me
+from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me, read_update
+from bot.meters import Meters
+from bot.ops.workspace import Workspace
 from bot.people.choices import People
 from bot.people.personas import Personas
 from bot.reminders.scheduler import Jobs
@@ -122,8 +124,9 @@ class App:
         self.clock = clock or SystemClock()
         self.ids = RandomIds()
         self.boot_id = self.ids.new("boot")
+        self.meters = Meters()
         self._responder = responder
-        self._limits = limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000)
+        self._limits = limits
         self._announce = announce
         self._lock = database_lock(settings)
         self._stop = asyncio.Event()
@@ -271,7 +274,10 @@ class App:
             jobs=self.jobs,
             personas=personas,
             bootstrap=self.memory.bootstrap,
+            meters=self.meters,
         )
+        self.memory.db.on_commit = self.meters.commit.observe
+        self.delivery.on_failure = self.meters.failed
         self.continuity_gate = ContinuityGate(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
         self.turns = Turns(self.services, self.continuity_gate)
         self.lanes = Lanes(
@@ -364,6 +370,7 @@ class App:
         self._behind(self.memory.run(), "memory")
         await self.services.responder.warm()
         self._behind(self.idle.run(), "heartbeat")
+        self._behind(self.meters.watch_lag(), "lag")
         before_ms = self.clock.now_ms() - PURGE_DONE_MS
         await self.db.write(
             Statement("inbox_purge_done", {"before_ms": before_ms}),
@@ -383,6 +390,26 @@ class App:
             await self.queue.quarantine(raw, f"{type(exc).__name__}: {exc}"[:300])
             return
         await self.queue.take(raw)
+
+    async def take_local(self, raw: dict[str, Any]) -> Envelope:
+        """Take a message that came over HTTP, once per identity. Raises `StorageUnavailable`: nothing was taken."""
+        envelope = read_update(raw, self.me)
+        if envelope is None:
+            raise ValueError("not a local message")
+        payload = orjson.dumps(raw).decode()
+        if await self.inbox.put(self.me, envelope.update_id, envelope.conversation_id, payload):
+            self._deliver(envelope)
+        return envelope
+
+    async def reopen(self, turn_id: str) -> None:
+        """Put a parked turn back to work, since it was asked for again. Raises `StorageUnavailable`."""
+        await self.db.write(Statement("inbox_reopen", {"turn_id": turn_id, "at_ms": self.clock.now_ms()}))
+        for parked in await self.inbox.received(self.me, turn_id):
+            self.lanes.submit(replace(parked, again=True))
+
+    def workspace(self) -> Workspace:
+        """Return what the operator's commands read with, over this bot's own connection."""
+        return Workspace(self.settings, self.memory)
 
     def _deliver(self, envelope: Envelope) -> None:
         self.high_water.saw(envelope.chat_id, envelope.message_id)
@@ -441,6 +468,11 @@ class App:
         }
         return Health(tuple(problems), detail)
 
+    @property
+    def http_url(self) -> str | None:
+        """Where the HTTP service listens; None when there is none."""
+        return self._http.url if self._http else None
+
     async def stopped(self) -> None:
         """Wait until somebody asks for the stop: a signal, `ask_to_stop`, or a fatal problem."""
         await self._stop.wait()
@@ -465,8 +497,6 @@ class App:
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        if hasattr(self, "services"):
-            await self.services.responder.close()
         if hasattr(self, "bot"):
             with suppress(Exception):
                 await self.bot.shutdown()

@@ -252,3 +252,15 @@ SELECT settings_json FROM people WHERE user_id = :user_id;
 INSERT INTO people (user_id, allowed, settings_json, created_at_ms)
 VALUES (:user_id, 0, :settings_json, :created_at_ms)
 ON CONFLICT (user_id) DO UPDATE SET settings_json = :settings_json;
+
+-- name: inbox_one
+-- What became of one message, for whoever asks with its key.
+SELECT state, turn_id, error FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
+
+-- name: outbox_of_turn
+-- What was said about a turn that has no answer.
+SELECT text FROM outbox WHERE turn_id = :turn_id AND kind <> 'preview' ORDER BY position;
+
+-- name: turn_usage
+-- Who wrote an answer and what it cost.
+SELECT model, input_tokens, output_tokens FROM conversation_turns WHERE turn_id = :turn_id;

@@ -42,17 +42,14 @@ class Settings(BaseSettings):
         default=True, description="Send again what could not be proven to be sent."
     )
     continuity_probe_ids: int = Field(12, ge=0, le=200, description="Message ids tried to prove that a part was sent.")
-    continuity_send_gap_ms: int = Field(
-        1000, ge=0, description="Pause between two messages to one private chat; Telegram asks for a second."
-    )
     continuity_streaming: Literal["draft", "edit", "off"] = Field("draft", description="How an answer grows on screen.")
     continuity_timezone: str = Field("UTC", description="IANA name; people can set their own.")
     continuity_max_concurrent_turns: int = Field(32, ge=1, description="Conversations worked on side by side.")
     continuity_merge_window_ms: int = Field(700, ge=0, description="Pieces of one long paste become one turn.")
 
-    continuity_http_host: str = Field("127.0.0.1", description="Where /health and the webhook listen.")
+    continuity_http_host: str = Field("127.0.0.1", description="Where the HTTP service listens.")
     continuity_http_port: int | None = Field(None, ge=0, le=65535, description="Empty = no HTTP server.")
-    continuity_http_token: SecretStr | None = Field(None, description="Bearer token for the details of /health.")
+    continuity_http_token: SecretStr | None = Field(None, description="Bearer token; empty = health and webhook only.")
     continuity_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much to log.")
     continuity_log_format: Literal["console", "json"] = Field("console", description="For people or for machines.")
 

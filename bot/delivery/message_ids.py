@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot.intake.local import is_local
+
 
 def scope_of(chat_id: int) -> int:
     """Return which message-id counter a chat uses: supergroups have their own, all others of one bot share one."""
@@ -16,7 +18,7 @@ class HighestMessageIds:
 
     def saw(self, chat_id: int, message_id: int | None) -> None:
         """Note a message id that was seen."""
-        if message_id is not None:
+        if message_id is not None and not is_local(chat_id):
             scope = scope_of(chat_id)
             self._top[scope] = max(message_id, self._top.get(scope, 0))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
@@ -14,10 +14,12 @@ from telegram import Bot
 from telegram.error import ChatMigrated, RetryAfter, TelegramError
 
 from bot.delivery import telegram_calls
+from bot.delivery.local import LocalScreens
 from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import Part
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.telegram_calls import Failure, classify
+from bot.intake.local import is_local
 from memory import faults
 from memory.errors import StorageUnavailable
 from memory.ports import Clock, Database, Statement
@@ -75,6 +77,10 @@ def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
     return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
 
 
+def _unobserved(_: str) -> None:
+    """Count nothing."""
+
+
 class Delivery:
     """One sender per chat. `deliver` takes parts that are committed; everything else is its own business."""
 
@@ -104,6 +110,9 @@ class Delivery:
         self.probed_sent = 0
         """Parts that the probe found on the screen."""
         self.sent = 0
+        self.screens = LocalScreens()
+        self.on_failure: Callable[[str], None] = _unobserved
+        """Told the kind of each failed call."""
 
     async def open(self, bot_id: int) -> None:
         """Learn the highest message ids and the chats that cannot be written to."""
@@ -191,6 +200,9 @@ class Delivery:
         A crash before the mark: the part is queued, the next start sends it. Between the mark and the record: it is
         `sending`, the next start probes whether it is on the screen. After the record: nothing is left to do.
         """
+        if is_local(part.chat_id):
+            await self._show(part)
+            return None
         if part.chat_id in self.unreachable:
             await self._fail(part, self.unreachable[part.chat_id])
             return None
@@ -217,10 +229,16 @@ class Delivery:
                 return await self._record(part, message_id)
         return await self._record(part, part.edits_message_id) if step.action == "done" else None
 
+    async def _show(self, part: Part) -> None:
+        """Settle a part of a chat that is not on Telegram: stored is said, whoever watches sees it."""
+        await self._record(part, None)
+        self.screens.show(part.chat_id, part)
+
     async def _after(self, part: Part, error: TelegramError) -> Next:
         """Return how to go on after a failed call, once its waiting time is over or the part is given up."""
         failure = classify(error)
         step = after_failure(part, failure, error)
+        self.on_failure(failure.value)
         log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
         if step.action == "give_up":
             await self._give_up(part, failure, error)

@@ -12,9 +12,11 @@ from telegram import Bot
 from telegram.constants import ChatAction
 from telegram.error import RetryAfter, TelegramError
 
+from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Outbox, Part, Target
 from bot.delivery.sender import Delivery
 from bot.delivery.telegram_calls import NO_PREVIEW
+from bot.intake.local import is_local
 from memory.ports import Database
 
 log = structlog.get_logger(__name__)
@@ -50,8 +52,12 @@ class LivePreviews:
         self.delivery = delivery
         self.drafts_work = True
 
-    def live(self, target: Target, turn_id: str, mode: Mode, reply_to_message_id: int | None) -> LiveAnswer:
+    def live(
+        self, target: Target, turn_id: str, mode: Mode, reply_to_message_id: int | None
+    ) -> LiveAnswer | LocalAnswer:
         """Return the live answer of one turn; use it as an async context manager."""
+        if is_local(target.chat_id):
+            return LocalAnswer(self.delivery.screens, target.chat_id, turn_id)
         return LiveAnswer(self, target, turn_id, mode, reply_to_message_id)
 
 

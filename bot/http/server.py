@@ -6,52 +6,17 @@ import asyncio
 import contextlib
 import hmac
 import socket
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Protocol
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
 from telegram.error import NetworkError
 
-from bot.settings import Settings
+from bot.http.api import add_api, knows
+from bot.http.served import Served
 
 UNAVAILABLE = 503
-
-
-class Health(Protocol):
-    """How the bot is: `ok`, what is wrong in words, and figures for whoever knows the token."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether messages are taken and answered."""
-        ...
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """What is wrong, a sentence each."""
-        ...
-
-    @property
-    def detail(self) -> dict[str, Any]:
-        """Figures by name."""
-        ...
-
-
-class Served(Protocol):
-    """What this server needs of the bot."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        ...
-
-    def health(self) -> Health:
-        """Return how the bot is now."""
-        ...
-
-    async def take_webhook(self, raw: dict[str, Any]) -> None:
-        """Write one update down. Raises `NetworkError` when it cannot be."""
-        ...
 
 
 class _Server(uvicorn.Server):
@@ -80,6 +45,12 @@ class HttpServer:
         )
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
     async def start(self) -> None:
         """Begin to serve."""
         self._task = asyncio.create_task(self._server.serve([self._socket]), name="http")
@@ -102,12 +73,13 @@ def make_api(app: Served) -> FastAPI:
     api = FastAPI(title="continuity bot", docs_url=None, redoc_url=None, openapi_url=None)
     secret = app.settings.telegram_webhook_secret
     token = app.settings.continuity_http_token
+    add_api(api, app)
 
     @api.get("/health")
-    async def health(response: Response, authorization: Annotated[str, Header()] = "") -> dict[str, Any]:
+    async def health(request: Request, response: Response) -> dict[str, Any]:
         found = app.health()
         response.status_code = 200 if found.ok else UNAVAILABLE
-        known = token is not None and hmac.compare_digest(authorization, f"Bearer {token.get_secret_value()}")
+        known = knows(token, request.headers.get("authorization", ""))
         return {
             "status": "ok" if found.ok else "failing",
             "problems": list(found.problems),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
+from bot.intake.local import FIRST_LOCAL_ID
+
 Kind = Literal["text", "edit", "command", "tap", "media", "membership", "other"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
@@ -91,6 +93,8 @@ def read_update(raw: Mapping[str, Any], me: Me) -> Envelope | None:
         return _read_tap(raw, raw["callback_query"], me)
     if isinstance(raw.get("my_chat_member"), dict):
         return _read_membership(raw, raw["my_chat_member"], me)
+    if isinstance(raw.get("local_message"), dict) and raw["update_id"] >= FIRST_LOCAL_ID:
+        return _read_local(raw, raw["local_message"], me)
     return None
 
 
@@ -204,6 +208,25 @@ def _read_tap(raw: Mapping[str, Any], query: Mapping[str, Any], me: Me) -> Envel
         return None
     base = _base(raw, message, query["from"], me)
     return replace(base, kind="tap", callback_id=str(query["id"]), button_id=str(query["data"]))
+
+
+def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> Envelope:
+    """Return the envelope of a message that came over HTTP (`bot.intake.local`)."""
+    chat_id = message["chat_id"]
+    return Envelope(
+        bot_id=me.bot_id,
+        update_id=raw["update_id"],
+        conversation_id=conversation_key(me.bot_id, chat_id, None),
+        chat_id=chat_id,
+        thread_id=None,
+        private=True,
+        kind="text",
+        user_id=chat_id,
+        user_name=clean_text(message["name"]),
+        text=clean_text(message["text"]),
+        message_id=raw["update_id"],
+        sent_at_ms=message["at_ms"],
+    )
 
 
 def _read_membership(raw: Mapping[str, Any], change: Mapping[str, Any], me: Me) -> Envelope | None:

@@ -41,3 +41,18 @@ ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
 SELECT DISTINCT conversation_id FROM conversation_sessions
 WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conversation_id || ':%'
 ORDER BY conversation_id;
+
+-- name: metrics_tokens
+-- For /metrics: turns and tokens by model.
+SELECT COALESCE(model, 'none') AS model, COUNT(*) AS turns, SUM(input_tokens) AS input_tokens,
+    SUM(output_tokens) AS output_tokens
+FROM conversation_turns GROUP BY COALESCE(model, 'none');
+
+-- name: metrics_compactions
+-- For /metrics: how often old turns were folded, by method.
+SELECT method, COUNT(*) AS n FROM compactions WHERE undone_at_ms IS NULL GROUP BY method;
+
+-- name: metrics_starts
+-- For /metrics: the starts that ended in good order, and those that did not (the running one among them).
+SELECT CASE WHEN stopped_at_ms IS NULL THEN 'crash or running' ELSE 'in order' END AS ended, COUNT(*) AS n
+FROM boots GROUP BY ended;

@@ -10,6 +10,7 @@ from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Me
+from bot.meters import Meters
 from bot.people.choices import People
 from bot.people.personas import Personas
 from bot.reminders.scheduler import Jobs
@@ -53,3 +54,4 @@ class Services:
     jobs: Jobs
     personas: Personas
     bootstrap: Bootstrap
+    meters: Meters

@@ -12,6 +12,7 @@ from structlog.contextvars import bound_contextvars
 from bot import replies
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.delivery.commit import until_stored
+from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, Message, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
@@ -95,11 +96,13 @@ class Turns:
         target = Target.of(batch[-1])
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
             state = await self._session(batch)
-            ask, packet = await self._ask(batch, state, turn_id, text)
+            with self._services.meters.timed("packet"):
+                ask, packet = await self._ask(batch, state, turn_id, text)
             faults.point("turn_packet_built")
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
-                outcome = await self._respond(ask, live)
+                with self._services.meters.timed("model"):
+                    outcome = await self._respond(ask, live)
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 await self._commit(batch, ask, packet, outcome, live)
@@ -151,7 +154,7 @@ class Turns:
         )
         return ask, packet
 
-    async def _respond(self, ask: Ask, live: LiveAnswer) -> Answer | NoAnswer | None:
+    async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it."""
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
             return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
@@ -178,7 +181,7 @@ class Turns:
         ask: Ask,
         packet: ConversationContextPacket,
         answer: Answer,
-        live: LiveAnswer,
+        live: LiveAnswer | LocalAnswer,
     ) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services = self._services
@@ -196,7 +199,10 @@ class Turns:
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
         try:
-            turn = await until_stored(lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects))
+            with services.meters.timed("commit"):
+                turn = await until_stored(
+                    lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects)
+                )
         except Conflict:
             log.exception("turn was committed by somebody else; nothing is sent")
             return
@@ -205,6 +211,7 @@ class Turns:
         if answer.job_refs:
             services.jobs.look()
         self.answered += 1
+        services.meters.turns.inc()
         log.info(
             "turn stored",
             session_id=turn.session_id,
@@ -216,7 +223,7 @@ class Turns:
         )
 
     async def _no_answer(
-        self, batch: Sequence[Envelope], turn_id: str, reason: NoAnswer | None, live: LiveAnswer
+        self, batch: Sequence[Envelope], turn_id: str, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer
     ) -> None:
         if reason is None:
             message = Message(replies.STOPPED, edits_message_id=live.message_id)

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
@@ -233,6 +234,8 @@ class SqliteDatabase:
         self._group: list[_Call] = []
         self._busy = False
         self._closed = False
+        self.on_commit: Callable[[float], None] = _unobserved
+        """Told the seconds of each COMMIT with its fsync, in the writing thread."""
 
     @classmethod
     async def open(cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False) -> Self:
@@ -322,7 +325,9 @@ class SqliteDatabase:
             step = "COMMIT"
             point("db_before_commit")
             if connection.in_transaction:
+                began_s = time.perf_counter()
                 connection.execute("COMMIT")
+                self.on_commit(time.perf_counter() - began_s)
             point("db_after_commit")
         except sqlite3.Error as exc:
             self._roll_back(connection)
@@ -445,6 +450,10 @@ class SqliteDatabase:
                 rows = list(await self._reader.execute_fetchall(f"PRAGMA {name}"))
                 found[name] = next(iter(dict(rows[0]).values()))
         return found
+
+
+def _unobserved(_: float) -> None:
+    """Measure nothing."""
 
 
 def _absolute(path: Path | str) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from bot import replies
 from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Message, Target
-from bot.features.continuity.gate import ContinuityGate
+from bot.features.continuity.gate import ContinuityGate, isolated
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
 from bot.features.sessions import Sessions
 from bot.intake.updates import Envelope
@@ -100,7 +100,7 @@ class Continuity:
             return
         parts, rows = services.committer.compose(Target.of(envelope), [_plain(replies.FRESH, envelope)])
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held), *rows)
-        await until_stored(lambda: services.recorder.edit(state.session_id, _isolated, *also))
+        await until_stored(lambda: services.recorder.edit(state.session_id, isolated, *also))
         services.delivery.deliver(parts)
         self._gate.release(held)
 
@@ -172,10 +172,6 @@ class Continuity:
             await change([])
         else:
             self._gate.release(held)
-
-
-def _isolated(state: SessionState) -> SessionState:
-    return state.model_copy(update={"isolated": True})
 
 
 def _plain(text: str, envelope: Envelope) -> Message:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
+from typing import Literal
 
 import structlog
 
@@ -22,7 +23,7 @@ from bot.features.continuity.preview import offer_message, shown_message
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from memory.continuity.bootstrap import BootstrapPreview
-from memory.continuity.types import BootstrapOwner
+from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Statement
 from memory.types import SessionState
@@ -116,6 +117,31 @@ class ContinuityGate:
         """Put messages whose mark is committed back into their lane; a crash before it is made up for by `recover`."""
         for envelope in held:
             self._resubmit(replace(envelope, again=True))
+
+    async def decide(  # the arguments are the fields of POST /continuity/choice
+        self,
+        owner: BootstrapOwner,
+        session_id: str,
+        mode: Literal["use", "off"],
+        *,
+        remember: bool = False,
+        skip_preview: bool = False,
+        dropped: Sequence[str] = (),
+    ) -> SessionChoice:
+        """Store the user's word on a session and let the messages that wait for it go on, as one transaction.
+
+        Raises as `Bootstrap.choose` does; `Conflict` when the messages went on meanwhile: nothing was stored.
+        """
+        services = self._services
+        held = await services.inbox.held(services.me, owner.conversation_id, (WAITS, WAITS), "")
+        if mode == "off":
+            await services.recorder.edit(session_id, isolated)
+        choice = await services.bootstrap.choose(
+            owner, session_id, mode, remember=remember, skip_preview=skip_preview, dropped=dropped,
+            also=self.going_on(held),
+        )  # fmt: skip
+        self.release(held)
+        return choice
 
     async def pass_over(self, held: Sequence[Envelope]) -> bool:
         """Let them go on with nothing carried forward, and show it; False when the user's word was first."""
@@ -233,6 +259,11 @@ class ContinuityGate:
         if held and await self.pass_over(held):
             log.info("answering without the user's word", turn_id=first.turn_id)
             self.release(held)
+
+
+def isolated(state: SessionState) -> SessionState:
+    """Return the state of a session into which nothing of others is carried."""
+    return state.model_copy(update={"isolated": True})
 
 
 def _mark(turn_id: str, mark: str, count: int) -> Statement:

@@ -1,0 +1,54 @@
+"""`GET /metrics`: what was counted, and how things stand in the database at the moment of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse, Response
+
+from bot.http.problems import responses
+from bot.http.served import Served
+from bot.meters import CONTENT_TYPE
+from memory.ports import Row
+
+_BOXES = {"inbox": "Updates", "outbox": "Message parts"}
+
+
+def metrics_route(bot: Served) -> APIRouter:
+    """Return the route over one bot."""
+    routes = APIRouter(tags=["operation"], responses=responses(401, 503))
+
+    @routes.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> Response:
+        """Return all meters in the text format of Prometheus."""
+        await _read(bot)
+        return Response(bot.services.meters.text(), media_type=CONTENT_TYPE)
+
+    return routes
+
+
+async def _read(bot: Served) -> None:
+    """Set the figures that live in the database. Raises `StorageUnavailable`."""
+    db, gauge, now_ms = bot.services.db, bot.services.meters.gauge, bot.services.clock.now_ms()
+    for box, what in _BOXES.items():
+        rows = await db.read(f"ops_{box}")
+        gauge(f"continuity_{box}_rows", f"{what} by state.", _by(rows, "state", "n"), "state")
+        ages = {row["state"]: max(0, now_ms - row["oldest_at_ms"]) / 1000 for row in rows if row["state"] != "done"}
+        gauge(f"continuity_{box}_oldest_seconds", f"Age of the oldest of them, by state; {box}.", ages, "state")
+    rows = await db.read("metrics_tokens")
+    gauge("continuity_input_tokens", "Tokens of stored turns, in.", _by(rows, "model", "input_tokens"), "model")
+    gauge("continuity_output_tokens", "Tokens of stored turns, out.", _by(rows, "model", "output_tokens"), "model")
+    gauge("continuity_stored_turns", "Turns in the database.", _by(rows, "model", "turns"), "model")
+    rows = await db.read("metrics_compactions")
+    gauge("continuity_compactions", "Compactions in the database.", _by(rows, "method", "n"), "method")
+    rows = await db.read("metrics_starts")
+    gauge("continuity_starts", "Starts by how they ended.", _by(rows, "ended", "n"), "ended")
+    report = bot.health().detail.get("start", {})
+    found = {name: float(n) for name, n in report.items() if isinstance(n, int)}
+    gauge("continuity_recovered", "What the last start found and took up.", found, "what")
+    gauge("continuity_healthy", "1 when messages are taken and answered.", {"": float(bot.health().ok)})
+
+
+def _by(rows: Iterable[Row], label: str, value: str) -> Mapping[str, float]:
+    return {str(row[label]): float(row[value]) for row in rows}

@@ -1,0 +1,62 @@
+"""What the HTTP service needs of the bot; `bot.app.App` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from bot.features.continuity.gate import ContinuityGate
+from bot.intake.updates import Envelope
+from bot.ops.workspace import Workspace
+from bot.settings import Settings
+from bot.turns.services import Services
+
+
+class Health(Protocol):
+    """How the bot is: `ok`, what is wrong in words, and figures for whoever knows the token."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether messages are taken and answered."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong, a sentence each."""
+        ...
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """Figures by name."""
+        ...
+
+
+class Served(Protocol):
+    """One running bot."""
+
+    settings: Settings
+    services: Services
+    continuity_gate: ContinuityGate
+
+    def health(self) -> Health:
+        """Return how the bot is now."""
+        ...
+
+    async def take_webhook(self, raw: dict[str, Any]) -> None:
+        """Write one update down. Raises `NetworkError` when it cannot be."""
+        ...
+
+    async def take_local(self, raw: dict[str, Any]) -> Envelope:
+        """Write down and hand on a message that came over HTTP; one that is known already changes nothing.
+
+        Raises `StorageUnavailable`: nothing was taken.
+        """
+        ...
+
+    async def reopen(self, turn_id: str) -> None:
+        """Put a parked turn back to work. Raises `StorageUnavailable`."""
+        ...
+
+    def workspace(self) -> Workspace:
+        """Return what the operator's commands read with, over this bot's own connection."""
+        ...

@@ -1,0 +1,37 @@
+"""Messages that come over HTTP instead of Telegram: ids that no update, chat or person of Telegram can have. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+FIRST_LOCAL_ID = 1 << 60
+"""Telegram's ids have at most 52 bits; ours begin far above and fit a signed 64-bit integer."""
+
+
+def local_chat_id(session: str) -> int:
+    """Return the chat of a session that an HTTP client named; its only person has the same id."""
+    return _id("chat", session)
+
+
+def local_update_id(session: str, key: str) -> int:
+    """Return the identity of a message: the same key in the same session is the same message (P2)."""
+    return _id("message", f"{session}\n{key}")
+
+
+def is_local(chat_id: int) -> bool:
+    """Return True for a chat that is not on Telegram."""
+    return chat_id >= FIRST_LOCAL_ID
+
+
+def local_update(session: str, key: str, text: str, name: str, at_ms: int) -> dict[str, Any]:
+    """Return what is written down in the inbox for a message; `read_update` reads it."""
+    return {
+        "update_id": local_update_id(session, key),
+        "local_message": {"chat_id": local_chat_id(session), "text": text, "name": name, "at_ms": at_ms},
+    }
+
+
+def _id(kind: str, name: str) -> int:
+    digest = hashlib.sha256(f"{kind}\n{name}".encode("utf-8", "replace")).digest()
+    return FIRST_LOCAL_ID + (int.from_bytes(digest[:8], "big") >> 5)

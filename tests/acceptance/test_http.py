@@ -1,0 +1,220 @@
+"""The HTTP service as a client sees it: over a real socket, in front of a bot with a loopback Bot API and model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from bot.app import App
+from bot.playground.world import PLAYGROUND_TOKEN
+from bot.settings import Settings
+from memory.testing import ManualClock
+
+TOKEN = "a-token-for-the-tests"
+AUTH = {"Authorization": f"Bearer {TOKEN}"}
+DAY_S = 24 * 3600
+
+
+@pytest.fixture
+async def served(api, model, tmp_path, monkeypatch):
+    """Offer a factory: a running bot with its HTTP service, and a client that knows the token."""
+    monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    running = []
+
+    async def make(clock=None, **settings):
+        fields = {
+            "telegram_bot_token": SecretStr(PLAYGROUND_TOKEN),
+            "telegram_api_url": api.url,
+            "continuity_model": "openai-chat:loopback",
+            "continuity_database_url": f"sqlite:///{tmp_path / 'bot.db'}",
+            "continuity_checkpoint_dir": tmp_path / "checkpoints",
+            "continuity_http_port": 0,
+            "continuity_http_token": SecretStr(TOKEN),
+            "continuity_allowed_users": "1",
+        }
+        app = App(Settings(_env_file=None, **(fields | settings)), clock=clock, announce=lambda _: None)
+        await app.start()
+        client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30)
+        running.append((app, client))
+        return app, client
+
+    yield make
+    for app, client in running:
+        await client.aclose()
+        await app.stop()
+
+
+async def say(client, message, *, key=None, **fields):
+    """Send one message and return the response."""
+    headers = {"Idempotency-Key": key} if key else {}
+    return await client.post("/chat", json={"message": message, **fields}, headers=headers)
+
+
+async def test_the_second_message_knows_the_first(served, model):
+    """Two messages with one session id are one conversation: the model is given the first with the second (000)."""
+    _, client = await served()
+
+    first = (await say(client, "My dog is called Rex.")).json()
+    second = await say(client, "What is my dog called?", session_id=first["session_id"])
+
+    assert second.status_code == 200
+    assert second.json()["reply"] == "You said: What is my dog called?"
+    assert "My dog is called Rex." in str(model.requests[-1].messages)
+    listed = (await client.get("/sessions")).json()["sessions"]
+    assert [(one["turn_count"], one["current"]) for one in listed] == [(2, True)]
+
+
+async def test_the_same_key_is_answered_once(served, model):
+    """Sent again, also side by side, a message with its key gets the same answer and makes no second turn."""
+    app, client = await served()
+
+    answers = await asyncio.gather(*(say(client, "hello", session_id="shop", key="k1") for _ in range(4)))
+    again = await say(client, "hello", session_id="shop", key="k1")
+
+    assert len({answer.text for answer in [*answers, again]}) == 1
+    assert app.turns.answered == 1
+    assert len(model.requests) == 1
+
+
+async def test_a_key_belongs_to_its_message(served):
+    """Another message under a used key is refused, and so is a key that no header can carry."""
+    _, client = await served()
+    await say(client, "hello", session_id="shop", key="k1")
+
+    other = await say(client, "something else", session_id="shop", key="k1")
+    odd = await say(client, "hello", session_id="shop", key="k 1")
+
+    assert (other.status_code, odd.status_code) == (409, 422)
+    assert other.headers["content-type"] == "application/problem+json"
+    assert "used for another message" in other.json()["detail"]
+
+
+async def test_an_answer_grows_as_events(served, model):
+    """Whoever accepts events sees the answer grow and then whole."""
+    model.reply = lambda _: "one two three"
+    _, client = await served()
+
+    response = await client.post("/chat", json={"message": "count"}, headers={"Accept": "text/event-stream"})
+
+    events = [block.split("\n", 1) for block in response.text.strip().split("\n\n")]
+    assert events[-1][0] == "event: answer"
+    assert json.loads(events[-1][1].removeprefix("data: "))["reply"] == "one two three"
+    assert {name for name, _ in events[:-1]} <= {"event: growing"}
+
+
+async def test_a_stored_answer_outlives_the_process(served):
+    """After a restart the key still gives the stored answer, without the model."""
+    first, client = await served()
+    told = (await say(client, "hello", session_id="shop", key="k1")).json()
+    await first.stop()
+
+    second, client = await served()
+    again = (await say(client, "hello", session_id="shop", key="k1")).json()
+
+    assert again == told
+    assert second.turns.answered == 0
+
+
+async def test_a_message_that_failed_is_tried_again_with_its_key(served, model):
+    """When the model is down the client is told so; the same key, later, is answered."""
+    _, client = await served(continuity_model_timeout_s=1)
+    model.plant("server_error", times=None)
+    down = await say(client, "hello", session_id="shop", key="k1")
+    model.heal()
+
+    up = await say(client, "hello", session_id="shop", key="k1")
+
+    assert down.status_code == 503
+    assert "Retry-After" in down.headers
+    assert (up.status_code, up.json()["reply"]) == (200, "You said: hello")
+
+
+async def test_a_new_conversation_is_offered_what_went_before(served):
+    """After a long silence the client is asked (001); its choice lets the message be answered."""
+    clock = ManualClock()
+    _, client = await served(clock)
+    for text in ("I need to call the landlord by Friday about the heating.", "I am renovating my kitchen in May."):
+        await say(client, text, session_id="home")
+    clock.advance(s=3 * DAY_S)
+
+    asked = (await say(client, "hey", session_id="home", key="back")).json()
+    preview = (await client.get("/continuity/preview", params={"session_id": "home"})).json()
+    chosen = await client.post("/continuity/choice", json={"session_id": "home", "mode": "use"})
+    answer = (await say(client, "hey", session_id="home", key="back")).json()
+
+    assert asked["status"] == "asks"
+    assert "landlord" in asked["reply"]
+    assert "landlord" in preview["text"]
+    assert chosen.json()["mode"] == "use"
+    assert answer["status"] == "answered"
+
+
+async def test_a_generation_can_be_asked_for(served):
+    """`/continuity/refresh` makes it again and shows each arc with its score."""
+    _, client = await served()
+    await say(client, "I need to call the landlord by Friday about the heating.", session_id="home")
+
+    made = (await client.post("/continuity/refresh", json={"session_id": "home"})).json()
+    nobody = await client.post("/continuity/refresh", json={"session_id": "nobody"})
+
+    assert [sorted(one) for one in made["arcs"]] == [["arc", "breakdown", "score"]] * len(made["arcs"])
+    assert nobody.status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/sessions", "/metrics", "/openapi.json", "/continuity/preview?session_id=x"])
+async def test_nothing_is_told_without_the_token(served, path):
+    """Without the token, or with another one of any characters, nothing but health is answered."""
+    app, _ = await served()
+    async with httpx.AsyncClient(base_url=app.http_url) as stranger:
+        plain = await stranger.get(path)
+        wrong = await stranger.get(path, headers={b"Authorization": "Bearer größer".encode()})
+        said = await stranger.post("/chat", json={"message": "hello"})
+        health = await stranger.get("/health")
+
+    assert (plain.status_code, wrong.status_code, said.status_code) == (401, 401, 401)
+    assert health.json() == {"status": "ok", "problems": []}
+    assert app.turns.answered == 0
+
+
+async def test_one_session_is_shown_whole(served):
+    """A session's page has its turns, state and what the model was given; an unknown id is a 404."""
+    _, client = await served()
+    await say(client, "hello", session_id="shop")
+    session_id = (await client.get("/sessions")).json()["sessions"][0]["session_id"]
+
+    page = (await client.get(f"/sessions/{session_id}", params={"packet": "true"})).json()
+    missing = await client.get("/sessions/s_nothing")
+
+    assert [turn["user_text"] for turn in page["turns"]] == ["hello"]
+    assert page["state"]["turn_count"] == page["checkpoint"]["last_seq"] == 1
+    assert len(page["context_snapshots"]) == 1
+    assert page["packet"]["conversation_id"] == page["session"]["conversation_id"]
+    assert missing.status_code == 404
+
+
+async def test_metrics_tell_what_happened(served):
+    """Turns, stages, commits and the state of the boxes are there for Prometheus."""
+    _, client = await served()
+    await say(client, "hello", session_id="shop")
+
+    text = (await client.get("/metrics")).text
+
+    assert "continuity_turns_total 1.0" in text
+    assert 'continuity_turn_stage_seconds_count{stage="model"} 1.0' in text
+    assert 'continuity_inbox_rows{state="done"} 1.0' in text
+    assert "continuity_healthy 1.0" in text
+
+
+async def test_what_is_said_over_http_never_reaches_telegram(served, api):
+    """A chat over HTTP is no chat of Telegram: not one call is made for it."""
+    _, client = await served()
+    before = {call.method for call in api.calls}
+
+    await say(client, "hello", session_id="shop")
+
+    assert {call.method for call in api.calls} - before <= {"getUpdates", "setMyCommands"}
