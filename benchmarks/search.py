@@ -19,6 +19,7 @@ from pathlib import Path
 
 import memory
 from memory.language.languages import Languages
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
@@ -88,7 +89,7 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
             which = chance.randrange(0, conversations, 100) if kind == "long" else chance.randrange(conversations)
             query = " ".join(next(text).split()[:8])
             began, cpu = time.perf_counter(), time.process_time()
-            await searcher.search(f"tg:1:{which}:0", query, now_ms=1_800_000_000_000, language="en")
+            await searcher.search(Query(f"tg:1:{which}:0", query, now_ms=1_800_000_000_000, language="en"))
             times[kind].append(1000 * (time.perf_counter() - began))
             busy.append(1000 * (time.process_time() - cpu))
         size = path.stat().st_size

@@ -35,6 +35,7 @@ import dateparser
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search import embeddings
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
 from memory.storage.migrate import migrate
@@ -86,7 +87,7 @@ def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | 
     def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
         """Return the ids of the turns that bear on the question; the same order serves every budget."""
         del budget
-        found = runner.run(searcher.order(CONVERSATION, question, limit=k, now_ms=now_ms, names=names))
+        found = runner.run(searcher.order(Query(CONVERSATION, question, limit=k, now_ms=now_ms, names=names)))
         return [scored.message.ref for scored in found]
 
     def close() -> None:

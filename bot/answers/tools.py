@@ -28,6 +28,7 @@ from memory.language.sentences import clean, content_words, lowered, plain_sente
 from memory.longterm.promoter import memory_of, read_memory_row, writes
 from memory.longterm.promotion import MAX_TEXT_CHARS, candidates, write_if_worthy
 from memory.ports import Database, Statement
+from memory.search.query import Query
 from memory.search.searcher import unindex_memory
 from memory.state import loops, state_manager
 from memory.types import ConversationTurn, LoopStatus, Memory, MemoryCandidate, MemoryKind, Owner, SessionState
@@ -250,12 +251,14 @@ class Toolbox:
             return "Nothing was found."
         alone = [ask.state.session_id] if ask.state.isolated else None
         found = await searcher.search(
-            ask.conversation_id,
-            query[:MAX_TEXT_CHARS],
-            session_ids=alone,
-            exclude_turn_ids=[turn.turn_id for turn in ask.packet.history],
-            limit=MAX_FOUND,
-            now_ms=ask.now_ms,
+            Query(
+                ask.conversation_id,
+                query[:MAX_TEXT_CHARS],
+                session_ids=alone,
+                exclude_turn_ids=[turn.turn_id for turn in ask.packet.history],
+                limit=MAX_FOUND,
+                now_ms=ask.now_ms,
+            )
         )
         lines = [retrieved_line(item) for item in found if alone is None or item.session_id in alone]
         return fence("\n".join(lines), PAST_TITLE) or "Nothing was found beyond the messages that you see."

@@ -18,6 +18,7 @@ from memory.errors import Conflict
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
 from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof
+from memory.search.query import Query
 
 CONFIRMED = "forget_confirmed"
 """Not a command for people: a confirmed tap waits in the conversation's lane under this name."""
@@ -186,7 +187,7 @@ class Forgetting:
         """Return what the search finds of the same meaning, when nothing holds the words themselves."""
         services = self._services
         items = await services.searcher.search(
-            envelope.conversation_id, words, limit=LISTED, now_ms=services.clock.now_ms()
+            Query(envelope.conversation_id, words, limit=LISTED, now_ms=services.clock.now_ms())
         )
         memories: list[Row] = []
         turns: list[Row] = []

@@ -13,6 +13,7 @@ from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.longterm.promoter import read_memory_row
+from memory.search.query import Query
 from memory.types import Memory
 
 LISTED = 8
@@ -98,7 +99,7 @@ class Memories:
     async def _related(self, envelope: Envelope, words: str, known: Sequence[Memory]) -> list[Memory]:
         services = self._services
         items = await services.searcher.search(
-            envelope.conversation_id, words, limit=4 * LISTED, now_ms=services.clock.now_ms()
+            Query(envelope.conversation_id, words, limit=4 * LISTED, now_ms=services.clock.now_ms())
         )
         by_id = {memory.memory_id: memory for memory in known}
         return [by_id[item.ref] for item in items if item.source == "memory" and item.ref in by_id]

@@ -20,6 +20,7 @@ from memory.context.context_builder import ContextInputs, build
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.ports import TokenCounter
+from memory.search.query import Query
 from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
 from memory.storage.store import SessionRow, Store
 from memory.types import (
@@ -52,17 +53,7 @@ T = TypeVar("T")
 class Searcher(Protocol):
     """What is used of `memory.search.searcher.Searcher`."""
 
-    async def search(
-        self,
-        conversation_id: str,
-        query: str,
-        *,
-        session_ids: Collection[str] | None = None,
-        exclude_turn_ids: Collection[str] = (),
-        limit: int = 12,
-        now_ms: int = 0,
-        open_turn_ids: Collection[str] = (),
-    ) -> list[RetrievedItem]:
+    async def search(self, query: Query) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first."""
         ...
 
@@ -177,13 +168,15 @@ class Assembler:
         if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
             return []
         found = await self._searcher.search(
-            state.conversation_id,
-            _query(message, history),
-            session_ids=[state.session_id] if alone else None,
-            exclude_turn_ids=[turn.turn_id for turn in history],
-            limit=MAX_RETRIEVED if "?" in message else MAX_RETRIEVED_FOR_A_STATEMENT,
-            now_ms=now_ms,
-            open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
+            Query(
+                state.conversation_id,
+                _query(message, history),
+                session_ids=[state.session_id] if alone else None,
+                exclude_turn_ids=[turn.turn_id for turn in history],
+                limit=MAX_RETRIEVED if "?" in message else MAX_RETRIEVED_FOR_A_STATEMENT,
+                now_ms=now_ms,
+                open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
+            )
         )
         return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
 
@@ -243,7 +236,7 @@ def _query(message: str, history: Sequence[ConversationTurn]) -> str:
 def _relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
     """Return what is not far behind the best: on LoCoMo half the items hold 99 % of the evidence."""
     best = max((item.score for item in found), default=0.0)
-    return [item for item in found if item.score >= best * _RELEVANT]
+    return [item for item in found if item.score >= best - abs(best) * _RELEVANT]
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock, local
 from typing import Any
 
 import snowballstemmer
@@ -17,6 +18,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _NEVER = re.compile(r"(?!)")
 _VOTE_WORDS = 60
 """How many words of a text vote about its language."""
+_VOTE_CHARS = 600
+"""What stands behind so many characters has no vote."""
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
 _SURE_SHARE = 0.45
@@ -128,14 +131,24 @@ def _spelling(language: Language) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((cue_pattern([written]), meant) for written, meant in language.spelling.items())
 
 
-@lru_cache(maxsize=16)
-def _stemmer(name: str) -> Any:
-    return snowballstemmer.stemmer(name)
+class _Stemmers(local):
+    """The stemmers of one thread: they keep their place in the word while they work."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        if name not in self.by_name:
+            self.by_name[name] = snowballstemmer.stemmer(name)
+        return self.by_name[name]
+
+
+_stemmers = _Stemmers()
 
 
 @lru_cache(maxsize=20_000)
 def _stem(name: str, word: str) -> str:
-    return str(_stemmer(name).stemWord(word))
+    return str(_stemmers.get(name).stemWord(word))
 
 
 def _ordinals(data: Mapping[str, Any]) -> tuple[dict[str, int], re.Pattern[str]]:
@@ -218,8 +231,9 @@ class Languages:
 
         Text too short to tell is in the default language. Never raises.
         """
-        words = _WORD.findall(text[:600].lower().replace("\u2019", "'"))[:_VOTE_WORDS]
-        letters = frozenset(text[:600].lower())
+        text = text[:_VOTE_CHARS]
+        words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
+        letters = frozenset(text.lower())
         votes = {code: _votes(words, letters, language) for code, language in self._by_code.items()}
         if len(words) <= _SHORT_WORDS and not any(votes.values()):
             votes = {code: _is_cue(text.lower(), language) for code, language in self._by_code.items()}
@@ -228,7 +242,12 @@ class Languages:
         sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
         if sure and (default in leaders or len(leaders) == 1):
             return self.get(default if default in leaders else leaders[0])
-        return self.get(_ask_library(text[:600], default))
+        return self.get(_guess(text, default))
+
+    @staticmethod
+    def warm() -> None:
+        """Load the library that is asked when votes do not decide; blocks for about a second, never raises."""
+        _library.load()
 
 
 def _is_cue(text: str, language: Language) -> int:
@@ -243,13 +262,39 @@ def _votes(words: Iterable[str], letters: frozenset[str], language: Language) ->
     return count + 2 * elided + 2 * len(language.letters & letters)
 
 
-@lru_cache(maxsize=512)
-def _ask_library(text: str, default: str) -> str:
+class _Library:
+    """The library that guesses languages. Its model takes a second to load, which nobody waits for twice."""
+
+    def __init__(self) -> None:
+        self._loading = Lock()
+        self._classify: Callable[[str], tuple[str, float]] | None = None
+
+    def load(self) -> None:
+        """Load it unless it is there; a second caller waits."""
+        with self._loading:
+            if self._classify is None:
+                import py3langid  # noqa: PLC0415 - most texts never need it
+
+                py3langid.classify("the model is loaded by the first text")
+                self._classify = py3langid.classify
+
+    def guess(self, text: str) -> str | None:
+        """Return the code of the language; None while another thread loads it."""
+        if self._classify is None:
+            if self._loading.locked():
+                return None
+            self.load()
+        classify = self._classify
+        return str(classify(text)[0]) if classify else None
+
+
+_library = _Library()
+
+
+def _guess(text: str, default: str) -> str:
     letters = sum(ch.isalpha() for ch in text)
     latin = sum("a" <= ch <= "z" for ch in text.lower())
     # Shorter texts are guessed wrong too often.
     if letters < (25 if latin * 2 > letters else 6):
         return default
-    import py3langid  # noqa: PLC0415 - its model takes half a second to load; most texts never need it
-
-    return str(py3langid.classify(text)[0])
+    return _library.guess(text) or default

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
-from math import log
+from math import log, log2
 from typing import NamedTuple
 
 DAY_MS = 86_400_000
@@ -68,6 +68,8 @@ class Question:
 
     terms: tuple[str, ...]
     words: tuple[str, ...] = ()
+    framing: frozenset[int] = frozenset()
+    """Which of the terms say how something is asked for ("list", "mentioned"), not what."""
     role: str | None = None
     """Whose words are wanted in a chat with the assistant: "user", "assistant" or None."""
     user_ids: frozenset[int | None] = frozenset()
@@ -99,36 +101,50 @@ class Message(NamedTuple):
         return "assistant" if self.key[1] else "user"
 
 
-class Hit(NamedTuple):
-    """How often a term of the question stands in one passage of a message."""
+Hit = tuple[int, int, int]
+"""A passage, a term of the question, and how often the term stands in the passage."""
+
+
+class Found(NamedTuple):
+    """A message with terms of the question: how many terms it has in all, and where those of the question stand."""
 
     key: Key
-    term: int
-    passage: int
-    times: int
+    terms: int
+    hits: Sequence[Hit]
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What each sign is worth; scores are in units of the question's mean term weight. Found by measuring."""
 
-    saturation: float = 0.9
-    length: float = 0.45
-    usual_terms: float = 12.0
+    saturation: float = 0.6
+    length: float = 0.6
+    usual_terms: float = 8.0
     coverage: float = 0.4
+    framing: float = 0.1
+    """What a term that only frames the question is worth against one that says what is looked for."""
     next_1: float = 0.4
-    before_1: float = 0.5
-    next_2: float = 0.3
-    before_2: float = 0.35
-    union: float = 0.6
-    long_words: float = 90.0
-    answers: float = 0.5
+    before_1: float = 0.6
+    next_2: float = 0.2
+    before_2: float = 0.5
+    answer_lends: float = 0.3
+    """An assistant's long answers repeat what was asked: they lend the messages beside them less."""
+    near_words: float = 60.0
+    """A longer message needs less from its neighbours."""
+    answers: float = 0.35
     session: float = 0.3
-    session_best: int = 2
+    session_best: int = 3
     role: float = 0.5
+    assistant: float = 2.5
+    """What an assistant's message is behind when the question is about the person."""
+    open_question_assistant: float = 0.8
+    """The same when the question leaves open who said it."""
+    doubled: float = 0.6
+    """Taken off each time a message's words double beyond `plain_words`: it says less for the room that it takes."""
+    plain_words: float = 60.0
     date: float = 0.7
     when: float = 0.08
-    question: float = 0.12
+    question: float = 0.25
     open_loop: float = 0.2
     recency: float = 0.02
     recency_half_life_days: float = 30.0
@@ -145,12 +161,14 @@ class Scored(NamedTuple):
     score: float
     breakdown: Mapping[str, float]
     passage: int
-    """The best passage of the message: where an excerpt belongs."""
+    """The best passage of the message: what is shown of it."""
+    beside: int | None
+    """The best passage of the turn's other side, None where nothing of the question stands there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Hits weighed: per message how much of each term it has, its own score and its best passage."""
+    """Hits weighed: per message its own score, its best passage and how much of each term that passage has."""
 
     idf: Sequence[float]
     total: float
@@ -159,51 +177,68 @@ class Matches:
     passage: Mapping[Key, int]
 
 
-def term_weights(counts: Sequence[int], turns: int) -> list[float]:
+def term_weights(
+    counts: Sequence[int], turns: int, framing: Collection[int] = (), weights: Weights = WEIGHTS
+) -> list[float]:
     """Return what each term is worth by how many of the conversation's `turns` have it: the rarer, the more."""
-    return [log(1 + (max(turns, docs) - docs + 0.5) / (docs + 0.5)) for docs in counts]
+    return [
+        log(1 + (max(turns, docs) - docs + 0.5) / (docs + 0.5)) * (weights.framing if term in framing else 1.0)
+        for term, docs in enumerate(counts)
+    ]
 
 
-def shortlist(idf: Sequence[float], hits: Iterable[Hit], limit: int) -> list[int]:
-    """Return the documents with the most of the question, at most `limit`, newest first among equals."""
-    terms: dict[int, set[int]] = {}
-    for hit in hits:
-        terms.setdefault(hit.key[0], set()).add(hit.term)
-    if len(terms) <= limit:
-        return list(terms)
-    worth = {doc: sum(idf[term] for term in found) for doc, found in terms.items()}
-    return sorted(worth, key=lambda doc: (-worth[doc], -doc))[:limit]
-
-
-def weigh(idf: Sequence[float], hits: Iterable[Hit], lengths: Mapping[Key, int], weights: Weights) -> Matches:
-    """Return how much of the question each message of `lengths` (message → indexed terms) has."""
+def weigh(idf: Sequence[float], found: Iterable[Found], weights: Weights = WEIGHTS) -> Matches:
+    """Return how much of the question the best passage of each message has."""
     total = sum(idf) or 1.0
+    norms = _length_norms(weights)
+    most = weights.saturation + 1
+    own: dict[Key, float] = {}
+    best_passage: dict[Key, int] = {}
     shares: dict[Key, dict[int, float]] = {}
-    sums: dict[Key, dict[int, list[float]]] = {}
-    for hit in hits:
-        length = lengths.get(hit.key)
-        if length is None:
-            continue
-        value = _saturated(hit.times, _passage_terms(length, hit.passage), weights)
-        share = shares.setdefault(hit.key, {})
-        share[hit.term] = max(share.get(hit.term, 0.0), value)
-        passage = sums.setdefault(hit.key, {}).setdefault(hit.passage, [0.0, 0.0])
-        passage[0] += idf[hit.term] * value
-        passage[1] += idf[hit.term]
-    own, best_passage = {}, {}
-    for key, passages in sums.items():
-        own[key], best = max((s * (1 + weights.coverage * c / total), -p) for p, (s, c) in passages.items())
-        best_passage[key] = -best
+    for key, length, hits in found:
+        passages: dict[int, dict[int, float]] = {}
+        for passage, term, times in hits:
+            share = times * most / (times + norms[_terms_in(passage, length)])
+            terms = passages.get(passage)
+            if terms is None:
+                passages[passage] = {term: share}
+            elif terms.get(term, 0.0) < share:
+                terms[term] = share
+        best = -1.0
+        for passage, terms in passages.items():
+            worth = _worth(terms, idf, total, weights.coverage)
+            if worth > best:
+                best, best_passage[key] = worth, passage
+        own[key], shares[key] = best, passages[best_passage[key]]
     return Matches(idf, total, shares, own, best_passage)
 
 
-def _passage_terms(length: int, passage: int) -> int:
-    return max(1, min(PASSAGE_TERMS, length - passage * PASSAGE_TERMS)) if length else PASSAGE_TERMS
+def _terms_in(passage: int, length: int) -> int:
+    rest = length - passage * PASSAGE_TERMS
+    return PASSAGE_TERMS if rest >= PASSAGE_TERMS else max(rest, 1)
 
 
-def _saturated(times: int, length: int, weights: Weights) -> float:
-    k = weights.saturation
-    return times * (k + 1) / (times + k * (1 - weights.length + weights.length * length / weights.usual_terms))
+def shortlist(matches: Matches, limit: int) -> list[int]:
+    """Return the documents with the most of the question, at most `limit`, newest first among equals."""
+    worth: dict[int, float] = {}
+    for (doc, _), own in matches.own.items():
+        worth[doc] = max(worth.get(doc, 0.0), own)
+    return sorted(worth, key=lambda doc: (-worth[doc], -doc))[:limit]
+
+
+def _length_norms(weights: Weights) -> list[float]:
+    k, b = weights.saturation, weights.length
+    return [k * (1 - b + b * length / weights.usual_terms) for length in range(PASSAGE_TERMS + 1)]
+
+
+def _worth(shares: Mapping[int, float], idf: Sequence[float], total: float, coverage: float) -> float:
+    """Return what these shares of the terms are worth: each by its weight, and the more, the more of them there are."""
+    value = covered = 0.0
+    for term, share in shares.items():
+        weight = idf[term]
+        value += weight * share
+        covered += weight * share if share < 1.0 else weight
+    return value * (1 + coverage * covered / total)
 
 
 def rank(
@@ -225,12 +260,12 @@ def rank(
     unit = matches.total / max(1, len(matches.idf))
     sessions = _session_scores(ordered, matches.own, weights)
     scored = []
-    for message, near in zip(ordered, _surroundings(ordered, matches, weights), strict=True):
+    for message, (near, answer) in zip(ordered, _surroundings(ordered, matches, weights), strict=True):
         own = matches.own.get(message.key, 0.0)
         parts = {"words": own / unit, "session": weights.session * sessions.get(message.session_id, 0.0) / unit}
         if near:
-            parts["neighbours"] = near.worth(matches, own, weights) / unit
-            parts["answer"] = near.answer / unit
+            parts["neighbours"] = (_worth(near, matches.idf, matches.total, weights.coverage) - own) / unit
+            parts["answer"] = answer / unit
         if dense:
             parts["dense"] = weights.dense * dense.get(message.key, 0.0)
         _add_signs(parts, question, message, weights)
@@ -239,7 +274,9 @@ def rank(
         if now_ms:
             age_days = max(0, now_ms - message.at_ms) / DAY_MS
             parts["recency"] = weights.recency * 0.5 ** (age_days / weights.recency_half_life_days)
-        scored.append(Scored(message, sum(parts.values()), parts, matches.passage.get(message.key, 0)))
+        doc, side = message.key
+        passage, beside = matches.passage.get(message.key, 0), matches.passage.get((doc, 1 - side))
+        scored.append(Scored(message, sum(parts.values()), parts, passage, beside))
     scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
     return scored
 
@@ -271,63 +308,36 @@ def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weigh
     return {session: sum(sorted(values)[-best:]) / best for session, values in by_session.items()}
 
 
-class _Near:
-    """What the neighbours of a message lend it: shares of their scores, and terms that complete its own.
+def _surroundings(
+    ordered: Sequence[Message], matches: Matches, weights: Weights
+) -> list[tuple[Mapping[int, float] | None, float]]:
+    """Return for each message its shares of the terms completed by its neighbours', and what it gets as an answer.
 
-    Both shrink for long messages, which stand for themselves.
+    What is lent shrinks for a long message, which stands for itself. None where no neighbour has anything.
     """
-
-    __slots__ = ("added", "answer", "shares")
-
-    def __init__(self, own: Mapping[int, float]) -> None:
-        self.added = 0.0
-        self.answer = 0.0
-        self.shares = dict(own)
-
-    def lend(self, score: float, shares: Mapping[int, float], part: float) -> None:
-        """Take a part of a neighbour's score and terms."""
-        self.added += part * score
-        mine = self.shares
-        for term, share in shares.items():
-            if mine.get(term, 0.0) < part * share:
-                mine[term] = part * share
-
-    def worth(self, matches: Matches, own: float, weights: Weights) -> float:
-        """Return what they add to the message's own score."""
-        value = covered = 0.0
-        for term, share in self.shares.items():
-            value += matches.idf[term] * share
-            covered += matches.idf[term] * min(1.0, share)
-        union = value * (1 + weights.coverage * covered / matches.total)
-        return (1 - weights.union) * self.added + weights.union * (union - own)
-
-
-def _surroundings(ordered: Sequence[Message], matches: Matches, weights: Weights) -> list[_Near | None]:
-    """Return for each message what its neighbours lend it, None where no neighbour has anything of the question."""
-    reach = (
-        (1, weights.before_1),
-        (-1, weights.next_1),
-        (2, weights.before_2),
-        (-2, weights.next_2),
-    )
-    room = [min(1.0, weights.long_words / max(message.words, 1)) for message in ordered]
-    found: list[_Near | None] = [None] * len(ordered)
+    reach = ((1, weights.before_1), (-1, weights.next_1), (2, weights.before_2), (-2, weights.next_2))
+    room = [min(1.0, weights.near_words / max(message.words, 1)) for message in ordered]
+    shares: list[dict[int, float] | None] = [None] * len(ordered)
+    answers = [0.0] * len(ordered)
     for i, lender in enumerate(ordered):
-        theirs = matches.own.get(lender.key)
+        theirs = matches.shares.get(lender.key)
         if theirs is None:
             continue
-        terms = matches.shares[lender.key]
-        for distance, share in reach:
+        lends = weights.answer_lends if lender.key[1] else 1.0
+        for distance, part in reach:
             j = i + distance
             if not 0 <= j < len(ordered) or not _adjacent(lender, ordered[j], abs(distance)):
                 continue
-            near = found[j]
-            if near is None:
-                near = found[j] = _Near(matches.shares.get(ordered[j].key, {}))
-            near.lend(theirs, terms, share * room[j])
+            mine = shares[j]
+            if mine is None:
+                mine = shares[j] = dict(matches.shares.get(ordered[j].key, ()))
+            factor = part * lends * room[j]
+            for term, share in theirs.items():
+                if mine.get(term, 0.0) < factor * share:
+                    mine[term] = factor * share
             if distance == 1 and lender.asks:
-                near.answer = weights.answers * theirs * room[j]
-    return found
+                answers[j] = weights.answers * lends * matches.own[lender.key] * room[j]
+    return list(zip(shares, answers, strict=True))
 
 
 def _adjacent(message: Message, other: Message, distance: int) -> bool:
@@ -343,6 +353,10 @@ def _add_signs(parts: dict[str, float], question: Question, message: Message, we
     """Add what speaks for a message beside its words."""
     if _is_asked(question, message):
         parts["person"] = weights.role
+    elif message.role == "assistant":
+        parts["person"] = -(weights.assistant if question.role else weights.open_question_assistant)
+    if message.words > weights.plain_words:
+        parts["length"] = -weights.doubled * log2(message.words / weights.plain_words)
     if question.days:
         day = DayOf.of(message.at_ms)
         parts["date"] = weights.date * max(wanted.match(day) for wanted in question.days)

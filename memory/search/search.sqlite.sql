@@ -22,26 +22,30 @@ DELETE FROM search_docs WHERE ref = :ref AND source = :source;
 INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
 
 -- name: search_terms
--- How many turns have each hashed term of a question, and where the rarest of them stand (at most about :most places, so
--- that a word said in every turn of a long conversation costs nothing): document, side, passage, how often.
--- JSON in one row, since single rows cost more to hand over than to find.
+-- How many turns have each hashed term of a question, and where they stand: of the rarest ones (at most about :most
+-- turns) on both sides, of the others (at most about :most_of_side) on one, so that a word said in every turn of a long
+-- conversation costs nothing. Every place is one number: document, side (1 bit), passage (7 bits), term (5 bits); and of
+-- each document how many terms its sides have. JSON in one row, since rows cost more to hand over than to find.
 WITH counts AS MATERIALIZED (
-    SELECT c.term AS term, c.doc AS docs, SUM(c.doc) OVER (ORDER BY c.doc, c.term) AS so_far
-    FROM json_each(:terms) q CROSS JOIN search_counts c ON c.term = q.value
+    SELECT json_extract(q.value, '$[1]') AS n, c.term AS term, c.doc AS docs,
+           SUM(c.doc) OVER (ORDER BY c.doc, c.term) AS so_far
+    FROM json_each(:terms) q CROSS JOIN search_counts c ON c.term = json_extract(q.value, '$[0]')
+),
+hits AS MATERIALIZED (
+    SELECT v.doc AS doc, v.col AS col, v.offset / :passage_terms AS passage, c.n AS n
+    FROM counts c CROSS JOIN search_hits v ON v.term = c.term
+    WHERE (c.so_far <= :most OR c.so_far = c.docs OR (v.col = :side AND c.so_far <= :most_of_side))
+      AND (CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
+          SELECT doc_id FROM search_docs
+          WHERE conversation_id = :conversation_id AND session_id IN (SELECT value FROM json_each(:sessions))
+      ))
 )
 SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id = :conversation_id) AS turns,
-       (SELECT json_group_array(json_array(term, docs)) FROM counts) AS counts,
-       (SELECT json_group_array(json_array(term, doc, side, passage, times)) FROM (
-            SELECT c.term AS term, v.doc AS doc, v.col = 'assistant_terms' AS side,
-                   v.offset / :passage_terms AS passage, COUNT(*) AS times
-            FROM counts c CROSS JOIN search_hits v ON v.term = c.term
-            WHERE (c.so_far <= :most OR c.so_far = c.docs)
-              AND (CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
-                  SELECT doc_id FROM search_docs
-                  WHERE conversation_id = :conversation_id AND session_id IN (SELECT value FROM json_each(:sessions))
-              ))
-            GROUP BY c.term, v.doc, v.col, v.offset / :passage_terms
-       )) AS hits;
+       (SELECT json_group_array(json_array(n, docs)) FROM counts) AS counts,
+       (SELECT json_group_array(((doc * 2 + (col = 'assistant_terms')) * 128 + passage) * 32 + n) FROM hits) AS hits,
+       (SELECT json_group_array(json_array(
+            doc_id, json_extract(traits, '$[0][1]'), json_extract(traits, '$[1][1]')
+        )) FROM search_docs WHERE doc_id IN (SELECT doc FROM hits)) AS lengths;
 
 -- name: search_documents
 -- The documents that were found, with the turns around them: neighbours lend each other their words. Of turns with two
@@ -68,10 +72,10 @@ JOIN search_docs d ON d.ref = t.turn_id AND d.source = 'turn';
 
 -- name: search_texts
 -- The words of what was found.
-SELECT 'turn' AS source, turn_id AS ref, user_text, assistant_text, user_id FROM conversation_turns
+SELECT 'turn' AS source, turn_id AS ref, user_text, assistant_text, language FROM conversation_turns
 WHERE turn_id IN (SELECT value FROM json_each(:turns))
 UNION ALL
-SELECT 'memory', memory_id, text, '', user_id FROM memories
+SELECT 'memory', memory_id, text, '', NULL FROM memories
 WHERE memory_id IN (SELECT value FROM json_each(:memories)) AND status = 'active';
 
 -- name: embeddings_due

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
-from memory.language.sentences import is_question, lowered
+from memory.language.sentences import clip, is_question, lowered
 from memory.ports import Database, Row, Statement, TokenCounter
+from memory.search.passages import excerpt, passage_starts
+from memory.search.query import Query
 from memory.search.retriever import (
     PASSAGE_TERMS,
     WEIGHTS,
+    Found,
     Hit,
     Key,
     Matches,
@@ -31,6 +35,7 @@ from memory.search.retriever import (
 )
 from memory.search.semantic import NO_FIT, Fit, Semantic
 from memory.search.terms import (
+    MAX_CHARS,
     asks,
     hashed,
     index_terms,
@@ -45,20 +50,25 @@ from memory.types import ConversationTurn, Memory, RetrievedItem
 SHORTLIST = 70
 """At most so many documents are looked at with their neighbours, fewer for a short answer."""
 SHORTLIST_LEAST = 20
+QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
+"""What is read of a long query."""
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
 LOOKED_AT = 120
 """About half so many turns are looked at in all."""
-HITS = 350
-"""The rarest terms are looked up until they have so many places."""
+HITS = 700
+"""The rarest terms are looked up until they stand in so many turns."""
+HITS_OF_SIDE = 1_500
+"""The others only on the side that the question is about, until they stand in so many turns."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
-OTHER_SIDE_WORDS = 30
-LITTLE_MORE = 1.25
-"""A text that is longer by less than this is not cut."""
+BESIDE_WORDS = 60
+"""Of the turn's other side, where it has something of the question too."""
+CONTEXT_WORDS = 30
+"""Of the turn's other side where it has nothing of it."""
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +76,7 @@ log = logging.getLogger(__name__)
 def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
     """Return the statement that makes a turn findable, for the transaction that stores it; repeating is harmless."""
     code = turn.language or languages.detect(turn.user_text or turn.assistant_text).code
-    user, assistant = split_words(turn.user_text), split_words(turn.assistant_text)
+    user, assistant = split_words(turn.user_text[:MAX_CHARS]), split_words(turn.assistant_text[:MAX_CHARS])
     user_terms = index_terms(turn.conversation_id, user, code)
     assistant_terms = index_terms(turn.conversation_id, assistant, code)
     traits = [
@@ -93,7 +103,7 @@ def index_turn(turn: ConversationTurn, languages: Languages) -> Statement:
 def index_memory(memory: Memory, conversation_id: str, languages: Languages) -> Statement:
     """Return the statement that makes a memory findable, for the transaction that stores it."""
     code = languages.detect(memory.text).code
-    words = split_words(memory.text)
+    words = split_words(memory.text[:MAX_CHARS])
     terms = index_terms(conversation_id, words, code)
     return Statement(
         "index_document",
@@ -151,95 +161,51 @@ class Searcher:
         if self._semantic:
             self._semantic.let_go()
 
-    async def search(
-        self,
-        conversation_id: str,
-        query: str,
-        *,
-        session_ids: Collection[str] | None = None,
-        exclude_turn_ids: Collection[str] = (),
-        limit: int = 12,
-        now_ms: int = 0,
-        language: str | None = None,
-        names: Mapping[str, int | None] | None = None,
-        open_turn_ids: Collection[str] = (),
-    ) -> list[RetrievedItem]:
+    async def search(self, query: Query) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first, each once, none that is excluded.
 
-        `session_ids` restricts to these sessions (a session that was started fresh). `names`: first name → user id
-        (None: the assistant) in a chat of several people. `open_turn_ids`: evidence of open loops, preferred.
-        A query without a word that means something finds nothing. Raises `StorageUnavailable`.
+        Of a long text the passage that matches is returned. A query without a word that means something finds
+        nothing. Raises `StorageUnavailable`.
         """
-        best = await self.order(
-            conversation_id,
-            query,
-            session_ids=session_ids,
-            exclude_turn_ids=exclude_turn_ids,
-            limit=limit,
-            now_ms=now_ms,
-            language=language,
-            names=names,
-            open_turn_ids=open_turn_ids,
-        )
+        best = await self.order(query)
         texts = await self._texts([(one.message.source, one.message.ref) for one in best])
         return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
 
-    async def order(
-        self,
-        conversation_id: str,
-        query: str,
-        *,
-        session_ids: Collection[str] | None = None,
-        exclude_turn_ids: Collection[str] = (),
-        limit: int = 12,
-        now_ms: int = 0,
-        language: str | None = None,
-        names: Mapping[str, int | None] | None = None,
-        open_turn_ids: Collection[str] = (),
-    ) -> list[Scored]:
+    async def order(self, query: Query) -> list[Scored]:
         """Return what `search` would show, each turn by its best side, without reading the texts."""
-        speaks = self._languages.get(language) if language else self._languages.detect(query)
-        question = read_question(query, speaks, now_ms=now_ms, names=names)
-        sessions = None if session_ids is None else json.dumps(sorted(session_ids))
-        most = min(SHORTLIST, SHORTLIST_LEAST + 2 * limit) + len(exclude_turn_ids)
-        fit = await self._fit(
-            conversation_id, unnamed(query, names or {}), speaks.code, session_ids=session_ids, exclude=exclude_turn_ids
-        )
-        messages, matches = await self._candidates(conversation_id, question, sessions, most, fit.nearest)
+        text = clip(query.text, QUERY_HEAD_CHARS, QUERY_TAIL_CHARS)
+        speaks = self._languages.get(query.language) if query.language else self._languages.detect(text)
+        question = read_question(text, speaks, now_ms=query.now_ms, names=query.names)
+        fit = await self._fit(query, unnamed(text, query.names), speaks.code)
+        messages, matches = await self._candidates(query, question, fit.nearest)
         ranked = rank(
             question,
             messages,
             matches,
             weights=self._weights,
-            open_refs=open_turn_ids,
-            now_ms=now_ms,
+            open_refs=query.open_turn_ids,
+            now_ms=query.now_ms,
             dense=fit.scores,
         )
-        if fit.nearest and not is_question(query, lowered(query), speaks):
+        if fit.nearest and not is_question(text, lowered(text), speaks):
             ranked = interleaved(ranked, fit.nearest)
         chosen: dict[tuple[str, str], Scored] = {}
         for scored in ranked:
             message = scored.message
-            if len(chosen) == limit:
+            if len(chosen) == query.limit:
                 break
-            if message.ref not in exclude_turn_ids:
+            if message.ref not in query.exclude_turn_ids:
                 chosen.setdefault((message.source, message.ref), scored)
         return list(chosen.values())
 
-    async def _fit(
-        self,
-        conversation_id: str,
-        query: str,
-        code: str,
-        *,
-        session_ids: Collection[str] | None,
-        exclude: Collection[str],
-    ) -> Fit:
+    async def _fit(self, query: Query, text: str, code: str) -> Fit:
         """Return what is close to the query in meaning; nothing without the extra, or once the model has failed."""
         if self._semantic is None:
             return NO_FIT
         try:
-            fit = await self._semantic.fit(conversation_id, query, code, session_ids=session_ids, exclude=exclude)
+            fit = await self._semantic.fit(
+                query.conversation_id, text, code, session_ids=query.session_ids, exclude=query.exclude_turn_ids
+            )
         except StorageUnavailable:
             raise
         except Exception:
@@ -249,28 +215,25 @@ class Searcher:
         return fit or NO_FIT
 
     async def _candidates(
-        self, conversation_id: str, question: Question, sessions: str | None, most: int, nearest: Sequence[Key]
+        self, query: Query, question: Question, nearest: Sequence[Key]
     ) -> tuple[list[Message], Matches]:
-        hits, idf = await self._hits(conversation_id, question, sessions)
-        docs = shortlist(idf, hits, most)
-        docs += await self._dated(conversation_id, question)
+        here = query.conversation_id
+        sessions = None if query.session_ids is None else json.dumps(sorted(query.session_ids))
+        most = min(SHORTLIST, SHORTLIST_LEAST + 2 * query.limit) + len(query.exclude_turn_ids)
+        matches = await self._matches(here, question, sessions)
+        docs = shortlist(matches, most)
+        docs += await self._dated(here, question)
         docs += [doc for doc, _ in nearest]
-        messages = await self._documents(conversation_id, docs, sessions) if docs else []
-        return messages, weigh(idf, hits, {message.key: message.terms for message in messages}, self._weights)
+        return (await self._documents(here, docs, sessions) if docs else []), matches
 
-    async def _hits(
-        self, conversation_id: str, question: Question, sessions: str | None
-    ) -> tuple[list[Hit], list[float]]:
-        """Return where the question's terms stand and what each is worth.
+    async def _matches(self, conversation_id: str, question: Question, sessions: str | None) -> Matches:
+        """Return what has the question's terms, weighed.
 
         A term that the conversation does not have in the question's language is looked for in the other spellings:
         each look-up reads every segment of the index, and few questions need it.
         """
-        count = len(question.terms)
-        if not count:
-            return [], []
         first = {hashed(conversation_id, spelling): term for term, spelling in enumerate(question.terms)}
-        hits, counts, turns = await self._look_up(conversation_id, first, count, sessions)
+        found, counts, turns = await self._look_up(conversation_id, first, question, sessions)
         others = {
             hashed(conversation_id, spelling): term
             for term, (stemmed, word) in enumerate(zip(question.terms, question.words, strict=True))
@@ -278,30 +241,35 @@ class Searcher:
             for spelling in other_spellings(stemmed, word, self._languages.codes)
         }
         if others:
-            more, found, _ = await self._look_up(conversation_id, others, count, sessions)
-            hits, counts = hits + more, [a + b for a, b in zip(counts, found, strict=True)]
-        return hits, term_weights(counts, turns)
+            more, added, _ = await self._look_up(conversation_id, others, question, sessions)
+            counts = [a + b for a, b in zip(counts, added, strict=True)]
+            for key, one in more.items():
+                found[key] = one._replace(hits=[*one.hits, *found[key].hits]) if key in found else one
+        idf = term_weights(counts, turns, question.framing, self._weights)
+        return weigh(idf, found.values(), self._weights)
 
     async def _look_up(
-        self, conversation_id: str, tokens: Mapping[str, int], terms: int, sessions: str | None
-    ) -> tuple[list[Hit], list[int], int]:
-        """Return hits, how many turns have each term, and how many turns there are."""
-        counts = [0] * terms
+        self, conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
+    ) -> tuple[dict[Key, Found], list[int], int]:
+        """Return what has the tokens, how many turns have each term of the question, and how many turns there are."""
+        counts = [0] * len(question.terms)
+        if not tokens:
+            return {}, counts, 0
         row = await self._db.read_one(
             "search_terms",
             conversation_id=conversation_id,
-            terms=json.dumps(list(tokens)),
+            terms=json.dumps([[token, term] for token, term in tokens.items()]),
             passage_terms=PASSAGE_TERMS,
             sessions=sessions,
             most=HITS,
+            side="assistant_terms" if question.role == "assistant" else "user_terms",
+            most_of_side=HITS_OF_SIDE,
         )
         if row is None:
-            return [], counts, 0
-        for token, docs in orjson.loads(row["counts"]):
-            counts[tokens[token]] += docs
-        rows = orjson.loads(row["hits"])
-        hits = [Hit((doc, side), tokens[token], passage, times) for token, doc, side, passage, times in rows]
-        return hits, counts, row["turns"]
+            return {}, counts, 0
+        for term, docs in orjson.loads(row["counts"]):
+            counts[term] += docs
+        return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["lengths"])), counts, row["turns"]
 
     async def _dated(self, conversation_id: str, question: Question) -> list[int]:
         docs: list[int] = []
@@ -334,7 +302,8 @@ class Searcher:
 
     def _item(self, scored: Scored, row: Row) -> RetrievedItem:
         message = scored.message
-        text = _shown(scored, row)
+        code = row["language"] or self._languages.detect(row["user_text"] or row["assistant_text"]).code
+        text = row["user_text"] if message.source == "memory" else _shown(scored, row, code)
         return RetrievedItem.model_construct(  # from our own rows: checking them again would double the time
             source="memory" if message.source == "memory" else "turn",
             ref=message.ref,
@@ -346,6 +315,16 @@ class Searcher:
             breakdown={name: round(value, 4) for name, value in scored.breakdown.items() if value},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )
+
+
+def _unpacked(hits: Sequence[int], lengths: Sequence[Sequence[int | None]]) -> dict[Key, Found]:
+    """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
+    terms_of = {(doc, side): terms or 0 for doc, *sides in lengths for side, terms in enumerate(sides)}
+    by_message: dict[Key, list[Hit]] = {}
+    for number, times in Counter(hits).items():
+        key = (number >> 13, number >> 12 & 1)
+        by_message.setdefault(key, []).append((number >> 5 & 127, number & 31, times))
+    return {key: Found(key, terms_of.get(key, 0), found) for key, found in by_message.items()}
 
 
 def _sides(values: Sequence[Any]) -> list[Message]:
@@ -361,28 +340,15 @@ def _sides(values: Sequence[Any]) -> list[Message]:
     return found
 
 
-def _shown(scored: Scored, row: Row) -> str:
-    """Return the text of a found turn: the matching side (around its best passage), the other side as its context."""
-    message = scored.message
-    if message.source == "memory":
-        return str(row["user_text"])
-    begins = scored.passage * PASSAGE_TERMS / max(1, message.terms)
+def _shown(scored: Scored, row: Row, code: str) -> str:
+    """Return what is shown of a found turn: the passage that matches, and of the other side what belongs to it."""
     shown = []
     for side, (who, column) in enumerate((("User", "user_text"), ("Assistant", "assistant_text"))):
-        if row[column]:
-            found = side == message.key[1]
-            text = _excerpt(row[column], EXCERPT_WORDS if found else OTHER_SIDE_WORDS, begins if found else 0.0)
-            shown.append(f"{who}: {text}")
+        text = row[column]
+        if text and side == scored.message.key[1]:
+            shown.append(f"{who}: {excerpt(text, passage_starts(text, code), scored.passage, EXCERPT_WORDS)}")
+        elif text and scored.beside is not None:
+            shown.append(f"{who}: {excerpt(text, passage_starts(text, code), scored.beside, BESIDE_WORDS)}")
+        elif text:
+            shown.append(f"{who}: {excerpt(text, [0], 0, CONTEXT_WORDS)}")
     return "\n".join(shown)
-
-
-def _excerpt(text: str, most: int, begins: float) -> str:
-    """Return the text; of a long one about `most` words from the share `begins` (0..1) on, marked where it was cut."""
-    if len(text) <= most * 4:
-        return text.strip()
-    words = text.split()
-    if len(words) <= most * LITTLE_MORE:
-        return text.strip()
-    start = max(0, min(int(begins * len(words)) - most // 4, len(words) - most))
-    head, tail = "… " if start else "", " …" if start + most < len(words) else ""
-    return head + " ".join(words[start : start + most]) + tail

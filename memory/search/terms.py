@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -29,6 +29,9 @@ _DAYS_IN_MONTH = 31
 MAX_TERMS = 3000
 """More words of one side of a turn are not indexed: a pasted book must not cost a turn its speed."""
 MAX_QUESTION_TERMS = 24
+MAX_WORD_CHARS = 64
+MAX_CHARS = 60_000
+"""What stands behind so many characters of one side of a turn is not looked at; `MAX_TERMS` words seldom have more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class SearchWords:
     self_words: frozenset[str] = frozenset()
     other_words: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
+    framing: frozenset[str] = frozenset()
     when: tuple[str, ...] = ()
     time: frozenset[str] = frozenset()
     months: tuple[str, ...] = ()
@@ -55,6 +59,7 @@ def _parse(code: str, data: Mapping[str, Any]) -> SearchWords:
         self_words=frozenset(data["self"].split()),
         other_words=frozenset(data["other"].split()),
         told=frozenset(data["told"].split()),
+        framing=frozenset(data["framing"].split()),
         when=tuple(data["when"]),
         time=frozenset(data["time"].split()),
         months=tuple(data["months"].split()),
@@ -75,25 +80,32 @@ def words_for(code: str | None) -> SearchWords:
     return search_words().get(code or "", SearchWords(code or ""))
 
 
-def split_words(text: str) -> list[str]:
-    """Return the lower-cased words of a text without clitics ('s, 'll); unspaced scripts give pairs of signs.
+def words_at(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the lower-cased words of a text and where they stand: without clitics ('s, 'll), unspaced scripts as pairs.
 
-    Never raises; NUL, punctuation and lone surrogates part words and are dropped.
+    Never raises; NUL, punctuation and lone surrogates part words and are dropped. What is longer than a word can be
+    (a key, an encoded picture) is dropped too.
     """
-    words: list[str] = []
-    for word in _WORD.findall(_without_clitics(text.lower())):
+    for match in _WORD.finditer(_without_clitics(text.lower())):
+        word, at = match[0], match.start()
         if not word.isascii() and _UNSPACED.search(word):
-            words.extend(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        else:
-            words.append(word)
-    return words
+            for i in range(max(1, len(word) - 1)):
+                yield word[i : i + 2], at + i
+        elif len(word) <= MAX_WORD_CHARS:
+            yield word, at
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text as `words_at` finds them."""
+    return [word for word, _ in words_at(text)]
 
 
 _CLITIC = re.compile(r"(?<=\w)['\u2019](?:s|d|m|t|ll|re|ve)\b")
 
 
 def _without_clitics(text: str) -> str:
-    return _CLITIC.sub(" ", text) if "'" in text or "\u2019" in text else text
+    """Return the text with blanks for clitics, so that every other sign stays where it is."""
+    return _CLITIC.sub(lambda found: " " * len(found[0]), text) if "'" in text or "\u2019" in text else text
 
 
 @lru_cache(maxsize=50_000)
@@ -168,9 +180,11 @@ def read_question(
             continue
         terms.setdefault(stem(language.code, word), word)
     lowered = " ".join(text.lower().split())
+    asked = tuple(terms.values())[:MAX_QUESTION_TERMS]
     return Question(
         terms=tuple(terms)[:MAX_QUESTION_TERMS],
-        words=tuple(terms.values())[:MAX_QUESTION_TERMS],
+        words=asked,
+        framing=frozenset(n for n, word in enumerate(asked) if word in data.framing),
         role=_role(words, data) if not people or None in people.values() else None,
         user_ids=frozenset(who for word in words for who in _named(word, people)),
         people=len(set(people.values())),

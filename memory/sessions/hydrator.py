@@ -95,6 +95,10 @@ class Survey:
     """Half-written checkpoint files that were removed."""
 
 
+LONG_CHARS = 2_000
+"""A turn with more characters is worked on beside the loop: a word that nobody said before takes 0.1 ms to stem."""
+
+
 def derive_nothing(_: ConversationTurn) -> Sequence[Statement]:
     """Return no statements: a turn is its row alone."""
     return ()
@@ -118,8 +122,14 @@ class Hydrator:
         self._checkpoints = checkpoints
         self._clock = clock
         self.derive = derive
-        """What belongs to a stored turn beside its row: entries of the search index."""
+        """What belongs to a stored turn beside its row: entries of the search index. Called through `derived`."""
         self.fold = Fold(languages, counter, summary_max_tokens)
+
+    async def derived(self, turn: ConversationTurn) -> Sequence[Statement]:
+        """Return what belongs to the turn beside its row; for a long one it is made in a thread."""
+        if len(turn.user_text) + len(turn.assistant_text) <= LONG_CHARS:
+            return self.derive(turn)
+        return await asyncio.to_thread(self.derive, turn)
 
     async def survey(self) -> Survey:
         """Look around at start: mark what was interrupted, name what has no row. Loads no session.
@@ -243,8 +253,8 @@ class Hydrator:
         """Make database and checkpoint agree with what was found; the database first, since it is the truth."""
         statements = repairs(evidence, plan, hydrated.state)
         if statements:
-            healed = (logged.turn for logged in (*plan.missing, *plan.damaged))
-            await self._store.db.write(*statements, *(each for turn in healed for each in self.derive(turn)))
+            healed = [logged.turn for logged in (*plan.missing, *plan.damaged)]
+            await self._store.db.write(*statements, *[each for turn in healed for each in await self.derived(turn)])
             wrote = {statement.name for statement in statements}
             hydrated = replace(
                 hydrated, version=1 if evidence.row is None else hydrated.version + ("update_session" in wrote)

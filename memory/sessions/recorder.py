@@ -283,7 +283,7 @@ class Recorder:
                     update_id=exchange.update_id,
                 ),
                 *([snapshot_row(packet, turn.turn_id)] if packet else []),
-                *self._hydrator.derive(turn),
+                *await self._hydrator.derived(turn),
                 *also,
             )
             point("after_commit")

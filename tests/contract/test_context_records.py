@@ -89,8 +89,8 @@ class FixedSearcher:
         self.found = list(found)
         self.asked = []
 
-    async def search(self, conversation_id, query, **how):
-        self.asked.append((conversation_id, query, how))
+    async def search(self, query):
+        self.asked.append(query)
         return self.found
 
 
@@ -268,10 +268,10 @@ async def test_a_short_question_is_searched_with_what_it_follows(store, desk):
     searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"))
     state = await desk.session("s_1", ["tell me of the boat"], ended_at_ms=NOW_MS)
     packet = await assembler(store, searcher).packet(state, "and where?", now_ms=NOW_MS)
-    _, query, how = searcher.asked[0]
+    (query,) = searcher.asked
 
-    assert query == "and where? tell me of the boat"
-    assert how["exclude_turn_ids"] == ["s_1_1"]
+    assert query.text == "and where? tell me of the boat"
+    assert query.exclude_turn_ids == ["s_1_1"]
     assert "the boat is red" in reference_text(packet)
 
 
@@ -318,7 +318,7 @@ async def test_nothing_of_other_sessions_reaches_a_fresh_one(store, desk):
 
     assert "SECRET" not in reference_text(packet) + packet.bootstrap
     assert "of my own" in reference_text(packet)
-    assert searcher.asked[0][2]["session_ids"] == ["s_1"]
+    assert searcher.asked[0].session_ids == ["s_1"]
     assert (reference_text(control) + control.bootstrap).count("SECRET") >= 5
 
 

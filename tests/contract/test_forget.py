@@ -15,6 +15,7 @@ from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
 from memory.ports import Statement
 from memory.privacy.forget import ForgetRequest, Forgetter, database_files
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.sessions.hydrator import Hydrator
 from memory.state.state_manager import close_loop, live_loops
@@ -169,7 +170,7 @@ async def test_the_rest_of_the_session_goes_on(memory, forgetter, say):
     assert "zebrafish" not in state.model_dump_json().lower()
     found = await memory.hydrator.hydrate(session.session_id, dry_run=True)
     assert (found.report.warnings, found.report.turns_healed) == ((), 0)
-    items = await Searcher(memory.db, LANGUAGES).search(HERE, "where is the ferry?")
+    items = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "where is the ferry?"))
     assert items[0].ref == turns[0].turn_id
     (later,) = await say(session, "And the ferry back?")
     assert later.seq == 14

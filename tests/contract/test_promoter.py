@@ -9,6 +9,7 @@ import memory as package
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter, due, read_memory_row
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.sessions.recorder import Recorder
 from memory.testing import make_exchange, make_turn, open_memory
@@ -61,7 +62,7 @@ async def test_a_fact_is_kept_with_its_provenance_and_found(memory, promoter, se
 
     (stored,) = await kept(memory)
     assert (stored.turn_id, stored.session_id, stored.at_ms) == (turn.turn_id, session_id, turn.created_at_ms)
-    found = await Searcher(memory.db, LANGUAGES).search(HERE, "what is my sister called?")
+    found = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "what is my sister called?"))
     assert ("memory", stored.memory_id) in [(item.source, item.ref) for item in found]
 
 
@@ -78,7 +79,7 @@ async def test_a_newer_value_supersedes_and_both_stay(memory, promoter, session_
         "t_1",
         new.memory_id,
     )
-    found = await Searcher(memory.db, LANGUAGES).search(HERE, "where do I live?")
+    found = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "where do I live?"))
     assert old.memory_id not in [item.ref for item in found]
 
 

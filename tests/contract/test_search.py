@@ -7,6 +7,7 @@ import pytest
 import memory
 from memory.language.languages import Languages
 from memory.ports import Statement
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_memory, index_turn, merge_index, unindex_memory
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
@@ -74,7 +75,7 @@ async def test_finds_what_was_said(say, searcher):
     """A question in other forms of the words finds the turn, with its place, its reasons and its cost."""
     await say(*talk("Nothing new today", "We bought a sailing boat in Lisbon", "It rains"))
 
-    (first, *_) = await searcher.search(HERE, "Where did we buy the boat?", limit=2)
+    (first, *_) = await searcher.search(Query(HERE, "Where did we buy the boat?", limit=2))
 
     assert (first.ref, first.source, first.seq, first.session_id) == ("t_2", "turn", 2, "s_1")
     assert first.text == "User: We bought a sailing boat in Lisbon\nAssistant: Noted."
@@ -97,14 +98,14 @@ async def test_finds_in_other_languages(say, searcher, language, said, asked):
     """Forms of a word are found in each language, whichever the question seems to be in."""
     await say(*talk("…", said, "!", language=language))
 
-    assert refs(await searcher.search(HERE, asked, limit=1)) == ["t_2"]
+    assert refs(await searcher.search(Query(HERE, asked, limit=1))) == ["t_2"]
 
 
 async def test_keeps_conversations_apart(say, searcher):
     """Nothing of another conversation is ever found."""
     await say(*talk("the password is swordfish"))
 
-    assert await searcher.search("tg:1:2:0", "swordfish password") == []
+    assert await searcher.search(Query("tg:1:2:0", "swordfish password")) == []
 
 
 async def test_keeps_a_fresh_session_apart(say, searcher):
@@ -113,15 +114,15 @@ async def test_keeps_a_fresh_session_apart(say, searcher):
     fresh = make_turn(seq=1, turn_id="t_f", session_id="s_2", user_text="a remark on the harbour, long and winding")
     await say(*old, fresh)
 
-    assert refs(await searcher.search(HERE, "harbour plan", session_ids={"s_2"})) == ["t_f"]
-    assert await searcher.search(HERE, "harbour plan", session_ids=()) == []
+    assert refs(await searcher.search(Query(HERE, "harbour plan", session_ids={"s_2"}))) == ["t_f"]
+    assert await searcher.search(Query(HERE, "harbour plan", session_ids=())) == []
 
 
 async def test_leaves_out_what_history_shows(say, searcher):
     """A turn that is excluded is not found, even when it fits best."""
     await say(*talk("the harbour is deep", "harbour", "the harbour closes at nine"))
 
-    assert "t_2" not in refs(await searcher.search(HERE, "harbour", exclude_turn_ids={"t_2"}))
+    assert "t_2" not in refs(await searcher.search(Query(HERE, "harbour", exclude_turn_ids={"t_2"})))
 
 
 async def test_date_finds_what_no_word_fits(say, searcher):
@@ -131,7 +132,7 @@ async def test_date_finds_what_no_word_fits(say, searcher):
         *(make_turn(seq=n, user_text=f"sunny {n}", created_at_ms=1_767_225_600_000 + n * 9 * day_ms) for n in (1, 2, 3))
     )
 
-    found = await searcher.search(HERE, "What did I tell you on 19 January 2026?", limit=1)
+    found = await searcher.search(Query(HERE, "What did I tell you on 19 January 2026?", limit=1))
 
     assert refs(found) == ["t_2"]
 
@@ -140,7 +141,7 @@ async def test_words_without_meaning_find_nothing(say, searcher):
     """A query of stop words, signs or nothing finds nothing and raises nothing."""
     await say(*talk("and so it was"))
 
-    assert [await searcher.search(HERE, query) for query in ("", "and so it was", "?!", '"')] == [[], [], [], []]
+    assert [await searcher.search(Query(HERE, query)) for query in ("", "and so it was", "?!", '"')] == [[], [], [], []]
 
 
 async def test_indexing_again_changes_nothing(say, db, searcher, languages):
@@ -149,7 +150,7 @@ async def test_indexing_again_changes_nothing(say, db, searcher, languages):
     await say(turn)
     await db.write(index_turn(turn, languages))
 
-    assert refs(await searcher.search(HERE, "harbour")) == ["t_1"]
+    assert refs(await searcher.search(Query(HERE, "harbour"))) == ["t_1"]
 
 
 async def test_long_answer_is_shown_by_its_passage(say, searcher):
@@ -157,7 +158,7 @@ async def test_long_answer_is_shown_by_its_passage(say, searcher):
     filler = " ".join(f"filler{n}" for n in range(500))
     await say(make_turn(user_text="Tell me", assistant_text=f"{filler} the harbour pilot is called Ines {filler}"))
 
-    (found,) = await searcher.search(HERE, "harbour pilot")
+    (found,) = await searcher.search(Query(HERE, "harbour pilot"))
 
     assert "harbour pilot is called Ines" in found.text
     assert found.text.count("…") == 2
@@ -181,15 +182,15 @@ async def test_memory_is_found_until_it_is_superseded(db, searcher, languages):
         params = {"memory_id": memory_id, "conversation_id": HERE, "session_id": "s_1", "text": text}
         await db.write(Statement("test_insert_memory", params), index_memory(fact, HERE, languages))
 
-    assert set(refs(await searcher.search(HERE, "what is the dog called?"))) == {"m_1", "m_2"}
+    assert set(refs(await searcher.search(Query(HERE, "what is the dog called?")))) == {"m_1", "m_2"}
 
     await db.write(unindex_memory("m_1"))
 
-    assert refs(await searcher.search(HERE, "what is the dog called?")) == ["m_2"]
+    assert refs(await searcher.search(Query(HERE, "what is the dog called?"))) == ["m_2"]
 
     await db.write(Statement("test_forget_memory", {"memory_id": "m_2"}))
 
-    assert await searcher.search(HERE, "what is the dog called?") == []
+    assert await searcher.search(Query(HERE, "what is the dog called?")) == []
 
 
 async def test_forgotten_turn_leaves_no_readable_byte(say, db, searcher, tmp_path):
@@ -199,7 +200,7 @@ async def test_forgotten_turn_leaves_no_readable_byte(say, db, searcher, tmp_pat
     await db.write(Statement("test_forget_turn", {"turn_id": "t_2"}), merge_index())
     await db.wal_truncate()
 
-    assert "t_2" not in refs(await searcher.search(HERE, "what is the code word zanzibarium?"))
+    assert "t_2" not in refs(await searcher.search(Query(HERE, "what is the code word zanzibarium?")))
     assert not [file for file in tmp_path.iterdir() if b"zanzibar" in file.read_bytes()]
 
 
@@ -215,7 +216,7 @@ async def test_same_question_same_answer(say, searcher):
     """The order is the same each time, equal turns newest first."""
     await say(*(make_turn(seq=n, session_id=f"s_{n}", turn_id=f"t_{n}", user_text="harbour") for n in range(1, 6)))
 
-    first = await searcher.search(HERE, "harbour")
+    first = await searcher.search(Query(HERE, "harbour"))
 
     assert refs(first) == ["t_5", "t_4", "t_3", "t_2", "t_1"]
-    assert await searcher.search(HERE, "harbour") == first
+    assert await searcher.search(Query(HERE, "harbour")) == first

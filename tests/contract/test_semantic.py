@@ -10,6 +10,7 @@ import pytest
 import memory
 from memory.language.languages import Languages
 from memory.ports import Statement
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import LEAST, Semantic
 from memory.storage.migrate import migrate
@@ -120,7 +121,7 @@ async def test_without_the_extra_nothing_is_made(db, say, languages):
 
     await semantic.run()
     semantic.wake()
-    (found,) = await Searcher(db, languages, semantic=semantic).search(HERE, "Which boat?", limit=1)
+    (found,) = await Searcher(db, languages, semantic=semantic).search(Query(HERE, "Which boat?", limit=1))
 
     assert await semantic.catch_up() == 0
     assert await vectors(db) == []
@@ -169,9 +170,9 @@ async def test_finds_what_means_the_same(say, searcher, semantic):
     """A question finds a turn that has none of its words, and the breakdown shows why; without vectors it does not."""
     await say(*talk("we bought a boat", *SMALL_TALK))
 
-    assert await searcher.search(HERE, "Which vessel?") == []
+    assert await searcher.search(Query(HERE, "Which vessel?")) == []
     await semantic.catch_up()
-    (first, *_) = await searcher.search(HERE, "Which vessel?")
+    (first, *_) = await searcher.search(Query(HERE, "Which vessel?"))
 
     assert first.ref == "t_1"
     assert first.breakdown["dense"] > 0
@@ -183,7 +184,7 @@ async def test_a_statement_brings_what_it_hints_at(say, searcher, semantic):
     await say(*talk("we bought a boat", *SMALL_TALK))
     await semantic.catch_up()
 
-    found = await searcher.search(HERE, "I love sailing on a yacht near lamps and chairs.")
+    found = await searcher.search(Query(HERE, "I love sailing on a yacht near lamps and chairs."))
 
     assert found[0].ref == "t_1"
     assert {"t_6", "t_7"} <= {item.ref for item in found[:4]}
@@ -196,7 +197,7 @@ async def test_a_fresh_session_finds_only_its_own(say, searcher, semantic):
     await say(make_turn(seq=1, turn_id="t_f", session_id="s_2", user_text="the ship is fast", assistant_text=""))
     await semantic.catch_up()
 
-    found = await searcher.search(HERE, "Which vessel?", session_ids=["s_2"])
+    found = await searcher.search(Query(HERE, "Which vessel?", session_ids=["s_2"]))
 
     assert [item.ref for item in found] == ["t_f"]
 
@@ -206,7 +207,7 @@ async def test_what_history_shows_takes_no_place(say, searcher, semantic):
     await say(*talk("we bought a boat", *SMALL_TALK))
     await semantic.catch_up()
 
-    found = await searcher.search(HERE, "Which vessel?", exclude_turn_ids=["t_1"])
+    found = await searcher.search(Query(HERE, "Which vessel?", exclude_turn_ids=["t_1"]))
 
     assert "t_1" not in {item.ref for item in found}
 
@@ -215,11 +216,11 @@ async def test_new_turns_join_what_is_held(say, searcher, semantic):
     """What was said after the first search is found by the next one, once it has its vector."""
     await say(*talk(*SMALL_TALK))
     await semantic.catch_up()
-    await searcher.search(HERE, "Which vessel?")
+    await searcher.search(Query(HERE, "Which vessel?"))
     await say(make_turn(seq=20, user_text="we bought a boat", assistant_text=""))
     await semantic.catch_up()
 
-    assert (await searcher.search(HERE, "Which vessel?"))[0].ref == "t_20"
+    assert (await searcher.search(Query(HERE, "Which vessel?")))[0].ref == "t_20"
 
 
 async def test_a_few_texts_tell_nothing(say, searcher, semantic):
@@ -227,31 +228,31 @@ async def test_a_few_texts_tell_nothing(say, searcher, semantic):
     await say(*talk("we bought a boat", *SMALL_TALK[: LEAST - 2]))
     await semantic.catch_up()
 
-    assert await searcher.search(HERE, "Which vessel?") == []
+    assert await searcher.search(Query(HERE, "Which vessel?")) == []
 
 
 async def test_forgetting_takes_the_vectors_along(db, say, searcher, semantic):
     """P13: with a turn its vectors go, from the table and, when told, from memory."""
     await say(*talk("we bought a boat", *SMALL_TALK))
     await semantic.catch_up()
-    await searcher.search(HERE, "Which vessel?")
+    await searcher.search(Query(HERE, "Which vessel?"))
 
     await db.write(Statement("test_forget_turn", {"turn_id": "t_1"}))
     searcher.clear_cache()
 
     assert all(ref and ref != "t_1" for ref, *_ in await vectors(db))
-    assert "t_1" not in {item.ref for item in await searcher.search(HERE, "Which vessel?")}
+    assert "t_1" not in {item.ref for item in await searcher.search(Query(HERE, "Which vessel?"))}
 
 
 async def test_what_is_held_shows_nothing_forgotten(db, say, searcher, semantic):
     """Even before memory is told, a forgotten turn is not found."""
     await say(*talk("we bought a boat", *SMALL_TALK))
     await semantic.catch_up()
-    await searcher.search(HERE, "Which vessel?")
+    await searcher.search(Query(HERE, "Which vessel?"))
 
     await db.write(Statement("test_forget_turn", {"turn_id": "t_1"}))
 
-    assert "t_1" not in {item.ref for item in await searcher.search(HERE, "Which vessel?")}
+    assert "t_1" not in {item.ref for item in await searcher.search(Query(HERE, "Which vessel?"))}
 
 
 async def test_forgotten_while_its_vector_was_made(db, say, semantic, embedder):
@@ -310,5 +311,5 @@ async def test_words_find_when_the_model_fails(say, searcher, semantic, embedder
     embedder.before = broken
 
     for _ in range(2):
-        assert [item.ref for item in await searcher.search(HERE, "Which boat?")][:1] == ["t_1"]
+        assert [item.ref for item in await searcher.search(Query(HERE, "Which boat?"))][:1] == ["t_1"]
     assert caplog.text.count("words alone") == 1

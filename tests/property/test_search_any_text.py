@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import memory
 from memory.language.languages import Languages
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.terms import index_terms, split_words
 from memory.storage.migrate import migrate
@@ -61,8 +62,8 @@ def test_any_text_can_be_stored_and_asked(said, asked):
         try:
             await db.write(*(s for turn in turns for s in (insert_turn(turn, ""), index_turn(turn, languages))))
             searcher = Searcher(db, languages)
-            found = await searcher.search(HERE, asked, limit=3)
-            again = await searcher.search(HERE, f"{storable[0]} lighthouse", language="en", limit=10)
+            found = await searcher.search(Query(HERE, asked, limit=3))
+            again = await searcher.search(Query(HERE, f"{storable[0]} lighthouse", language="en", limit=10))
         finally:
             await db.close()
         return found, again

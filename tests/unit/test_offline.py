@@ -16,6 +16,7 @@ from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.state.state_manager import apply_turn, new_state, read_turn
 from memory.storage.migrate import migrate
@@ -422,8 +423,8 @@ async def test_a_fresh_session_asks_the_search_for_itself_alone():
     asked: list[Any] = []
 
     class Leaky:
-        async def search(self, _conversation_id: str, _query: str, **how: Any) -> list[RetrievedItem]:
-            asked.append(how["session_ids"])
+        async def search(self, query: Query) -> list[RetrievedItem]:
+            asked.append(query.session_ids)
             return [RetrievedItem(source="turn", ref="t_s_1_1", text="", at_ms=0, score=1.0)]
 
     talk.searcher = Leaky()

@@ -4,7 +4,16 @@ import pytest
 
 from memory.language.languages import Languages
 from memory.search.retriever import DayOf
-from memory.search.terms import index_terms, read_question, search_words, split_words, stem
+from memory.search.terms import (
+    MAX_WORD_CHARS,
+    index_terms,
+    read_question,
+    search_words,
+    split_words,
+    stem,
+    words_at,
+    words_for,
+)
 
 NOW_MS = 1_779_000_000_000
 """17 May 2026."""
@@ -107,3 +116,25 @@ def test_dates_are_read(languages, code, text, day):
 def test_may_is_not_always_a_month(languages):
     """The verb "may" names no month."""
     assert read(languages, "What may I eat?").days == ()
+
+
+def test_what_is_longer_than_a_word_is_no_term():
+    """A key or an encoded picture is neither indexed nor looked for."""
+    longest = "a" * MAX_WORD_CHARS
+
+    assert split_words(f"the key {'0f' * 40} opens {longest}") == ["the", "key", "opens", longest]
+
+
+def test_framing_words_are_known_in_every_language(languages):
+    """How something is asked for is told from what is asked for."""
+    question = read(languages, "How many boats did we mention?")
+
+    assert {question.words[n] for n in question.framing} == {"many", "mention"}
+    assert all(words_for(code).framing for code in languages.codes)
+
+
+def test_words_are_found_where_they_stand():
+    """Clitics leave the places of what follows them as they are."""
+    text = "Ines's boat isn't the pilot's"
+
+    assert all(text[at : at + len(word)].lower() == word for word, at in words_at(text))

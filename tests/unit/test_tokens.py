@@ -76,3 +76,11 @@ def test_nothing_is_loaded_before_it_is_needed():
 
     assert loads == []
     assert "memory.context.tokens" in sys.modules
+
+
+def test_a_very_long_text_is_estimated_from_its_ends():
+    """The beginning and the end of a pasted book stand for what is between them."""
+    counter = TiktokenCounter()
+    said = "We sail to the harbour tomorrow morning. "
+
+    assert counter.count(5_000 * said) == pytest.approx(5_000 * counter.count(said), rel=0.15)

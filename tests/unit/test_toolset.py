@@ -17,6 +17,7 @@ from bot.answers.tools import MAX_CALLS, Toolbox, Tools, moment_of
 from bot.tables import BOT_TABLES
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.search.query import Query
 from memory.state import state_manager
 from memory.testing import make_state, open_memory
 from memory.types import ConversationContextPacket, RetrievedItem
@@ -58,10 +59,10 @@ class Found:
 
     def __init__(self, *items: RetrievedItem) -> None:
         self.items = list(items)
-        self.asked: dict[str, Any] = {}
+        self.asked: Query | None = None
 
-    async def search(self, conversation_id: str, query: str, **options: Any) -> list[RetrievedItem]:
-        self.asked = {"conversation_id": conversation_id, "query": query, **options}
+    async def search(self, query: Query) -> list[RetrievedItem]:
+        self.asked = query
         return self.items
 
 
@@ -189,7 +190,7 @@ async def test_a_fresh_session_searches_itself_only():
     box = make_box(make_ask(state=make_state().model_copy(update={"isolated": True})), searcher=searcher)
 
     assert "Nothing was found" in await box.search_past("secret")
-    assert searcher.asked["session_ids"] == [make_state().session_id]
+    assert searcher.asked.session_ids == [make_state().session_id]
 
 
 async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():

@@ -22,6 +22,7 @@ from memory.errors import ContinuityError
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import clean, plain_sentence
+from memory.search.query import Query
 from memory.state.loops import ALIVE
 from memory.state.state_manager import apply_turn, read_turn, session_title
 from memory.storage.store import Store
@@ -152,7 +153,7 @@ class OfflineResponder:
             return []
         alone = [ask.state.session_id] if ask.state.isolated else None
         found = await self._searcher.search(
-            ask.conversation_id, topic, session_ids=alone, limit=MAX_FOUND, now_ms=ask.now_ms
+            Query(ask.conversation_id, topic, session_ids=alone, limit=MAX_FOUND, now_ms=ask.now_ms)
         )
         refs = [item.ref for item in found if item.source == "turn"]
         turns = [turn for ref in refs if (turn := await self._store.turn(ref))]

@@ -1,0 +1,57 @@
+"""Passages of long texts: where each begins, and the whole sentences that a passage is shown with. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory.search.retriever import PASSAGE_TERMS
+from memory.search.terms import MAX_CHARS, MAX_TERMS, words_at, words_for
+
+CHARS_PER_WORD = 8
+"""An excerpt of so many words may have so many characters each: a passage of code or of links stays short too."""
+LEAD_CHARS = 160
+"""A passage is shown from the beginning of its first sentence if that is at most so far before it."""
+LITTLE_MORE = 1.25
+"""A text that is longer by less than this is not cut."""
+_SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d]*\s+|[\u3002\uff01\uff1f]|\n\s*")
+
+
+def passage_starts(text: str, code: str) -> list[int]:
+    """Return where in the text each passage of indexed terms begins; the first at 0, none behind what is indexed."""
+    stop = words_for(code).stop
+    starts, terms = [0], 0
+    for word, at in words_at(text[:MAX_CHARS]):
+        if word in stop:
+            continue
+        if terms and not terms % PASSAGE_TERMS:
+            starts.append(at)
+        terms += 1
+        if terms == MAX_TERMS:
+            break
+    return starts
+
+
+def excerpt(text: str, starts: Sequence[int], passage: int, most_words: int) -> str:
+    """Return the text, or of a long one the sentences of a passage, about `most_words`, marked where it was cut."""
+    text = text.strip() if len(starts) == 1 else text
+    if len(text) <= most_words * CHARS_PER_WORD and len(text.split()) <= most_words * LITTLE_MORE:
+        return text.strip()
+    passage = min(passage, len(starts) - 1)
+    begin = _sentence_begin(text, starts[passage])
+    most_chars = most_words * CHARS_PER_WORD
+    words = text[begin : begin + most_chars].split(" ")
+    shown = " ".join(words[:most_words])
+    after = starts[passage + 1] - begin if passage + 1 < len(starts) else len(shown)
+    end = _SENTENCE_END.search(shown, min(after, len(shown)))
+    shown = (shown[: end.end()] if end else shown).strip()
+    cut = begin + len(shown) < len(text.rstrip())
+    return ("… " if begin else "") + shown + (" …" if cut else "")
+
+
+def _sentence_begin(text: str, at: int) -> int:
+    """Return where the sentence begins in which the place stands, or the place itself when that is far before it."""
+    ends = [end.end() for end in _SENTENCE_END.finditer(text, max(0, at - LEAD_CHARS), at)]
+    if ends:
+        return ends[-1]
+    return 0 if at <= LEAD_CHARS else at

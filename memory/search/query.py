@@ -1,0 +1,28 @@
+"""What a search is asked for: the text, where it may look, and what bears on the order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question to the past of a conversation."""
+
+    conversation_id: str
+    text: str
+    """Of a very long one the beginning and the end are read."""
+    session_ids: Collection[str] | None = None
+    """Only these sessions are searched (one that was started fresh); None: all of the conversation."""
+    exclude_turn_ids: Collection[str] = ()
+    """Turns that are shown anyway."""
+    limit: int = 12
+    now_ms: int = 0
+    """For what is recent and what "yesterday" is; 0: neither matters."""
+    language: str | None = None
+    """The code of the text's language, None to have it guessed."""
+    names: Mapping[str, int | None] = field(default_factory=dict)
+    """The people of a chat of several: first name → user id, None for the assistant."""
+    open_turn_ids: Collection[str] = ()
+    """What open loops rest on, preferred."""
