@@ -360,7 +360,7 @@ class App:
 
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
-        self._behind(asyncio.to_thread(self.mind.languages.warm), "languages")
+        self._behind(asyncio.to_thread(self.memory.languages.warm), "languages")
         await self.jobs.start()
         if self.gate.code:
             self._announce(
