@@ -238,7 +238,7 @@ class ConversationMemory:
             counter,
             clock,
             summary_max_tokens=budget.summary_tokens,
-            derive=lambda turn: (index_turn(turn, languages),),
+            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages),),
         )
         recorder = Recorder(
             store,

@@ -16,6 +16,8 @@ LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
 Owner = Literal["user", "assistant"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
+CARE = "care"
+"""`action_name` of a turn in which somebody in distress was answered with care."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
 
 
@@ -64,6 +66,11 @@ class ConversationTurn(Contract):
     def tokens(self) -> int:
         """Tokens of the whole turn, as stored when it was written."""
         return self.user_tokens + self.assistant_tokens + self.tool_tokens
+
+    @property
+    def unfiled(self) -> bool:
+        """True when nothing may be noted, listed, indexed or summed up from it: it stays in the talk alone."""
+        return self.action_name == CARE
 
 
 class Topic(Contract):

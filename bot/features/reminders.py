@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from bot import replies
+from bot.answers.care import care
 from bot.answers.remind_first import repeats, set_text, undo_button
 from bot.delivery.outbox import Message, Target
 from bot.intake.updates import Envelope
@@ -57,6 +58,10 @@ class Reminders:
         now_ms = services.clock.now_ms()
         if not said:
             await self._say(envelope, replies.REMIND_HOW.format(zone=zone, when=when_text(now_ms, now_ms, zone)))
+            return
+        caring = care(said)
+        if caring:
+            await self._say(envelope, caring.text)
             return
         language = services.languages.detect(said, envelope.language or "en")
         timed = await asyncio.to_thread(parse_when, said, now_ms, zone, language)  # odd dates load a library

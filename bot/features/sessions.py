@@ -78,7 +78,7 @@ class Sessions:
             turns=replies.plural(row.turn_count, "turn"),
             ago=replies.ago(services.clock.now_ms() - row.last_turn_at_ms),
         )
-        if last:
+        if last and not last[0].unfiled:
             text += replies.CONTINUED_LAST.format(user=replies.shorten(last[0].user_text, QUOTED_CHARS))
         await self._changing(
             envelope,

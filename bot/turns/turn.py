@@ -10,6 +10,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from bot import replies
+from bot.answers.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.delivery.commit import until_stored
 from bot.delivery.local import LocalAnswer
@@ -78,6 +79,9 @@ class Turns:
         """
         if text is not None:
             await self._answer(batch, turn_id, text)
+            return
+        if care(batch_text(batch)):  # nobody in distress waits for a tap on what to carry forward
+            await self._answer(batch, turn_id, None)
             return
         state = await self._session(batch)
         for together, each_id in await self.door.enter(batch, turn_id, state):
@@ -155,7 +159,10 @@ class Turns:
         return ask, packet
 
     async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
-        """Return the answer, why there is none, or None when the user stopped it."""
+        """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all."""
+        caring = care(ask.text)
+        if caring:
+            return caring
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
             return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
         key = ask.conversation_id

@@ -49,7 +49,7 @@ def candidates(turn: ConversationTurn, languages: Languages) -> list[MemoryCandi
     Only the user's own words count: nothing from forwarded or quoted text, from questions or from the assistant. Each
     text is one sentence in the user's words; the subject is normalised, so that a newer value competes with the older.
     """
-    if turn.third_party:
+    if turn.third_party or turn.unfiled:
         return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     found: dict[str, MemoryCandidate] = {}

@@ -102,12 +102,12 @@ def read_turns(
     """Return the turns as clauses, in order. `known` are names from before; a foreign text is no word of the person."""
     language = main_language(turns, languages, default_language)
     frame = Frame(language, zone, known | names_of(turns, language))
-    return [_said(turn, place, frame) for place, turn in enumerate(turns)]
+    return [_said(turn, place, frame) for place, turn in enumerate(turns) if not turn.unfiled]
 
 
 def main_language(turns: Sequence[ConversationTurn], languages: Languages, default: str) -> Language:
     """Return the language in which the person writes: that of all their messages together."""
-    text = " ".join(turn.user_text for turn in turns[-40:] if not turn.third_party)
+    text = " ".join(turn.user_text for turn in turns[-40:] if not (turn.third_party or turn.unfiled))
     return languages.detect(text, default) if text.strip() else languages.get(default)
 
 

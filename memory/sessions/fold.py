@@ -38,7 +38,7 @@ class Fold:
             moved = state_manager.apply_turn(state, turn, self.languages)
         except Exception:
             log.exception("turn %s was stored, but nothing could be read from it", turn.turn_id)
-            moved = _counted(state, turn)
+            moved = state_manager.counted(state, turn)
         moved = moved.model_copy(update={"last_turn_digest": logged.digest})
         return self.summarize(moved, (*recent, turn))
 
@@ -60,17 +60,3 @@ class Fold:
         except Exception:
             log.exception("the last turns of session %s could not be summed up", state.session_id)
             return ""
-
-
-def _counted(state: SessionState, turn: ConversationTurn) -> SessionState:
-    return state.model_copy(
-        update={
-            "status": "active",
-            "last_intent": turn.intent,
-            "last_response_type": turn.response_type,
-            "turn_count": state.turn_count + 1,
-            "last_seq": turn.seq,
-            "last_turn_id": turn.turn_id,
-            "last_turn_at_ms": turn.created_at_ms,
-        }
-    )

@@ -98,6 +98,8 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     """
     if turn.seq <= state.last_seq:
         return state
+    if turn.unfiled:
+        return counted(state, turn)
     known = languages.get(turn.language) if turn.language else None
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
@@ -108,7 +110,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     loops = loop_rules.add(loops, _passed_over(state, pending, own), moment, language)
     answering = bool(state.pending_clarifications)
     shifted = topic_rules.is_shift(state.active_topics, reading.user, language, answering=answering)
-    return state.model_copy(
+    return counted(state, turn).model_copy(
         update={
             "status": "awaiting_clarification" if pending else "active",
             "active_topics": topic_rules.touch(
@@ -118,6 +120,15 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
             "pending_clarifications": pending,
             "resolved_entities": _entities(state, turn, loops, language),
             "active_job_refs": tuple(dict.fromkeys((*state.active_job_refs, *turn.job_refs)))[-MAX_JOB_REFS:],
+        }
+    )
+
+
+def counted(state: SessionState, turn: ConversationTurn) -> SessionState:
+    """Return the state with the turn counted and nothing read from it."""
+    return state.model_copy(
+        update={
+            "status": "active",
             "last_intent": turn.intent,
             "last_response_type": turn.response_type,
             "turn_count": state.turn_count + 1,
@@ -346,6 +357,7 @@ __all__ = [
     "apply_turn",
     "begin_job",
     "close_loop",
+    "counted",
     "end_job",
     "live_loops",
     "new_state",

@@ -191,6 +191,8 @@ def lasting_notes(turns: Iterable[ConversationTurn], languages: Languages) -> li
 
 
 def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
+    if turn.unfiled:
+        return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     speaker = "forwarded text" if turn.third_party else USER
     return [

@@ -10,6 +10,7 @@ from loopback.model import Gate
 from story import PERSON, answered, answers_to, rows
 
 from bot.features.continuity.gate import GOES_ON
+from memory.language.distress import caring_answer
 
 pytestmark = pytest.mark.acceptance
 FRIEND = 4712
@@ -89,6 +90,16 @@ async def test_the_first_message_after_a_silence_waits_for_the_users_word(api, m
     assert offer.buttons[2][0].startswith("✕ ")
     assert len(model.requests) == 1
     assert rows(bot, "SELECT state FROM inbox ORDER BY position DESC LIMIT 1") == [("parked",)]
+
+
+async def test_distress_does_not_wait_for_a_tap(api, model, bot_process):
+    """After a silence others are asked first what to carry forward; somebody in distress is answered at once."""
+    bot = await bot_process()
+    await yesterday(api, bot)
+    api.people.says(PERSON, "ich will nicht mehr leben")
+
+    assert (await shows(api, "findahelpline.com")).text == caring_answer("de")
+    assert len(model.requests) == 1
 
 
 async def test_after_continue_the_context_is_in_the_first_prompt_only(api, model, bot_process):

@@ -50,7 +50,7 @@ class Held:
 
 def notes_of(turn: ConversationTurn, languages: Languages) -> tuple[Note, ...]:
     """Return what the user states in a turn; nothing from forwarded text, questions, requests or suppositions."""
-    if turn.third_party or not turn.user_text.strip():
+    if turn.third_party or turn.unfiled or not turn.user_text.strip():
         return ()
     read = _read(turn.user_text, turn.language, languages)
     return tuple(

@@ -183,6 +183,8 @@ def quotes_of(
     wanted = stems(topic, code)
     quotes: dict[str, Quote] = {}
     for turn in turns:
+        if turn.unfiled:
+            continue
         sides = [(turn.user_text, "user" if turn.user_id == user_id else "other")]
         if turn.action_name not in OWN_ACTIONS:
             sides.append((turn.assistant_text, "assistant"))
@@ -341,6 +343,8 @@ def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
     """Return what the user's statements are about; what they asked the concierge, and what it said, is no topic."""
     counts: Counter[str] = Counter()
     for turn in turns:
+        if turn.unfiled:
+            continue
         counts.update(_telling(turn.user_text, turn.language, turn.action_name in OWN_ACTIONS, languages))
     return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
 
