@@ -172,11 +172,13 @@ class App:
             ids=self.ids,
             budget=settings.budget(),
             session_gap_s=settings.session_gap_ms / 1000,
+            zone_of=self._zone_of,
             extensions=[BOT_TABLES],
             exclusive=False,
             background=False,
         )
         self.db = self.memory.db
+        self.people = People(self.db, self.clock, settings.continuity_timezone)
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
@@ -191,6 +193,9 @@ class App:
             )
         )
         self.gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=await self._paired())
+
+    async def _zone_of(self, user_id: int | None) -> str:
+        return (await self.people.time_zone(user_id)).name
 
     async def _paired(self) -> set[int]:
         return {row["user_id"] for row in await self.db.read("people_all") if row["allowed"]}
@@ -243,8 +248,7 @@ class App:
         await self.delivery.open(self.me.bot_id)
         self.committer = Committer(self.db, self.inbox, self.outbox, self.delivery)
         self.jobs = Jobs(self.db, self.clock, self.committer, self.memory.recorder, self.me.bot_id)
-        people = People(self.db, self.clock, settings.continuity_timezone)
-        personas = Personas(people, settings.continuity_persona)
+        personas = Personas(self.people, settings.continuity_persona)
         self.services = Services(
             settings=settings,
             me=self.me,
@@ -270,11 +274,12 @@ class App:
                 next_has_tools=settings.continuity_model != "offline",
             ),
             waiting=self.waiting,
-            people=people,
+            people=self.people,
             jobs=self.jobs,
             personas=personas,
             bootstrap=self.memory.bootstrap,
             meters=self.meters,
+            readings=self.memory.readings,
         )
         self.memory.db.on_commit = self.meters.commit.observe
         self.delivery.on_failure = self.meters.failed

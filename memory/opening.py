@@ -25,6 +25,8 @@ from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Locked, StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
+from memory.notes.readings import Readings, ZoneOf, utc
+from memory.notes.store import ask_to_read
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgetter, database_files
 from memory.search.embeddings import Embedder
@@ -126,6 +128,7 @@ class _Given:
     write_summary: SummaryWriter | None
     embedder: Callable[[], Embedder | None]
     promoting: bool
+    zone_of: ZoneOf
     session_gap_s: float
     max_live_sessions: int
 
@@ -152,6 +155,7 @@ class ConversationMemory:
     recorder: Recorder
     assembler: Assembler
     compactor: Compactor
+    readings: Readings
     bootstrap: Bootstrap
     forgetter: Forgetter
     session_gap_ms: int
@@ -174,6 +178,7 @@ class ConversationMemory:
         write_summary: SummaryWriter | None = None,
         embedder: Callable[[], Embedder | None] | None = load_embedder,
         promoting: bool = True,
+        zone_of: ZoneOf = utc,
         session_gap_s: float = SESSION_GAP_S,
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
@@ -186,8 +191,9 @@ class ConversationMemory:
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), and whether facts are kept beyond their session (`promoting`). After
-        `session_gap_s` of silence a new session begins. `extensions` bring tables of the caller. `exclusive` takes the
+        installed; None = words alone), whether facts are kept beyond their session (`promoting`), and by whose clock a
+        day is meant (`zone_of`). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
+        the caller. `exclusive` takes the
         lock file, `recover` looks for what a crash left, `background` works behind the replies in a task (else call
         `run`); `read_only` does none of these.
 
@@ -213,6 +219,7 @@ class ConversationMemory:
                 write_summary=write_summary,
                 embedder=embedder or _no_embedder,
                 promoting=promoting,
+                zone_of=zone_of,
                 session_gap_s=session_gap_s,
                 max_live_sessions=max_live_sessions,
             )
@@ -238,7 +245,7 @@ class ConversationMemory:
             counter,
             clock,
             summary_max_tokens=budget.summary_tokens,
-            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages),),
+            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages), ask_to_read(turn)),
         )
         recorder = Recorder(
             store,
@@ -255,6 +262,7 @@ class ConversationMemory:
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         assembler = Assembler(store, searcher, budget, languages, counter)
         bootstrap = Bootstrap(db, clock, counter)
+        readings = Readings(store, languages, clock, zone_of=given.zone_of)
         caches = [assembler.clear_cache, searcher.clear_cache]
         files = database_files(db.path)
         return cls(
@@ -271,9 +279,12 @@ class ConversationMemory:
             promoter=promoter,
             recorder=recorder,
             assembler=assembler,
-            compactor=_compactor(store, given),
+            compactor=_compactor(store, readings, given),
+            readings=readings,
             bootstrap=bootstrap,
-            forgetter=Forgetter(db, recorder, checkpoints, bootstrap, hydrator.fold, clock, files=files, caches=caches),
+            forgetter=Forgetter(
+                db, recorder, checkpoints, bootstrap, hydrator.fold, readings, clock, files=files, caches=caches
+            ),
             session_gap_ms=round(given.session_gap_s * 1000),
         )
 
@@ -299,10 +310,10 @@ class ConversationMemory:
         held.push_async_callback(stop)
 
     async def run(self) -> None:
-        """Do what is done behind the replies until cancelled: load the counter, make vectors. Never raises."""
+        """Do what is done behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
-        await asyncio.gather(_logged("vectors", self.semantic.run()))
+        await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("readings", self.readings.run()))
 
     async def rest(self, deadline_s: float = REST_S) -> list[str]:
         """Bring the sessions that changed to rest: last summary, clean checkpoint; return their ids. Never raises."""
@@ -420,7 +431,7 @@ def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
     return notice
 
 
-def _compactor(store: Store, given: _Given) -> Compactor:
+def _compactor(store: Store, readings: Readings, given: _Given) -> Compactor:
     return Compactor(
         store,
         budget=given.budget,
@@ -429,6 +440,7 @@ def _compactor(store: Store, given: _Given) -> Compactor:
         clock=given.clock,
         ids=given.ids,
         write_summary=given.write_summary,
+        read_first=readings.catch_up_session,
     )
 
 

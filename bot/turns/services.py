@@ -20,6 +20,7 @@ from memory.context.assembler import Assembler
 from memory.context.compactor import Compactor
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
+from memory.notes.readings import Readings
 from memory.ports import Clock, Database, Ids, TokenCounter
 from memory.search.searcher import Searcher
 from memory.sessions.recorder import Recorder
@@ -55,3 +56,4 @@ class Services:
     personas: Personas
     bootstrap: Bootstrap
     meters: Meters
+    readings: Readings

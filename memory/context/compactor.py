@@ -19,10 +19,16 @@ from memory.types import CompactionMark, ConversationTurn, SessionState
 MODEL_LIMIT_S: Final = 10.0
 """A model that has not written its summary by then is not waited for (DESIGN section 7)."""
 
+READ_LIMIT_S: Final = 0.5
+"""How long a compaction waits for a reading of the session."""
+
 log = logging.getLogger(__name__)
 
 SummaryWriter = Callable[[Sequence[ConversationTurn], str], Awaitable[str]]
 """`(turns, previous summary) -> summary`: a cheap model, if there is one."""
+
+ReadFirst = Callable[[str], Awaitable[None]]
+"""Reads what is new in a session, before its turns leave the prompt."""
 
 History = Callable[[SessionState], Awaitable[Sequence[ConversationTurn]]]
 """The turns of a session as the prompt would show them."""
@@ -55,6 +61,7 @@ class Compactor:
         clock: Clock,
         ids: Ids,
         write_summary: SummaryWriter | None = None,
+        read_first: ReadFirst | None = None,
         limit_s: float = MODEL_LIMIT_S,
     ) -> None:
         self._store = store
@@ -64,6 +71,7 @@ class Compactor:
         self._clock = clock
         self._ids = ids
         self._write_summary = write_summary
+        self._read_first = read_first
         self._limit_s = limit_s
 
     async def compact_if_due(self, state: SessionState, history: History, edit: Edit) -> SessionState:
@@ -78,6 +86,7 @@ class Compactor:
             due = plan(state, turns, self._budget, self._counter, self._languages)
             if due is None or await self._is_held(state.session_id, turns):
                 return state
+            await self._read(state.session_id)
             mark, method = await self._outcome(due, state)
             record = _insert(due, mark, method, state.compaction, self._clock.now_ms())
             after = await edit(state.session_id, lambda now: with_mark(now, mark), record)
@@ -109,6 +118,16 @@ class Compactor:
     async def _is_held(self, session_id: str, turns: Sequence[ConversationTurn]) -> bool:
         newest = await self._store.compactions(session_id, limit=1)
         return bool(newest) and held(turns, newest[0].undone_at_ms)
+
+    async def _read(self, session_id: str) -> None:
+        """Have the session read, but let no answer wait long for it: it is read behind the reply anyway."""
+        if self._read_first is None:
+            return
+        try:
+            async with asyncio.timeout(READ_LIMIT_S):
+                await self._read_first(session_id)
+        except Exception as error:  # noqa: BLE001 - the compaction does not depend on it
+            log.warning("session %s is compacted before it was read: %s", session_id, type(error).__name__)
 
     async def _outcome(self, due: CompactionPlan, state: SessionState) -> tuple[CompactionMark, Method]:
         """Return the mark to store: the model's summary if it holds, else the deterministic one, else truncation."""

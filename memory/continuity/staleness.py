@@ -25,6 +25,8 @@ class Workload(NamedTuple):
     """Sessions whose fold or compaction is due."""
     pending_promotions: int = 0
     """Memory candidates not yet decided on."""
+    pending_readings: int = 0
+    """Sessions that fell quiet and are not read yet."""
     idle_ms: int | None = None
     """Time since the last message; None = there was none since the start."""
     load: float | None = None
@@ -42,6 +44,7 @@ def heartbeat_decision(workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, lo
         (workload.waiting_messages > 0, "a message is waiting"),
         (workload.pending_summaries > 0, "summaries are pending"),
         (workload.pending_promotions > 0, "promotions are pending"),
+        (workload.pending_readings > 0, "sessions are to be read"),
         (workload.idle_ms is not None and workload.idle_ms < idle_min_ms, "not idle long enough"),
         (workload.load is not None and workload.load > load_max, "the machine is under load"),
     )

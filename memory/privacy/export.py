@@ -57,7 +57,7 @@ def theirs(rows: list[Row], user_id: int | None) -> list[dict[str, Any]]:
 
 
 async def gather(db: Database, clock: Clock, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
-    """Return all that is kept about a conversation: sessions with turns and loops, memories, jobs, arcs, choices.
+    """Return all that is kept about a conversation: sessions with turns and notes, memories, jobs, arcs, choices.
 
     `user_id` restricts it to what one person said, as in a group: summaries and loops of the others' words are left
     out then. Raises `StorageUnavailable`.
@@ -66,7 +66,9 @@ async def gather(db: Database, clock: Clock, conversation_id: str, *, user_id: i
     sessions = []
     for found in await db.read("erased_sessions", **here):
         row = read_session_row(found)
+        notes = await db.read_one("notes_of_session", session_id=row.session_id)
         values = session_values(row, await _turns(db, row.session_id, user_id))
+        values["notes"] = orjson.loads(notes["notes_json"]) if notes else None
         if user_id is not None:
             values = {name: value for name, value in values.items() if name in {"session_id", "origin", "turns"}}
         if values["turns"] or user_id is None:

@@ -16,6 +16,10 @@ from memory.continuity.bootstrap import Bootstrap
 from memory.errors import StorageUnavailable
 from memory.faults import point
 from memory.longterm.promoter import read_memory_row
+from memory.notes.readings import Readings
+from memory.notes.requests import rests_on, texts_of
+from memory.notes.store import StoredNotes, erase_session, rewrite_notes
+from memory.notes.types import SessionNotes
 from memory.ports import Clock, Database, Row, Statement
 from memory.privacy import erasure, file_scan
 from memory.search.searcher import merge_index
@@ -98,6 +102,8 @@ class _Plan:
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
     left_texts: list[str] = field(default_factory=list)
+    left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
+    """The turns that stay, of each session that loses some."""
     jobs: list[Row] = field(default_factory=list)
     turns: int = 0
     memories: int = 0
@@ -131,6 +137,7 @@ class Forgetter:
         checkpoints: CheckpointFiles,
         bootstrap: Bootstrap,
         fold: Fold,
+        readings: Readings,
         clock: Clock,
         *,
         files: Sequence[Path] = (),
@@ -142,6 +149,7 @@ class Forgetter:
         self._checkpoints = checkpoints
         self._bootstrap = bootstrap
         self._fold = fold
+        self._readings = readings
         self._clock = clock
         self._files = tuple(files)
         self._caches = tuple(caches)
@@ -159,8 +167,9 @@ class Forgetter:
         1. while it is planned: nothing has changed;
         2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written anew when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
-        3. in the transaction: all of it or nothing: turns, states refolded from what is left, summaries, memories,
-           jobs, snapshots, compactions, texts sent, payloads, search entries, arcs and bootstrap, `first` and `last`;
+        3. in the transaction: all of it or nothing: turns, states refolded and notes read anew from what is left,
+           summaries, memories, jobs, snapshots, compactions, texts sent, payloads, search entries, arcs and bootstrap,
+           `first` and `last`;
         4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
            empties it, and so does the next call;
         5. after the log is emptied: nothing readable is left (`secure_delete` overwrites what is freed).
@@ -168,7 +177,8 @@ class Forgetter:
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
         rows = await self._sessions(wish.conversation_id)
-        async with self._recorder.alone(wish.conversation_id, [row.session_id for row in rows]):
+        here = wish.conversation_id
+        async with self._readings.alone(here), self._recorder.alone(here, [row.session_id for row in rows]):
             plan = await self._plan(wish)
             for session_id in plan.checkpoints:
                 await asyncio.to_thread(self._checkpoints.remove, session_id)
@@ -223,6 +233,7 @@ class Forgetter:
                 await self._drop_session(plan, row)
             elif wanted or row.session_id in touched:
                 await self._thin_session(plan, row, wish, None if wanted else named)
+        await self._read_anew(plan, wish.conversation_id)
         self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
         await self._drop_jobs(plan, wish)
         await self._drop_messages(plan, wish)
@@ -244,6 +255,7 @@ class Forgetter:
             plan.gone_texts += erasure.texts_of(turn)
         for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
             plan.add(name, session_id=key)
+        plan.statements += erase_session(key)
         plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
 
     async def _thin_session(
@@ -268,6 +280,7 @@ class Forgetter:
         plan.summaries += bool(old.rolling_summary)
         plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
         plan.left_texts += [text for logged in after for text in erasure.texts_of(logged.turn)]
+        plan.left[row.session_id] = [logged.turn for logged in after]
         for turn_id in sorted(gone):
             plan.add("erase_turn", turn_id=turn_id, session_id=row.session_id)
             plan.add("erase_snapshot", turn_id=turn_id)
@@ -289,6 +302,34 @@ class Forgetter:
             if number % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
         return erasure.carried(state, old, gone, [logged.turn for logged in left])
+
+    async def _read_anew(self, plan: _Plan, conversation_id: str) -> None:
+        """Have the notes that rest on what goes read anew from what stays, also those of other sessions."""
+        kept: list[SessionNotes] = []
+        for stored in await self._readings.notes.stored(conversation_id):
+            if stored.session_id not in plan.session_ids and not await self._rests_on_gone(plan, stored):
+                kept += [stored.notes] if stored.notes else []
+                continue
+            plan.gone_texts += texts_of(stored.notes) if stored.notes else ()
+            if stored.session_id in plan.session_ids:
+                continue
+            left = plan.left.get(stored.session_id)
+            turns = await self._store.turns_after(stored.session_id, 0) if left is None else left
+            if not turns:
+                plan.statements += erase_session(stored.session_id)
+                continue
+            new = await self._readings.read_anew(turns, kept, stored.notes)
+            plan.left_texts += texts_of(new)
+            plan.statements += rewrite_notes(stored, new, turns[-1], self._clock.now_ms())
+            kept.append(new)
+
+    async def _rests_on_gone(self, plan: _Plan, stored: StoredNotes) -> bool:
+        if stored.notes is None or stored.session_id in plan.left:
+            return True
+        turn_ids = rests_on(stored.notes)
+        if turn_ids & plan.turn_ids:
+            return True
+        return bool(plan.session_ids and await self._sessions_of(turn_ids) & plan.session_ids)
 
     def _drop_memories(
         self, plan: _Plan, wish: ForgetRequest, memories: Sequence[Memory], facts: Collection[str]

@@ -26,6 +26,7 @@ from memory.storage.store import (
     Store,
     insert_session,
     insert_turn,
+    pause_session,
     point_conversation,
     set_session_status,
     snapshot_row,
@@ -187,7 +188,7 @@ class Recorder:
             before = await self._store.current_session_id(conversation_id)
             async with self._turn_taking(before):
                 await self._store.db.write(
-                    *([set_session_status(before, "paused")] if before else []),
+                    *(pause_session(before, now_ms) if before else []),
                     insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
                     point_conversation(conversation_id, state.session_id, now_ms),
                     *also,
@@ -228,12 +229,13 @@ class Recorder:
         async with self._turn_taking(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             paused = before if before != session_id else None
+            now_ms = self._clock.now_ms()
             async with self._turn_taking(paused), self._turn_taking(session_id):
                 live = await self._load(session_id)
                 await self._store.db.write(
-                    *([set_session_status(paused, "paused")] if paused else []),
+                    *(pause_session(paused, now_ms) if paused else []),
                     set_session_status(session_id, "resuming"),
-                    point_conversation(conversation_id, session_id, self._clock.now_ms()),
+                    point_conversation(conversation_id, session_id, now_ms),
                     *also,
                 )
                 self._status_written(paused, "paused")

@@ -57,6 +57,10 @@ WHERE session_id = :session_id AND version = :version;
 -- A session steps back or is closed in good order; its state stays as it is.
 UPDATE conversation_sessions SET status = :status, version = version + 1 WHERE session_id = :session_id;
 
+-- name: hasten_reading
+-- The session is paused: what was said in it is read now.
+UPDATE readings SET due_at_ms = :at_ms WHERE session_id = :session_id AND due_at_ms > :at_ms;
+
 -- name: mark_resuming
 -- At start: what was at work when the process died, in one statement, so that it costs the same for any number.
 UPDATE conversation_sessions SET status = 'resuming', version = version + 1

@@ -193,6 +193,12 @@ def set_session_status(session_id: str, status: SessionStatus) -> Statement:
     return Statement("set_session_status", {"session_id": session_id, "status": status})
 
 
+def pause_session(session_id: str, at_ms: int) -> list[Statement]:
+    """Let a session step back for another; what was said in it is read at once."""
+    hasten = Statement("hasten_reading", {"session_id": session_id, "at_ms": at_ms})
+    return [set_session_status(session_id, "paused"), hasten]
+
+
 def mark_resuming() -> Statement:
     """Mark every session that was at work when the process died."""
     return Statement("mark_resuming")

@@ -13,6 +13,8 @@ from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
+from memory.notes.readings import Readings
+from memory.notes.store import ask_to_read
 from memory.ports import Statement
 from memory.privacy.forget import ForgetRequest, Forgetter, database_files
 from memory.search.query import Query
@@ -31,7 +33,7 @@ PERSONA = Persona(name="assistant", role="assistant", tone=("warm", "clear"), in
 @pytest.fixture
 async def memory(tmp_path):
     async with open_memory(tmp_path) as opened:
-        opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES),)
+        opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES), ask_to_read(turn))
         yield opened
 
 
@@ -41,13 +43,19 @@ def bootstrap(memory):
 
 
 @pytest.fixture
-def forgetter(memory, bootstrap):
+def readings(memory):
+    return Readings(memory.store, LANGUAGES, memory.clock)
+
+
+@pytest.fixture
+def forgetter(memory, bootstrap, readings):
     return Forgetter(
         memory.db,
         memory.recorder,
         memory.checkpoints,
         bootstrap,
         memory.hydrator.fold,
+        readings,
         memory.clock,
         files=database_files(memory.db.path),
     )

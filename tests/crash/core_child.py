@@ -2,6 +2,7 @@
 
     python core_child.py FOLDER writes            acknowledge single database writes for ever
     python core_child.py FOLDER errors            make five database writes, telling of each how it went
+    python core_child.py FOLDER readings          record turns and have them read, from wherever the last life ended
     python core_child.py FOLDER turns COUNT       survey, adopt, then record turns until the session has COUNT
 
 Prints one line per acknowledgement, and `end` when it came through.
@@ -12,11 +13,15 @@ import sys
 from pathlib import Path
 
 from memory.errors import StorageUnavailable
+from memory.language.languages import Languages
+from memory.notes.readings import Readings
+from memory.notes.store import ask_to_read
 from memory.sessions.recorder import Exchange
 from memory.storage.store import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
 
 CONVERSATION = "tg:1:1:0"
+SAID = ("I have to call the plumber tomorrow.", "The plumber is done, but mother has her surgery on Friday at 8.")
 
 
 def say(line):
@@ -75,7 +80,36 @@ async def turns(folder, count):
     say("end")
 
 
+async def readings(folder):
+    memory = await start_memory(folder)
+    memory.hydrator.derive = lambda turn: (ask_to_read(turn),)
+    languages = Languages.load()
+    reader = Readings(memory.store, languages, memory.clock)
+    state = await memory.recorder.current(CONVERSATION)
+    if state is None:
+        state = await memory.recorder.open_session(CONVERSATION, 7, "first")
+    for number, text in enumerate(SAID, 1):
+        if number > state.last_seq:
+            await memory.recorder.record(
+                Exchange(
+                    turn_id=f"t_{number}",
+                    session_id=state.session_id,
+                    conversation_id=CONVERSATION,
+                    user_id=7,
+                    user_text=text,
+                    assistant_text="I see.",
+                    created_at_ms=START_MS + number,
+                ),
+                None,
+            )
+        await reader.catch_up(CONVERSATION)
+    notes = await reader.notes.of_session(state.session_id)
+    say(notes.model_dump_json())
+    await memory.close()
+    say("end")
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    jobs = {"writes": writes, "errors": errors}
+    jobs = {"writes": writes, "errors": errors, "readings": readings}
     asyncio.run(turns(place, int(sys.argv[3])) if sys.argv[2] == "turns" else jobs[sys.argv[2]](place))

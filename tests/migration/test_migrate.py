@@ -151,3 +151,21 @@ def test_a_number_used_twice_is_refused(tmp_path):
 
     with pytest.raises(StorageError, match="every number has one name"):
         available(folder)
+
+
+def test_what_was_said_before_there_were_readings_waits_to_be_read(tmp_path):
+    """An upgrade leaves a reading for each session that holds turns."""
+    old = folder_with(tmp_path)
+    for file in sorted(migrations.FOLDER.glob("000[1-3]_*.sql")):
+        (old / file.name).write_text(file.read_text())
+    path = tmp_path / "x.db"
+    migrate(path, folder=old)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for session_id, turns in (("s_1", 3), ("s_2", 0)):
+            values = (session_id, "c", 7, "first", "active", "{}", "", turns, turns, 1, 5, 9, "")
+            db.execute(f"INSERT INTO conversation_sessions VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608
+
+    migrate(path)
+
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT session_id, last_seq, due_at_ms FROM readings").fetchall() == [("s_1", 3, 9)]

@@ -202,6 +202,7 @@ def test_idle_process_with_nothing_waiting_may_generate():
         (Workload(waiting_messages=1), "a message is waiting"),
         (Workload(pending_summaries=1), "summaries are pending"),
         (Workload(pending_promotions=1), "promotions are pending"),
+        (Workload(pending_readings=1), "sessions are to be read"),
         (Workload(idle_ms=10), "not idle long enough"),
         (Workload(load=9.0), "the machine is under load"),
     ],

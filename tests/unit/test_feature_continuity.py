@@ -119,15 +119,25 @@ class Rows:
         return []
 
 
-def idle(db, *, is_idle, clock):
+def idle(db, *, is_idle, clock, beats=None, unread=0):
     async def warm_up():
         pass
 
     async def chosen(_user_id):
         return None
 
+    async def waiting(_now_ms):
+        if beats:
+            beats.release()
+        return unread
+
+    readings = SimpleNamespace(notes=SimpleNamespace(waiting=waiting))
     services = SimpleNamespace(
-        clock=clock, db=db, bootstrap=SimpleNamespace(warm_up=warm_up), personas=SimpleNamespace(chosen=chosen)
+        clock=clock,
+        db=db,
+        readings=readings,
+        bootstrap=SimpleNamespace(warm_up=warm_up),
+        personas=SimpleNamespace(chosen=chosen),
     )
     return Idle(services, lambda: is_idle, every_s=0)
 
@@ -144,6 +154,20 @@ async def test_the_heartbeat_beats_again_and_again_until_it_is_cancelled(monkeyp
 
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_reading_that_waits_comes_before_the_heartbeat(monkeypatch):
+    """What is generated shall rest on everything that was said."""
+    monkeypatch.setattr("bot.features.continuity.idle._load", lambda: 0.0)
+    db, beats = Rows(), asyncio.Semaphore(0)
+    beating = idle(db, is_idle=True, clock=ManualClock(), beats=beats, unread=1)
+    task = asyncio.create_task(beating.run())
+    for _ in range(3):
+        await asyncio.wait_for(beats.acquire(), 5)
+    task.cancel()
+
+    assert beating._workload().pending_readings == 1
+    assert not db.asked.is_set()
 
 
 def test_a_message_keeps_the_heartbeat_waiting(monkeypatch):

@@ -203,7 +203,7 @@ class ContinuityGate:
             return False
         try:
             owner = await self.owner(first.conversation_id, session.user_id or 0)
-            await self._until_noted()
+            await self._until_noted(first.conversation_id)
             shown = await services.bootstrap.preview(owner)
             if shown.offer == "ask":
                 await self._ask(batch, turn_id, owner, state.session_id, shown)
@@ -241,10 +241,11 @@ class ContinuityGate:
         await services.bootstrap.choose(owner, session_id, "use", also=rows)
         services.delivery.deliver(parts)
 
-    async def _until_noted(self) -> None:
-        """Wait for what is still being noted from the session before, so that the preview has it; not for long."""
+    async def _until_noted(self, conversation_id: str) -> None:
+        """Wait until the session before is noted and read, so that the preview has it; not for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
+                await self._services.readings.catch_up(conversation_id)
                 await self._services.recorder.settle()
 
     def _set_timer(self, first: Envelope, seconds: float) -> None:

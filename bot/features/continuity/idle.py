@@ -21,11 +21,13 @@ log = structlog.get_logger(__name__)
 class Idle:
     """Runs a heartbeat every minute; a message that arrives ends it at once.
 
-    Summaries and compactions are made inside a turn, so an idle lane means that none is pending.
+    Summaries and compactions are made inside a turn, so an idle lane means that none is pending; readings are counted.
     """
 
     def __init__(self, services: Services, is_idle: Callable[[], bool], *, every_s: float = EVERY_S) -> None:
         self._clock = services.clock
+        self._notes = services.readings.notes
+        self._pending_readings = 0
         self._is_idle = is_idle
         self._every_s = every_s
         self._arrived_at_ms: int | None = None
@@ -47,13 +49,19 @@ class Idle:
         while True:
             await asyncio.sleep(self._every_s)
             try:
+                self._pending_readings = await self._notes.waiting(self._clock.now_ms())
                 await self._heartbeat.run()
             except Exception:
                 log.exception("heartbeat failed")
 
     def _workload(self) -> Workload:
         idle_ms = None if self._arrived_at_ms is None else self._clock.now_ms() - self._arrived_at_ms
-        return Workload(running_turns=0 if self._is_idle() else 1, idle_ms=idle_ms, load=_load())
+        return Workload(
+            running_turns=0 if self._is_idle() else 1,
+            pending_readings=self._pending_readings,
+            idle_ms=idle_ms,
+            load=_load(),
+        )
 
 
 def _load() -> float | None:

@@ -1,0 +1,83 @@
+"""What a reader is given, and what of the notes before stays when a session is read anew. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory.language.languages import Languages
+from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes, Settled
+from memory.notes.view import merge
+from memory.types import ConversationTurn
+
+CHUNK_TURNS = 20
+"""So many turns are read at a time."""
+BEFORE_TURNS = 3
+"""So many turns that were read already come along, for what "it" and "yes" mean."""
+UNKNOWN_LANGUAGE = "en"
+
+
+def request_of(
+    turns: Sequence[ConversationTurn],
+    before: Sequence[ConversationTurn],
+    notes: SessionNotes | None,
+    others: Sequence[SessionNotes],
+    languages: Languages,
+    *,
+    zone: str,
+    now_ms: int,
+) -> ReadingRequest:
+    """Return the request to read these turns of one session; `others` are the notes of the sessions before it."""
+    view = merge(others, now_ms, languages)
+    spoken = next((turn.language for turn in reversed(turns) if turn.language), None)
+    return ReadingRequest(
+        session_id=turns[0].session_id,
+        conversation_id=turns[0].conversation_id,
+        turns=tuple(turns),
+        before=tuple(before),
+        notes=notes,
+        open_matters=view.matters,
+        lasting=view.lasting,
+        zone=zone,
+        now_ms=now_ms,
+        language=spoken or (notes.language if notes else UNKNOWN_LANGUAGE),
+    )
+
+
+def unread(request: ReadingRequest) -> SessionNotes:
+    """Return the notes so far, moved past these turns with nothing added: what is left when a reader fails."""
+    notes = request.notes or SessionNotes(session_id=request.session_id, conversation_id=request.conversation_id)
+    moved = {"read_through_seq": request.turns[-1].seq, "written_at_ms": request.now_ms}
+    return notes.model_copy(update=moved | {"language": request.language})
+
+
+def rests_on(notes: SessionNotes) -> set[str]:
+    """Return the ids of all turns that something in the notes cites or was first said in."""
+    items: tuple[Matter | LastingNote | Settled, ...] = (*notes.matters, *notes.lasting, *notes.settled)
+    turn_ids = {turn_id for item in items for turn_id in item.turn_ids} | set(notes.standing_turn_ids)
+    refs = {matter.matter_id for matter in notes.matters} | {note.note_id for note in notes.lasting}
+    refs |= {ref for matter in notes.matters for ref in matter.replaces}
+    refs |= {ref for note in notes.lasting for ref in note.replaces}
+    refs |= {item.matter_id for item in notes.settled if item.matter_id}
+    return turn_ids | {ref.rpartition(".")[0] for ref in refs}
+
+
+def texts_of(notes: SessionNotes) -> tuple[str, ...]:
+    """Return every text of the notes."""
+    items: tuple[Matter | LastingNote | Settled, ...] = (*notes.matters, *notes.lasting, *notes.settled)
+    return tuple(filter(None, (notes.title, notes.standing, *(item.text for item in items))))
+
+
+def carried(new: SessionNotes, old: SessionNotes) -> SessionNotes:
+    """Return notes that were read anew with what was ended by hand in the old ones: it does not open again.
+
+    A matter that was spoken of since keeps what the reading says.
+    """
+    before = {matter.matter_id: matter for matter in old.matters if matter.status != "open"}
+
+    def kept(matter: Matter) -> Matter:
+        ended = before.get(matter.matter_id)
+        if ended is None or matter.status != "open" or matter.said_at_ms > ended.said_at_ms:
+            return matter
+        return matter.model_copy(update={"status": ended.status})
+
+    return new.model_copy(update={"matters": tuple(map(kept, new.matters))})
