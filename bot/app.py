@@ -126,7 +126,7 @@ class App:
         self.boot_id = self.ids.new("boot")
         self.meters = Meters()
         self._responder = responder
-        self._limits = limits
+        self._limits = limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000)
         self._announce = announce
         self._lock = database_lock(settings)
         self._stop = asyncio.Event()
@@ -503,6 +503,8 @@ class App:
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        if hasattr(self, "services"):
+            await self.services.responder.close()
         if hasattr(self, "bot"):
             with suppress(Exception):
                 await self.bot.shutdown()

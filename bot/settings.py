@@ -42,6 +42,9 @@ class Settings(BaseSettings):
         default=True, description="Send again what could not be proven to be sent."
     )
     continuity_probe_ids: int = Field(12, ge=0, le=200, description="Message ids tried to prove that a part was sent.")
+    continuity_send_gap_ms: int = Field(
+        1000, ge=0, description="Pause between two messages to one private chat; Telegram asks for a second."
+    )
     continuity_streaming: Literal["draft", "edit", "off"] = Field("draft", description="How an answer grows on screen.")
     continuity_timezone: str = Field("UTC", description="IANA name; people can set their own.")
     continuity_max_concurrent_turns: int = Field(32, ge=1, description="Conversations worked on side by side.")

@@ -68,6 +68,12 @@ class ModelResponder:
         except Exception as exc:  # noqa: BLE001 - a missing key or package; respond() tells the person
             log.error("the model cannot be used", model=self._model, error=str(exc))  # noqa: TRY400
 
+    async def close(self) -> None:
+        """Close the connections to the provider."""
+        if self._agent is not None:
+            async with self._agent:
+                """Leaving it is what closes them."""
+
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the model's whole answer. Raises NoAnswer after the retries, when cut off, or when refused."""
         try:
@@ -201,7 +207,8 @@ async def write_summary(model: str, turns: Sequence[ConversationTurn], previous:
     said = "\n".join(f"{m.role}: {m.text}" for m in to_messages(turns) if m.text)
     text = fence(f"Summary so far:\n{previous or '(none)'}\n\nNew part:\n{said}", "A conversation to summarize.")
     agent: Agent[None, str] = Agent(infer_model(model), instructions=SUMMARY_RULES)
-    return (await agent.run(text)).output
+    async with agent:
+        return (await agent.run(text)).output
 
 
 def is_passing(error: Exception) -> bool:

@@ -148,6 +148,10 @@ class RemindFirst:
         """Load what the next responder needs."""
         await self.next.warm()
 
+    async def close(self) -> None:
+        """Close what the next responder opened."""
+        await self.next.close()
+
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the confirmation, a question back, or what the next responder says. Raises what that raises."""
         answer = None if ask.third_party else await asyncio.to_thread(self.answer, ask)  # odd dates load a library

@@ -74,3 +74,7 @@ class Responder(Protocol):
     async def warm(self) -> None:
         """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
         ...
+
+    async def close(self) -> None:
+        """Close connections that were opened for answers; nothing is asked after it."""
+        ...

@@ -1,5 +1,5 @@
-"""Acceptance tests use the bot from outside: its process, a Bot API server and a language model on 127.0.0.1."""
+"""Acceptance tests use the bot from outside, over a Bot API server and a language model on 127.0.0.1."""
 
-from loopback.fixtures import api, bot_process, model
+from loopback.fixtures import api, bot_here, bot_process, clock, model
 
-__all__ = ["api", "bot_process", "model"]
+__all__ = ["api", "bot_here", "bot_process", "clock", "model"]

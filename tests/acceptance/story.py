@@ -1,12 +1,69 @@
-"""What acceptance tests ask of a bot: the rows it stored, and that a chat reads as it should."""
+"""What people do and see in a chat with the bot, and what it stored: the words of the acceptance tests."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from typing import Any
 
 PERSON = 4711
+FRIEND = 4712
+
+
+# --- a chat ---------------------------------------------------------------------------------------------------------
+
+
+def bot_lines(api, chat_id: int = PERSON) -> list:
+    """Return the bot's messages on the screen, in order."""
+    return [line for line in api.view(chat_id).lines if line.by_bot]
+
+
+def bot_texts(api, chat_id: int = PERSON) -> list[str]:
+    """Return the texts of the bot's messages on the screen, in order."""
+    return [line.text for line in bot_lines(api, chat_id)]
+
+
+async def reply(api, text: str, chat_id: int = PERSON, user: int = PERSON, **options):
+    """Say something and return the bot's next message; in a group the user says it there."""
+    before = len(bot_lines(api, chat_id))
+    api.people.says(user, text, **(options if chat_id == user else {"chat_id": chat_id, **options}))
+    await api.until(lambda: len(bot_lines(api, chat_id)) > before)
+    return bot_lines(api, chat_id)[before]
+
+
+async def tap(api, label: str, expected: str = "", *, on=None, chat_id: int = PERSON, user: int = PERSON):
+    """Tap a button, of one message if told, and return the last message once it is answered and reads as expected."""
+    before = len(api.calls_of("answerCallbackQuery"))
+    where = {} if chat_id == user else {"chat_id": chat_id}
+    api.people.presses(user, label, **where, **({"message_id": on.message_id} if on else {}))
+    await api.until(lambda: len(api.calls_of("answerCallbackQuery")) > before)
+    await api.until(lambda: re.search(expected, bot_lines(api, chat_id)[-1].text))
+    return bot_lines(api, chat_id)[-1]
+
+
+def tapped(api) -> str:
+    """Return what was said to the last tap, in the small note that Telegram shows."""
+    return api.calls_of("answerCallbackQuery")[-1].params["text"]
+
+
+async def shows(api, words: str, chat_id: int = PERSON):
+    """Wait until a message of the bot with these words is on the screen, and return the last such one."""
+    await api.until(lambda: any(words in text for text in bot_texts(api, chat_id)))
+    return [line for line in bot_lines(api, chat_id) if words in line.text][-1]
+
+
+def answers_to(api, chat_id: int, text: str) -> list[str]:
+    """Return the bot's messages on the screen that answer this text (the model repeats what it is told)."""
+    return [shown for shown in bot_texts(api, chat_id) if shown == f"You said: {text}"]
+
+
+async def answered(api, chat_id: int, text: str, timeout_s: float = 30) -> None:
+    """Wait until the answer to this text is on the screen."""
+    await api.until(lambda: answers_to(api, chat_id, text), timeout_s)
+
+
+# --- what is stored -------------------------------------------------------------------------------------------------
 
 
 def rows(bot, sql: str, **params: Any) -> list[tuple]:
@@ -22,11 +79,7 @@ def stored_turns(bot) -> list[tuple[str, str]]:
     )
 
 
-def answers_to(api, chat_id: int, text: str) -> list[str]:
-    """Return the bot's messages on the screen that answer this text (the model repeats what it is told)."""
-    return [line.text for line in api.view(chat_id).lines if line.by_bot and line.text == f"You said: {text}"]
-
-
-async def answered(api, chat_id: int, text: str, timeout_s: float = 30) -> None:
-    """Wait until the answer to this text is on the screen."""
-    await api.until(lambda: answers_to(api, chat_id, text), timeout_s)
+def change(bot, sql: str, **params: Any) -> None:
+    """Change the database of a bot that is not running."""
+    with closing(sqlite3.connect(bot.database)) as connection, connection:
+        connection.execute(sql, params)

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate
-from story import PERSON, answered, rows, stored_turns
+from story import FRIEND, PERSON, answered, bot_lines, reply, rows, stored_turns, tap, tapped
 
 pytestmark = pytest.mark.acceptance
-FRIEND = 4712
 
 
-def bot_lines(api, chat_id=PERSON):
-    return [line for line in api.view(chat_id).lines if line.by_bot]
-
-
-async def reply(api, text, chat_id=PERSON, user=PERSON):
-    """Say something and return the bot's next line."""
-    before = len(bot_lines(api, chat_id))
-    api.people.says(user, text, **({"chat_id": chat_id} if chat_id != user else {}))
-    await api.until(lambda: len(bot_lines(api, chat_id)) > before)
-    return bot_lines(api, chat_id)[before]
-
-
-async def test_fresh_forgets_and_continue_takes_up_again(api, model, bot_process):
+async def test_fresh_forgets_and_continue_takes_up_again(api, model, bot_here):
     """After /fresh the model is given nothing of before; /continue offers the session and the tap brings it back."""
-    await bot_process()
+    await bot_here()
     await reply(api, "The codeword is zebra")
     fresh = await reply(api, "/fresh")
     assert "/continue" in fresh.text
@@ -33,8 +20,7 @@ async def test_fresh_forgets_and_continue_takes_up_again(api, model, bot_process
 
     offer = await reply(api, "/continue")
     assert offer.buttons[-1][0].startswith("Codeword")
-    api.people.presses(PERSON, offer.buttons[-1][0])
-    await api.until(lambda: "We are back in" in bot_lines(api)[-1].text)
+    await tap(api, offer.buttons[-1][0], "We are back in")
     await reply(api, "and now, the codeword?")
 
     assert ("user", "The codeword is zebra") in model.requests[-1].messages
@@ -50,16 +36,15 @@ async def test_a_restart_changes_neither_fresh_nor_continue(api, model, bot_proc
     assert "zebra" not in model.requests[-1].text
 
     offer = await reply(api, "/continue")
-    api.people.presses(PERSON, offer.buttons[-1][0])
-    await api.until(lambda: "We are back in" in bot_lines(api)[-1].text)
+    await tap(api, offer.buttons[-1][0], "We are back in")
     await bot.restart()
     await reply(api, "codeword?")
     assert ("user", "The codeword is zebra") in model.requests[-1].messages
 
 
-async def test_a_button_works_once_and_for_its_owner_only(api, bot_process):
+async def test_a_button_works_once_and_for_its_owner_only(api, bot_here):
     """A second tap, and a tap by somebody else in a group, change nothing."""
-    bot = await bot_process()
+    bot = await bot_here()
     group = api.people.opens_group("Friends")
     await reply(api, "@continuity_bot one", chat_id=group, user=PERSON)
     await reply(api, "/fresh@continuity_bot", chat_id=group, user=PERSON)
@@ -67,19 +52,17 @@ async def test_a_button_works_once_and_for_its_owner_only(api, bot_process):
     offer = await reply(api, "/continue@continuity_bot", chat_id=group, user=PERSON)
     current = rows(bot, "SELECT current_session_id FROM conversations")
 
-    api.people.presses(FRIEND, offer.buttons[-1][0], chat_id=group)
-    await api.until(lambda: api.calls_of("answerCallbackQuery"))
-    assert "somebody else" in api.calls_of("answerCallbackQuery")[-1].params["text"]
+    await tap(api, offer.buttons[-1][0], chat_id=group, user=FRIEND)
+    assert "somebody else" in tapped(api)
     assert rows(bot, "SELECT current_session_id FROM conversations") == current
 
-    api.people.presses(PERSON, offer.buttons[-1][0], chat_id=group)
-    await api.until(lambda: "We are back in" in bot_lines(api, group)[-1].text)
+    await tap(api, offer.buttons[-1][0], "We are back in", chat_id=group)
     assert rows(bot, "SELECT current_session_id FROM conversations") != current
 
 
-async def test_the_empty_cases_are_said(api, bot_process):
+async def test_the_empty_cases_are_said(api, bot_here):
     """/continue, /sessions, /stop and /retry have an answer also when there is nothing to act on."""
-    await bot_process()
+    await bot_here()
 
     assert "no earlier conversations" in (await reply(api, "/continue")).text
     assert "no earlier conversations" in (await reply(api, "/sessions")).text
@@ -90,9 +73,9 @@ async def test_the_empty_cases_are_said(api, bot_process):
     assert "language model" in (await reply(api, "/privacy")).text
 
 
-async def test_retry_answers_the_last_message_again(api, model, bot_process):
+async def test_retry_answers_the_last_message_again(api, model, bot_here):
     """/retry asks the model the last message anew and shows the new answer."""
-    await bot_process()
+    await bot_here()
     await reply(api, "roll a die")
     model.reply = lambda _: "Six!"
 
@@ -100,9 +83,9 @@ async def test_retry_answers_the_last_message_again(api, model, bot_process):
     assert model.requests[-1].messages[-1] == ("user", "roll a die")
 
 
-async def test_texts_that_pile_up_become_one_turn(api, model, bot_process):
+async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):
     """What is written while an answer is being made becomes one next turn; a long paste in pieces is one turn."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "one")
     await model.until(lambda: model.requests)
@@ -112,15 +95,16 @@ async def test_texts_that_pile_up_become_one_turn(api, model, bot_process):
     await answered(api, PERSON, "three")
     assert model.requests[-1].messages[-1] == ("user", "two\nthree")
 
+    model.reply = lambda _: "Read."
     long = "word " * 2000
     api.people.pastes(PERSON, long.strip())
     await api.until(lambda: len(stored_turns(bot)) == 3)
     assert len(stored_turns(bot)[2][0]) > 9000
 
 
-async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model, bot_process):
+async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model, bot_here):
     """A message edited while it waits is answered as edited; one that was answered offers [Answer again]."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "first")
     await model.until(lambda: model.requests)
@@ -137,9 +121,9 @@ async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model
     assert [user for user, _ in stored_turns(bot)] == ["first", "second", "second, and more"]
 
 
-async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process):
+async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_here):
     """Talk among people is neither answered nor stored; forum topics are conversations of their own."""
-    bot = await bot_process()
+    bot = await bot_here()
     forum = api.people.opens_group("Forum", is_forum=True)
     topic = api.people.opens_topic(forum, "Cats")
     talk = api.people.says(PERSON, "nobody asked the bot: tulip", chat_id=forum)
@@ -152,9 +136,9 @@ async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process)
     assert b"tulip" not in bot.database.read_bytes()
 
 
-async def test_what_is_not_text_is_answered_plainly(api, bot_process):
+async def test_what_is_not_text_is_answered_plainly(api, bot_here):
     """A photo without words gets one line that says what the bot can read."""
-    await bot_process()
+    await bot_here()
     before = len(bot_lines(api))
     api.people.sends(PERSON, {"voice": {"file_id": "v", "file_unique_id": "u", "duration": 1}})
     await api.until(lambda: len(bot_lines(api)) > before)

@@ -1,5 +1,5 @@
 """Offers the loopback servers to the contract tests."""
 
-from loopback.fixtures import api, model
+from loopback.fixtures import api, bot_here, clock, model
 
-__all__ = ["api", "model"]
+__all__ = ["api", "bot_here", "clock", "model"]

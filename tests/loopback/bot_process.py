@@ -1,4 +1,4 @@
-"""`python -m bot run` as a child process that can be killed and started again on the same data."""
+"""The bot as a child process that can be killed and started again on the same data."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bot.playground.server import LoopbackBotApi
-
-_OURS = ("TELEGRAM_", "CONTINUITY_", "OPENAI_")
+from loopback.forked import OURS, Forked, cli
 
 
 class BotProcess:
-    """One bot with its data folder. `start` waits until it polls; each start keeps the data of the one before."""
+    """One bot with its data folder. `start` waits until it polls; each start keeps the data of the one before.
 
-    def __init__(self, api: LoopbackBotApi, folder: Path, env: Mapping[str, str], command: tuple[str, ...]) -> None:
+    Without a command it is forked from a process that has imported everything; with one it starts as a program.
+    """
+
+    def __init__(
+        self, api: LoopbackBotApi, folder: Path, env: Mapping[str, str], command: tuple[str, ...] | None = None
+    ) -> None:
         self.api = api
         self.folder = folder
         self.database = folder / "continuity.db"
@@ -29,10 +33,11 @@ class BotProcess:
             "CONTINUITY_DATABASE_URL": f"sqlite:///{self.database}",
             "CONTINUITY_CHECKPOINT_DIR": str(self.checkpoints),
             "CONTINUITY_ALLOWED_USERS": "*",
+            "CONTINUITY_SEND_GAP_MS": "0",
             **env,
         }
         self._command = command
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: asyncio.subprocess.Process | Forked | None = None
 
     @property
     def log(self) -> str:
@@ -73,13 +78,18 @@ class BotProcess:
     async def launch(self, *arguments: str, **env: str) -> None:
         """Start the child and return at once; `arguments` replace `run` (`status`, `doctor`, …)."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        outer = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+        env = {**self.env, **env}
+        if self._command is None:
+            words = arguments or ("run",)
+            self._process = Forked(cli, *words, folder=self.folder, env=env, log_path=self.log_path)
+            return
+        outer = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         command = (*self._command[:-1], *arguments) if arguments else self._command
         with self.log_path.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *command,
                 cwd=self.folder,
-                env={**outer, **self.env, **env},
+                env=outer | env,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

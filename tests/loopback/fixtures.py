@@ -1,19 +1,29 @@
-"""The fixtures `api`, `model` and `bot_process`; a conftest imports them to offer them to its folder."""
+"""The fixtures `api`, `model`, `bot_here` and `bot_process`; a conftest imports them to offer them to its folder."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
 from bot.playground.server import LoopbackBotApi
-from loopback.bot_process import RUN, BotProcess
+from loopback.bot_here import BotHere, MovedClock
+from loopback.bot_process import BotProcess
+from loopback.forked import OURS
 from loopback.model import LoopbackModel
 from loopback.strict import validate
 
 
 @pytest.fixture
-async def api():
+def clock():
+    """Return the time of day of the Bot API server and of bots in this process; a test moves it ahead."""
+    return MovedClock()
+
+
+@pytest.fixture
+async def api(clock):
     """Start a Bot API server; the test fails if the bot sent a request that Telegram's documentation does not know."""
-    async with LoopbackBotApi(validate=validate) as server:
+    async with LoopbackBotApi(validate=validate, now_s=clock.now_s) as server:
         yield server
         assert server.violations == []
 
@@ -26,11 +36,30 @@ async def model():
 
 
 @pytest.fixture
+async def bot_here(api, model, clock, tmp_path, monkeypatch):
+    """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it."""
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    made = []
+
+    async def make(*, start=True, folder="bot", **settings):
+        bot = BotHere(api, tmp_path / folder, clock, {"CONTINUITY_MODEL": "openai-chat:loopback"} | settings)
+        made.append(bot)
+        return await bot.start() if start else bot
+
+    yield make
+    for bot in made:
+        await bot.stop()
+
+
+@pytest.fixture
 async def bot_process(api, model, tmp_path):
     """Offer a factory that starts a bot with the given environment, or with `start=False` only prepares it."""
     made = []
 
-    async def make(*, start=True, folder="bot", command=RUN, **env):
+    async def make(*, start=True, folder="bot", command=None, **env):
         defaults = {
             "CONTINUITY_MODEL": "openai-chat:loopback",
             "OPENAI_BASE_URL": model.url,

@@ -93,6 +93,9 @@ class OfflineResponder:
         except Exception:
             log.exception("the concierge could not be warmed")
 
+    async def close(self) -> None:
+        """Do nothing: no connection was opened."""
+
     def _warm(self) -> None:
         for code in self._languages.codes:
             words_of(code)
