@@ -33,13 +33,18 @@ async def reply(api, text: str, chat_id: int = PERSON, user: int = PERSON, **opt
 
 
 async def tap(api, label: str, expected: str = "", *, on=None, chat_id: int = PERSON, user: int = PERSON):
-    """Tap a button, of one message if told, and return the last message once it is answered and reads as expected."""
+    """Tap a button, and return the message it is on, or the last one, once that reads as expected."""
     before = len(api.calls_of("answerCallbackQuery"))
     where = {} if chat_id == user else {"chat_id": chat_id}
     api.people.presses(user, label, **where, **({"message_id": on.message_id} if on else {}))
     await api.until(lambda: len(api.calls_of("answerCallbackQuery")) > before)
-    await api.until(lambda: re.search(expected, bot_lines(api, chat_id)[-1].text))
-    return bot_lines(api, chat_id)[-1]
+
+    def reads():
+        lines = bot_lines(api, chat_id)
+        shown = [line for line in lines if line is lines[-1] or (on and line.message_id == on.message_id)]
+        return next((line for line in shown if re.search(expected, line.text)), None)
+
+    return await api.until(reads)
 
 
 def tapped(api) -> str:
@@ -67,7 +72,10 @@ async def answered(api, chat_id: int, text: str, timeout_s: float = 30) -> None:
 
 
 def rows(bot, sql: str, **params: Any) -> list[tuple]:
-    """Read the database of a bot that is running or dead, without touching it."""
+    """Read the database of a bot that is running or dead, without touching it.
+
+    Its raw bytes are for bots in a process of their own: SQLite loses its locks when its own process opens the file.
+    """
     with closing(sqlite3.connect(f"file:{bot.database}?mode=ro", uri=True)) as connection:
         return connection.execute(sql, params).fetchall()
 

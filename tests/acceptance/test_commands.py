@@ -121,9 +121,9 @@ async def test_an_edit_before_the_answer_replaces_and_after_it_offers(api, model
     assert [user for user, _ in stored_turns(bot)] == ["first", "second", "second, and more"]
 
 
-async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_here):
+async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process):
     """Talk among people is neither answered nor stored; forum topics are conversations of their own."""
-    bot = await bot_here()
+    bot = await bot_process()
     forum = api.people.opens_group("Forum", is_forum=True)
     topic = api.people.opens_topic(forum, "Cats")
     talk = api.people.says(PERSON, "nobody asked the bot: tulip", chat_id=forum)

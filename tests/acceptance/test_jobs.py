@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from contextlib import closing
 
 import pytest
-from story import PERSON, answered, rows
+from story import FRIEND, PERSON, answered, bot_lines, change, reply, rows, tap
 
 pytestmark = pytest.mark.acceptance
 
 
-def lines(api, chat_id=PERSON):
-    return [line for line in api.view(chat_id).lines if line.by_bot]
-
-
 def reminders(api) -> list[str]:
-    return [line.text for line in lines(api) if line.text.startswith("⏰")]
-
-
-async def reply(api, text, **options):
-    """Say something and return the bot's next line."""
-    before = len(lines(api))
-    api.people.says(PERSON, text, **options)
-    await api.until(lambda: len(lines(api)) > before)
-    return lines(api)[before]
-
-
-async def press(api, line, label):
-    """Tap the button with this label and wait until it is acknowledged."""
-    before = len(api.calls_of("answerCallbackQuery"))
-    api.people.presses(PERSON, label, message_id=line.message_id)
-    await api.until(lambda: len(api.calls_of("answerCallbackQuery")) > before)
+    return [line.text for line in bot_lines(api) if line.text.startswith("⏰")]
 
 
 def jobs(bot) -> list[tuple[str, str]]:
@@ -43,31 +22,30 @@ def jobs(bot) -> list[tuple[str, str]]:
 def make_due(bot, ago_s: float) -> None:
     """Set every reminder of a dead bot so far into the past."""
     due_at_ms = int((time.time() - ago_s) * 1000)
-    with closing(sqlite3.connect(bot.database)) as connection:
-        connection.execute("UPDATE jobs SET due_at_ms = ? WHERE status = 'scheduled'", (due_at_ms,))
-        connection.commit()
+    change(bot, "UPDATE jobs SET due_at_ms = :due_at_ms WHERE status = 'scheduled'", due_at_ms=due_at_ms)
 
 
-async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_process):
+async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here):
     """/remind says when it will come; it comes by itself, [Done] ends it, and no model was asked."""
-    bot = await bot_process()
+    bot = await bot_here()
 
-    said = await reply(api, "/remind in 2 seconds call Ana")
-    assert "I will remind you today at" in said.text
+    said = await reply(api, "/remind in 2 hours call Ana")
+    assert "I will remind you today at 12:00" in said.text
     assert said.text.splitlines()[0].endswith("call Ana")
     assert "/timezone" in said.text
-    await api.until(lambda: reminders(api))
+    await bot.passes(hours=1, s=3590)
+    assert reminders(api) == []
+    await bot.passes(s=10)
     assert reminders(api) == ["⏰ call Ana"]
-    await press(api, lines(api)[-1], "Done")
+    await tap(api, "Done", "^Done: call Ana$")
 
-    await api.until(lambda: lines(api)[-1].text == "Done: call Ana")
     assert jobs(bot) == [("call Ana", "done")]
     assert model.requests == []
 
 
-async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_process):
+async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
     """A message that is nothing but a reminder is a turn of its own with its job; the next packet shows the job."""
-    bot = await bot_process()
+    bot = await bot_here()
     await reply(api, "/timezone berlin")
 
     said = await reply(api, "Can you remind me tomorrow at 9 to call Ana?")
@@ -83,17 +61,16 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_proces
     await reply(api, "what is planned?")
     assert "call Ana (scheduled" in model.requests[-1].text
 
-    await press(api, said, "Change my mind")
-    await api.until(lambda: any("Taken back" in line.text for line in lines(api)))
+    await tap(api, "Change my mind", "Taken back", on=said)
     assert jobs(bot) == [("call Ana", "cancelled")]
     assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
     await reply(api, "and now?")
     assert "call Ana (scheduled" not in model.requests[-1].text
 
 
-async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_process):
+async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_here):
     """A model, which has a tool for it, gets messages that say more, negate it or ask about the past."""
-    bot = await bot_process()
+    bot = await bot_here()
     for text in (
         "I had a terrible day with my mother. Remind me tomorrow at 9 to call her",
         "don't remind me tomorrow at 9",
@@ -106,9 +83,9 @@ async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_pr
     assert jobs(bot) == []
 
 
-async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_process):
+async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_here):
     """Without a model the time that is missing is asked for, and the answer sets the reminder."""
-    bot = await bot_process(CONTINUITY_MODEL="offline")
+    bot = await bot_here(CONTINUITY_MODEL="offline")
 
     assert "When" in (await reply(api, "remind me to call Ana")).text
     assert jobs(bot) == []
@@ -122,9 +99,9 @@ async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_proces
     assert "• call Ana, tomorrow 09:00" in open_now
 
 
-async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_process):
+async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_here):
     """/remind explains itself without words, asks back for a time or a matter, and stores nothing; zones likewise."""
-    bot = await bot_process()
+    bot = await bot_here()
 
     assert "/remind tomorrow at 9 call Ana" in (await reply(api, "/remind")).text
     assert "Which time" in (await reply(api, "/remind call Ana")).text
@@ -136,40 +113,35 @@ async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_process):
     assert rows(bot, "SELECT * FROM people") == []
 
 
-async def test_the_list_is_shown_anew_after_each_tap(api, bot_process):
+async def test_the_list_is_shown_anew_after_each_tap(api, bot_here):
     """/jobs lists what is to come; cancelling one and putting one off leaves the others with their buttons."""
-    bot = await bot_process()
+    bot = await bot_here()
     await reply(api, "/remind tomorrow at 9 call Ana")
     await reply(api, "/remind tomorrow at 10 write to Ben")
     listed = await reply(api, "/jobs")
     assert listed.text == "To come:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
 
-    await press(api, listed, "1 Snooze 1 h")
-    await api.until(lambda: "Put off until tomorrow at 10:00: call Ana" in lines(api)[-1].text)
-    await press(api, lines(api)[-1], "2 Cancel")
-    await api.until(lambda: lines(api)[-1].text.startswith("Taken back"))
-    await press(api, lines(api)[-1], "1 Done")
-    await api.until(lambda: lines(api)[-1].text.startswith("Done"))
+    await tap(api, "1 Snooze 1 h", "Put off until tomorrow at 10:00: call Ana")
+    await tap(api, "2 Cancel", "^Taken back")
+    await tap(api, "1 Done", "^Done")
 
     assert {status for _, status in jobs(bot)} == {"done", "cancelled"}
     assert "Nothing is planned" in (await reply(api, "/jobs")).text
 
 
-async def test_snoozing_brings_it_back_later(api, bot_process):
+async def test_snoozing_brings_it_back_later(api, bot_here):
     """[Snooze 1 h] puts a delivered reminder off, however often it is tapped; then it comes once more."""
-    bot = await bot_process()
-    await reply(api, "/remind in 1 second call Ana")
-    await api.until(lambda: reminders(api))
+    bot = await bot_here()
+    await reply(api, "/remind in 1 hour call Ana")
+    await bot.passes(hours=1)
     for _ in range(2):
         api.people.presses(PERSON, "Snooze 1 h")
     await api.until(lambda: len(api.calls_of("answerCallbackQuery")) == 2)
     assert sum("chosen already" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
     assert jobs(bot) == [("call Ana", "scheduled")]
 
-    await bot.kill()
-    make_due(bot, 1)
-    await bot.start()
-    await api.until(lambda: reminders(api))
+    await bot.passes(hours=1)
+    await bot.passes(hours=1)
 
     assert reminders(api) == ["⏰ call Ana"]
 
@@ -204,7 +176,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
 
     assert len(reminders(api)) == 1
     assert reminders(api)[0].count("was due 2 hours ago") == 5
-    assert [len(row) for row in lines(api)[-1].buttons] == [3, 3, 3, 3, 3]
+    assert [len(row) for row in bot_lines(api)[-1].buttons] == [3, 3, 3, 3, 3]
     assert {status for _, status in jobs(bot)} == {"delivered"}
 
 
@@ -243,25 +215,24 @@ async def test_a_kill_while_it_is_set_makes_one_reminder(api, bot_process, point
     assert await bot.wait() == -9
 
     await bot.start()
-    await api.until(lambda: lines(api))
+    await api.until(lambda: bot_lines(api))
     await reply(api, "/jobs")
 
-    assert sum("I will remind you" in line.text for line in lines(api)) == 1
+    assert sum("I will remind you" in line.text for line in bot_lines(api)) == 1
     assert jobs(bot) == [("call Ana", "scheduled")]
 
 
-async def test_in_a_group_reminders_are_ones_own(api, bot_process):
+async def test_in_a_group_reminders_are_ones_own(api, bot_here):
     """/jobs in a group shows only one's own reminders, and nobody else can tap their buttons."""
-    bot = await bot_process()
+    bot = await bot_here()
     group = api.people.opens_group("Friends")
     api.people.says(PERSON, "/remind@continuity_bot tomorrow at 9 call Ana", chat_id=group)
-    await api.until(lambda: lines(api, group))
-    api.people.says(4712, "/jobs@continuity_bot", chat_id=group)
-    await api.until(lambda: len(lines(api, group)) == 2)
-    assert "Nothing is planned" in lines(api, group)[-1].text
+    await api.until(lambda: bot_lines(api, group))
+    api.people.says(FRIEND, "/jobs@continuity_bot", chat_id=group)
+    await api.until(lambda: len(bot_lines(api, group)) == 2)
+    assert "Nothing is planned" in bot_lines(api, group)[-1].text
 
-    api.people.presses(4712, "Change my mind", chat_id=group)
-    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    await tap(api, "Change my mind", chat_id=group, user=FRIEND)
     assert jobs(bot) == [("call Ana", "scheduled")]
 
 

@@ -3,38 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-import sqlite3
-from contextlib import closing
 
 import pytest
-from story import PERSON, answered, rows, stored_turns
+from story import FRIEND, PERSON, answered, bot_lines, reply, rows, stored_turns, tap
 
 pytestmark = pytest.mark.acceptance
-FRIEND = 4712
-
-
-def bot_lines(api, chat_id=PERSON):
-    return [line for line in api.view(chat_id).lines if line.by_bot]
-
-
-async def reply(api, text, chat_id=PERSON, user=PERSON):
-    """Say something and return the bot's next line."""
-    before = len(bot_lines(api, chat_id))
-    api.people.says(user, text, **({"chat_id": chat_id} if chat_id != user else {}))
-    await api.until(lambda: len(bot_lines(api, chat_id)) > before)
-    return bot_lines(api, chat_id)[before]
-
-
-async def press(api, label, until, chat_id=PERSON, user=PERSON):
-    """Press a button and wait until the last line says something."""
-    api.people.presses(user, label, **({"chat_id": chat_id} if chat_id != user else {}))
-    await api.until(lambda: re.search(until, bot_lines(api, chat_id)[-1].text))
-    return bot_lines(api, chat_id)[-1]
-
-
-def labels(line):
-    return [button if isinstance(button, str) else button[0] for row in line.buttons for button in [row[0], *row[1:]]]
 
 
 def readable(bot, word):
@@ -59,11 +32,11 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     assert "1. " in listed.text
     assert "2. " in listed.text
 
-    after = await press(api, "1 Done", r"(?s)\A(?!.*2\. )")
+    after = await tap(api, "1 Done", r"(?s)\A(?!.*2\. )")
     assert after.message_id == listed.message_id
     await bot.restart()
-    await press(api, "1 Snooze", "sleeps until")
-    await press(api, "1 Drop", "Nothing is open")
+    await tap(api, "1 Snooze", "sleeps until")
+    await tap(api, "1 Drop", "Nothing is open")
     assert "Nothing is open" in (await reply(api, "/loops")).text
 
 
@@ -82,8 +55,8 @@ async def test_a_memory_is_listed_found_reaches_the_model_and_is_forgotten(api, 
     assert "remember nothing" in (await reply(api, "/memory quantum")).text
     listed = await reply(api, "/memory dog")
     assert "My dog is called Zebrafish" in listed.text
-    await press(api, "Forget 1", "Shall I forget this")
-    report = await press(api, "Yes, forget it", "Checked: no trace")
+    await tap(api, "Forget 1", "Shall I forget this")
+    report = await tap(api, "Yes, forget it", "Checked: no trace")
 
     assert "1 message and its answer, 1 note" in report.text
     assert readable(bot, "zebrafish") == []
@@ -92,9 +65,9 @@ async def test_a_memory_is_listed_found_reaches_the_model_and_is_forgotten(api, 
     assert "Zebrafish" not in model.requests[-1].text
 
 
-async def test_a_group_never_shows_what_was_said_in_private(api, model, bot_process):
+async def test_a_group_never_shows_what_was_said_in_private(api, model, bot_here):
     """/memory and /loops in a group know only what was said there; /export sends no file there."""
-    bot = await bot_process()
+    bot = await bot_here()
     await reply(api, "My dog is called Zebrafish. I will call the plumber.")
     await remembered(bot, api, 1)
     group = api.people.opens_group("Friends")
@@ -117,9 +90,9 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "I live in Reykjavik.")
     await remembered(bot, api, 1)
     await reply(api, "/summary")
-    await press(api, "Never mind", "Nothing was forgotten") if (await reply(api, "/forget")).buttons else None
+    await tap(api, "Never mind", "Nothing was forgotten") if (await reply(api, "/forget")).buttons else None
     await reply(api, "/forget everything")
-    report = await press(api, "Yes, forget it", "Checked: no trace in")
+    report = await tap(api, "Yes, forget it", "Checked: no trace in")
 
     assert "2 messages and their answers, 1 note" in report.text
     assert readable(bot, "zebrafish") == readable(bot, "reykjavik") == []
@@ -140,7 +113,7 @@ async def test_the_last_message_is_forgotten_and_the_conversation_goes_on(api, m
     await reply(api, "The codeword is zebrafish")
     asked = await reply(api, "/forget last")
     assert "The codeword is zebrafish" in asked.text
-    await press(api, "Yes, forget it", "Checked: no trace")
+    await tap(api, "Yes, forget it", "Checked: no trace")
     await reply(api, "and then?")
 
     assert "zebrafish" not in model.requests[-1].text
@@ -162,8 +135,8 @@ async def test_words_are_found_and_forgotten_wherever_they_stand(api, model, bot
     await remembered(bot, api, 1)
     found = await reply(api, "/forget Zebrafish")
     assert "My dog is called Zebrafish" in found.text
-    await press(api, "All 3 of them", "Shall I forget this")
-    await press(api, "Yes, forget it", "Checked: no trace")
+    await tap(api, "All 3 of them", "Shall I forget this")
+    await tap(api, "Yes, forget it", "Checked: no trace")
 
     assert readable(bot, "zebrafish") == []
     assert [user for user, _ in stored_turns(bot)] == ["What is the weather like?"]
@@ -187,9 +160,9 @@ async def test_a_kill_while_forgetting_is_made_good(api, model, bot_process, fau
     assert [user for user, _ in stored_turns(bot)] == ["Let us plan the ferry trip"]
 
 
-async def test_export_sends_all_of_ones_data(api, model, bot_process):
+async def test_export_sends_all_of_ones_data(api, model, bot_here):
     """/export is one JSON document: turns, sessions, memories, loops, jobs and choices, and nobody else's."""
-    bot = await bot_process()
+    bot = await bot_here()
     assert "nothing to export" in (await reply(api, "/export")).text
     await reply(api, "secret of a friend", chat_id=FRIEND, user=FRIEND)
     await reply(api, "My dog is called Zebrafish. I will call the plumber.")
@@ -208,9 +181,9 @@ async def test_export_sends_all_of_ones_data(api, model, bot_process):
     assert call is not None
 
 
-async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, bot_process):
+async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, bot_here):
     """/context shows what the model was given and what was cut; Undo brings the messages back word for word."""
-    bot = await bot_process(CONTINUITY_HISTORY_TOKENS="200")
+    bot = await bot_here(CONTINUITY_HISTORY_TOKENS="200")
     assert "no answer in this conversation yet" in (await reply(api, "/context")).text
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "We have decided to take the ferry to Bergen.")
@@ -224,32 +197,31 @@ async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, b
     assert "ferry" in (await reply(api, "/summary")).text
     receipt = await reply(api, "/context")
     assert "are in the summary" in receipt.text
-    await press(api, "Undo: show them word for word again", "word for word again, as far")
+    await tap(api, "Undo: show them word for word again", "word for word again, as far")
     assert rows(bot, "SELECT COUNT(*) FROM compactions WHERE undone_at_ms IS NOT NULL") == [(1,)]
     assert (await reply(api, "/context")).text != receipt.text
 
 
-async def test_a_day_has_a_budget(api, model, bot_process):
+async def test_a_day_has_a_budget(api, model, bot_here):
     """When the day's tokens are used up the model is not asked, the person is told, and forgetting renews nothing."""
-    bot = await bot_process(CONTINUITY_DAILY_TOKENS_PER_USER="1")
+    bot = await bot_here(CONTINUITY_DAILY_TOKENS_PER_USER="1")
     await reply(api, "one")
     asked = len(model.requests)
     told = await reply(api, "two")
     assert "budget" in told.text
     assert len(model.requests) == asked
     await reply(api, "/forget everything")
-    await press(api, "Yes, forget it", "Forgotten")
+    await tap(api, "Yes, forget it", "Forgotten")
     assert "budget" in (await reply(api, "three")).text
 
-    with closing(sqlite3.connect(bot.database)) as connection, connection:
-        connection.execute("UPDATE usage_days SET day = '2020-01-01'")
+    await bot.passes(hours=24)
     await reply(api, "/retry")
     await answered(api, PERSON, "three")
 
 
-async def test_everybody_has_a_budget_of_their_own(api, model, bot_process):
+async def test_everybody_has_a_budget_of_their_own(api, model, bot_here):
     """What one person used is not held against another."""
-    await bot_process(CONTINUITY_DAILY_TOKENS_PER_USER="1")
+    await bot_here(CONTINUITY_DAILY_TOKENS_PER_USER="1")
     await reply(api, "one")
 
     assert "budget" not in (await reply(api, "hello", chat_id=FRIEND, user=FRIEND)).text

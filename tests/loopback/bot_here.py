@@ -15,6 +15,7 @@ from bot.delivery.rate_limit import RateLimits
 from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
 
+HOUR_MS = 3_600_000
 NO_PACE = RateLimits(private_gap_s=0.0, group_per_minute=1_000_000, total_per_second=1_000_000)
 
 
@@ -32,9 +33,13 @@ class MovedClock:
         """Return the same in seconds, for the Bot API server."""
         return self.now_ms() / 1000
 
+    def to_morning(self) -> None:
+        """Move on to the next ten o'clock UTC, so that "today" and "tomorrow" mean the same whenever a test runs."""
+        self._ahead_ms += (10 * HOUR_MS - self.now_ms()) % (24 * HOUR_MS)
+
     def advance(self, *, s: float = 0, hours: float = 0) -> None:
         """Move on."""
-        self._ahead_ms += int((s + hours * 3600) * 1000)
+        self._ahead_ms += int(s * 1000 + hours * HOUR_MS)
 
 
 class BotHere:
@@ -91,10 +96,11 @@ class BotHere:
         await self.api.until(lambda: all(self.api.is_confirmed(update_id) for update_id in update_ids))
         async with asyncio.timeout(30):
             await self.app.settled()
-            await self.app.mind.recorder.settle()
+            await self.app.services.recorder.settle()
 
-    def passes(self, **duration: float) -> None:
-        """Let time pass for the bot; what became due meanwhile is looked for."""
+    async def passes(self, **duration: float) -> None:
+        """Let time pass for the bot, and what became due meanwhile come."""
         self.clock.advance(**duration)
         if self._app is not None:
-            self._app.jobs.look()
+            await asyncio.create_task(self._app.jobs.run())
+            await self.settled()

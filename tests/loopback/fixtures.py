@@ -40,6 +40,7 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch):
     """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
+    clock.to_morning()
     monkeypatch.setenv("OPENAI_BASE_URL", model.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
     made = []
