@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from story import PERSON, answered, rows
+from story import FRIEND, PERSON, answered, bot_texts, rows
 
 from bot.playground.faults import Kind
 
 pytestmark = pytest.mark.acceptance
-OTHER = 4712
-
-
-def bot_texts(api, chat_id=PERSON):
-    return [line.text for line in api.view(chat_id).lines if line.by_bot]
 
 
 @pytest.mark.parametrize(
     "kind", [Kind.LOST_ANSWER, Kind.DROPPED, Kind.TOO_MANY, Kind.SERVER_ERROR, Kind.BAD_GATEWAY, Kind.MALFORMED]
 )
-async def test_a_send_that_fails_shows_the_reply_once(api, bot_process, kind):
+async def test_a_send_that_fails_shows_the_reply_once(api, bot_here, kind):
     """Whatever happens to the send, with or without its effect, the reply is on the screen exactly once."""
-    await bot_process()
+    await bot_here()
     api.faults.plant("sendMessage", kind)
     api.people.says(PERSON, "first")
     await answered(api, PERSON, "first")
@@ -30,10 +25,10 @@ async def test_a_send_that_fails_shows_the_reply_once(api, bot_process, kind):
     assert bot_texts(api) == ["You said: first", "You said: second"]
 
 
-async def test_parts_of_a_long_reply_arrive_in_order_and_once(api, model, bot_process):
+async def test_parts_of_a_long_reply_arrive_in_order_and_once(api, model, bot_here):
     """A reply of several parts, the second of which is sent but its answer lost, reads in order without repeats."""
     model.reply = lambda _: "\n\n".join(f"Paragraph {number}. " + "word " * 150 for number in range(15))
-    await bot_process()
+    await bot_here()
     api.faults.plant("sendMessage", Kind.LOST_ANSWER, nth=2)
     api.people.says(PERSON, "write a lot")
     await api.until(lambda: "Paragraph 14." in "".join(bot_texts(api)), 40)
@@ -44,22 +39,22 @@ async def test_parts_of_a_long_reply_arrive_in_order_and_once(api, model, bot_pr
     assert numbers == list(range(15))
 
 
-async def test_a_429_stalls_only_its_chat(api, bot_process):
+async def test_a_429_stalls_only_its_chat(api, bot_here):
     """While one chat must wait as long as Telegram asks, another chat is answered."""
-    await bot_process()
-    api.faults.plant("sendMessage", Kind.TOO_MANY, chat_id=PERSON, retry_after_s=4)
+    await bot_here()
+    api.faults.plant("sendMessage", Kind.TOO_MANY, chat_id=PERSON, retry_after_s=2)
     api.people.says(PERSON, "slow lane")
     await api.until(lambda: api.faults.planted[0].hits)
-    api.people.says(OTHER, "fast lane")
-    await answered(api, OTHER, "fast lane")
+    api.people.says(FRIEND, "fast lane")
+    await answered(api, FRIEND, "fast lane")
 
     assert bot_texts(api) == []
     await answered(api, PERSON, "slow lane")
 
 
-async def test_a_blocked_chat_is_given_up_and_taken_up_again(api, bot_process):
+async def test_a_blocked_chat_is_given_up_and_taken_up_again(api, bot_here):
     """A 403 marks the chat unreachable; when the person writes again, they are answered."""
-    bot = await bot_process()
+    bot = await bot_here()
     api.people.says(PERSON, "hello")
     await answered(api, PERSON, "hello")
     api.faults.plant("sendMessage", Kind.FORBIDDEN, chat_id=PERSON)
@@ -73,10 +68,10 @@ async def test_a_blocked_chat_is_given_up_and_taken_up_again(api, bot_process):
     assert bot_texts(api) == ["You said: hello", "You said: back again"]
 
 
-async def test_markdown_goes_out_as_entities_and_without_previews(api, model, bot_process):
+async def test_markdown_goes_out_as_entities_and_without_previews(api, model, bot_here):
     """Bold, code and links are entities; Telegram is told not to fetch links by itself."""
     model.reply = lambda _: "**Bold** and `code` and [a link](https://example.org/?q=secret)"
-    await bot_process()
+    await bot_here()
     api.people.says(PERSON, "format something")
     await api.until(lambda: bot_texts(api))
 

@@ -9,16 +9,12 @@ import subprocess
 
 import httpx
 import pytest
-from story import PERSON, answered, rows, stored_turns
+from story import PERSON, answered, bot_texts, rows, stored_turns
 
 from bot.intake.polling import MAX_CONFLICTS
 
 pytestmark = pytest.mark.acceptance
 STRANGER = 666
-
-
-def bot_texts(api, chat_id=PERSON):
-    return [line.text for line in api.view(chat_id).lines if line.by_bot]
 
 
 def free_port() -> int:
@@ -94,9 +90,9 @@ async def test_a_refused_token_ends_the_process_with_a_sentence(api, bot_process
     assert "refuses the token" in bot.log
 
 
-async def test_a_poison_update_does_not_hold_up_the_rest(api, bot_process):
+async def test_a_poison_update_does_not_hold_up_the_rest(api, bot_here):
     """An update that cannot be parsed is quarantined once, and what comes behind it is answered."""
-    bot = await bot_process()
+    bot = await bot_here()
     poison = api.people.injects({"message": {"message_id": "not a number", "chat": 5, "date": "yesterday"}})
     api.people.says(PERSON, "behind the poison")
     await answered(api, PERSON, "behind the poison")

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate, ModelFault
-from story import PERSON, answered, stored_turns
+from story import PERSON, answered, bot_lines, stored_turns
 
 pytestmark = pytest.mark.acceptance
 
 
-def bot_lines(api, chat_id=PERSON):
-    return [line for line in api.view(chat_id).lines if line.by_bot]
-
-
 @pytest.mark.parametrize("fault", list(ModelFault))
-async def test_a_failing_model_is_said_and_try_again_works(api, model, bot_process, fault):
+async def test_a_failing_model_is_said_and_try_again_works(api, model, bot_here, fault):
     """The person reads why there is no answer; a tap on [Try again] answers the very message, once."""
-    bot = await bot_process(CONTINUITY_MODEL_TIMEOUT_S="2")
+    bot = await bot_here(CONTINUITY_MODEL_TIMEOUT_S="1")
     model.plant(fault, times=None)
     api.people.says(PERSON, "are you there?")
     notice = (await api.until(lambda: bot_lines(api), 40))[-1]
@@ -31,9 +27,9 @@ async def test_a_failing_model_is_said_and_try_again_works(api, model, bot_proce
     assert stored_turns(bot) == [("are you there?", "You said: are you there?")]
 
 
-async def test_one_hiccup_of_the_model_is_not_worth_a_word(api, model, bot_process):
+async def test_one_hiccup_of_the_model_is_not_worth_a_word(api, model, bot_here):
     """A single 500 or 429 is retried within the turn; the person sees only the answer."""
-    await bot_process()
+    await bot_here()
     model.plant(ModelFault.SERVER_ERROR)
     api.people.says(PERSON, "hello")
     await answered(api, PERSON, "hello")
@@ -60,9 +56,9 @@ async def test_sigterm_in_the_middle_of_a_stream_loses_nothing(api, model, bot_p
     assert len(bot_lines(api)) == 1
 
 
-async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_process):
+async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
     """/stop does not wait behind the running answer; nothing of that answer is kept."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.gate = Gate()
     api.people.says(PERSON, "count to a million")
     await model.until(lambda: model.requests)

@@ -6,13 +6,9 @@ import json
 
 import pytest
 from loopback.model import ModelFault, ToolCall
-from story import PERSON, rows
+from story import PERSON, bot_lines, reply, rows
 
 pytestmark = pytest.mark.acceptance
-
-
-def lines(api):
-    return [line for line in api.view(PERSON).lines if line.by_bot]
 
 
 def calling(*calls: ToolCall, says: str = "All done."):
@@ -21,11 +17,8 @@ def calling(*calls: ToolCall, says: str = "All done."):
 
 
 async def say(api, text, **options):
-    """Say something and return the bot's next line."""
-    before = len(lines(api))
-    api.people.says(PERSON, text, **options)
-    await api.until(lambda: len(lines(api)) > before)
-    return lines(api)[before].text
+    """Say something and return what the bot says next."""
+    return (await reply(api, text, **options)).text
 
 
 def returned(model) -> list[str]:
@@ -43,9 +36,9 @@ REMEMBER = ToolCall("remember", {"text": "My dog is called Rex", "kind": "fact"}
 OPEN = ToolCall("open_loop", {"text": "send Ben the slides", "due": "on Friday"}, "call_c")
 
 
-async def test_what_tools_do_is_stored_with_the_turn_and_shown_in_the_next_prompt(api, model, bot_process):
+async def test_what_tools_do_is_stored_with_the_turn_and_shown_in_the_next_prompt(api, model, bot_here):
     """A reminder, a note and an open matter are stored; the next prompt has every call with its return."""
-    bot = await bot_process()
+    bot = await bot_here()
     await say(api, "/timezone berlin")
     model.reply = calling(REMIND, REMEMBER, OPEN)
 
@@ -86,19 +79,19 @@ async def test_a_turn_that_dies_after_its_tools_ran_makes_their_changes_once(api
         assert rows(bot, "SELECT * FROM jobs") == rows(bot, "SELECT * FROM memories") == []
 
     await bot.start()
-    await api.until(lambda: lines(api))
+    await api.until(lambda: bot_lines(api))
     await say(api, "/jobs")
 
-    assert lines(api)[0].text == "All done."
+    assert bot_lines(api)[0].text == "All done."
     assert rows(bot, "SELECT title, status FROM jobs") == [("call Ana", "scheduled")]
     assert rows(bot, "SELECT text FROM memories") == [("My dog is called Rex",)]
     state = json.loads(rows(bot, "SELECT state_json FROM conversation_sessions")[0][0])
     assert [loop["text"] for loop in state["open_loops"]] == ["send Ben the slides"]
 
 
-async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model, bot_process):
+async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model, bot_here):
     """When the line breaks after the tools ran, the next attempt begins anew: its changes are made once."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.reply = calling(REMIND)
     model.plant(ModelFault.BREAK, nth=2)
 
@@ -108,9 +101,9 @@ async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model,
     assert rows(bot, "SELECT title FROM jobs") == [("call Ana",)]
 
 
-async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_process):
+async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_here):
     """A model that repeats a call, even under the same id, gets one job, and its history stays valid."""
-    bot = await bot_process()
+    bot = await bot_here()
 
     def twice(messages):
         done = sum(m["role"] == "tool" for m in messages)
@@ -125,9 +118,9 @@ async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_proces
     assert calls_and_returns(model.requests[-1].body) == (["call_a", "call_a_2"],) * 2
 
 
-async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, model, bot_process):
+async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, model, bot_here):
     """A newer value takes an older one's place, forgetting stops a note, closing takes a matter off the list."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.reply = calling(REMEMBER, OPEN)
     await say(api, "note these")
     rename = ToolCall("remember", {"text": "My dog is called Bello"}, "call_d")
@@ -151,9 +144,9 @@ async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, mod
     assert rows(bot, "SELECT ref FROM search_docs WHERE source = 'memory'") == []
 
 
-async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, bot_process):
+async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, bot_here):
     """The search finds what the prompt does not hold any more, as data; after /fresh it finds nothing of it."""
-    await bot_process(CONTINUITY_MAX_HISTORY_MESSAGES="6")
+    await bot_here(CONTINUITY_MAX_HISTORY_MESSAGES="6")
     model.reply = lambda _: "Fine."
     await say(api, "The codeword of the vault is zebra")
     for text in ("My sister came by today", "She brought a cake", "It was a good cake", "Now I want tea"):
@@ -170,9 +163,9 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     assert returned(model) == ["Nothing was found beyond the messages that you see."]
 
 
-async def test_somebody_elses_words_change_nothing(api, model, bot_process):
+async def test_somebody_elses_words_change_nothing(api, model, bot_here):
     """A forwarded text cannot make the tools note, forget, open or remind."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.reply = calling(REMIND, REMEMBER, OPEN)
 
     await say(api, "remind me tomorrow at 9 to wire the money", forwarded_from="Mallory")
@@ -181,9 +174,9 @@ async def test_somebody_elses_words_change_nothing(api, model, bot_process):
     assert rows(bot, "SELECT * FROM jobs") == rows(bot, "SELECT * FROM memories") == []
 
 
-async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_process):
+async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_here):
     """Tools for ever end in an apology, and what they would have changed is not stored."""
-    bot = await bot_process()
+    bot = await bot_here()
     model.reply = lambda messages: [
         ToolCall("remind", {"what": f"thing {len(messages)}", "when": "tomorrow"}, "call_x")
     ]
