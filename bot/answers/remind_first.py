@@ -11,6 +11,7 @@ from bot import replies
 from bot.answers.responder import Answer, Ask, Responder, Show
 from bot.delivery.outbox import Button
 from bot.reminders.rules import MAX_AHEAD_MS, insert_job, job_id_of, when_text
+from memory.language import due_dates
 from memory.language.due_dates import Reminder, parse_when, reminder
 from memory.language.intents import is_request, read_sentences, starts_with
 from memory.language.languages import Language, Languages
@@ -146,6 +147,7 @@ class RemindFirst:
 
     async def warm(self) -> None:
         """Load what the next responder needs."""
+        await asyncio.to_thread(due_dates.warm)
         await self.next.warm()
 
     async def close(self) -> None:

@@ -5,6 +5,7 @@ So a turn that dies before its commit leaves nothing behind, and one that is ans
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -188,7 +189,7 @@ class Toolbox:
         if not matter:
             return "Not put on the list: there is nothing in it."
         language = self._language(matter)
-        due_at_ms = moment_of(due, ask, self._language(due)) if due else None
+        due_at_ms = await asyncio.to_thread(moment_of, due, ask, self._language(due)) if due else None
         self._changes.append(
             lambda state: state_manager.open_loop(
                 state,
@@ -220,7 +221,7 @@ class Toolbox:
 
     async def _remind(self, what: str, when: str) -> str:
         ask, title = self.ask, " ".join(clean(what).split())[:MAX_TITLE_CHARS]
-        due_at_ms = moment_of(when, ask, self._language(f"{what} {when}"))
+        due_at_ms = await asyncio.to_thread(moment_of, when, ask, self._language(f"{what} {when}"))
         if not title:
             return "No reminder was set: ask what it is about."
         if due_at_ms is None:

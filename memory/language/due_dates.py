@@ -22,10 +22,15 @@ DEFAULT_HOUR = 9
 """When only a day is said."""
 MAX_CHARS = 400
 MAX_WHAT_CHARS = 200
+LIBRARY_CHARS = 60
+"""So much of a text the library sees: it tries every stretch of it, in time that grows with the square."""
+LIBRARY_NUMBERS = 6
+"""A text with more numbers than a date and a time have is not given to it at all."""
 _EDGE = " ,.;:!?-\u2013\u2014\"'()"
 _NEVER = re.compile(r"(?!)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.:/])(\d{1,2})[./](\d{1,2})(?:[./](\d{4}))?\.?(?![\d:])")
+_NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
 _WEEK = 7
 
@@ -368,11 +373,21 @@ def _tails(joints: re.Pattern[str], left: str) -> Iterator[int]:
         yield found[-1][0]
 
 
-def _ask_library(text: str, now_ms: int, zone: str, language: Language) -> tuple[int, str] | None:
-    if not re.search(r"\d", text):
-        return None
+def _search_dates(text: str, code: str, settings: Any) -> list[tuple[str, datetime]]:
     from dateparser.search import search_dates  # noqa: PLC0415 - loads slowly, and few texts get here
 
+    return search_dates(text, languages=[code], settings=settings) or []
+
+
+def warm() -> None:
+    """Load the library, which takes half a second, where nobody waits for it."""
+    _search_dates("12 May 2030", "en", {})
+
+
+def _ask_library(text: str, now_ms: int, zone: str, language: Language) -> tuple[int, str] | None:
+    head = text[:LIBRARY_CHARS]
+    if not 0 < len(_NUMBER.findall(head)) <= LIBRARY_NUMBERS:
+        return None
     now = _local(now_ms, zone)
     settings: Any = {
         "RELATIVE_BASE": now.replace(tzinfo=None),
@@ -380,7 +395,7 @@ def _ask_library(text: str, now_ms: int, zone: str, language: Language) -> tuple
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
     try:
-        hits = search_dates(text, languages=[language.code], settings=settings) or []
+        hits = _search_dates(head, language.code, settings)
     except Exception:  # noqa: BLE001 - the library raises many kinds on odd texts; then no time was understood
         return None
     for said, moment in hits:

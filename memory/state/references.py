@@ -19,7 +19,7 @@ MAX_QUESTION_WORDS = 8
 """A question up to this length may ask about the choices in the sentence before it."""
 MAX_NAME_WORDS = 4
 """A reply up to this length may name one of the choices by a word of it."""
-_NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•]|[a-h]\))\s+(.+)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•]|[a-h]\))\s+(.+)$", re.MULTILINE)
 _BARE_CHARS = " .,!?\u2026:;\"'()\u00bf\u00a1"
 
 

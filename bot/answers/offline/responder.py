@@ -105,10 +105,10 @@ class OfflineResponder:
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the answer; a database that cannot be read makes it shorter and says so. Never raises NoAnswer."""
         past = await self._past(ask)
-        material = _material(ask, past, self._languages)
+        material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read anew
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
-        reply = settled(material, ask, self._languages)
+        reply = await asyncio.to_thread(settled, material, ask, self._languages)
         show(reply.text)
         return Answer(reply.text, action_name=reply.action_name)
 
@@ -149,7 +149,8 @@ class OfflineResponder:
             turns = []
         if not turns:
             turns = sorted(past.turns, key=lambda turn: -turn.created_at_ms)
-        return quotes_of(turns, topic, code, ask.user_id, self._languages, share=material.request.share)
+        share = material.request.share
+        return await asyncio.to_thread(quotes_of, turns, topic, code, ask.user_id, self._languages, share=share)
 
     async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn]:
         if self._searcher is None:

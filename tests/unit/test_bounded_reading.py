@@ -1,0 +1,82 @@
+"""Nothing a person can send takes long to read: libraries see little of it, rules see bounded sentences."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bot.answers.offline import responder as offline
+from bot.answers.remind_first import asked_for
+from memory.language import due_dates
+from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES
+
+NOW = 1_790_000_000_000
+HOSTILE = ["1", "1/1/", "2026-11-21 ", "1 2 3 ", "12:30 ", "1,", "1. ", "1:", "monday 1 ", "a1 ", "jan 1 ", "in 5 "]
+CODES = ["en", "de", "es", "fr", "pt", "ru"]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("length", [400, 4_096, 100_000])
+def test_the_date_library_sees_little(unit, length, monkeypatch):
+    """At most sixty characters with at most six numbers of at most four digits reach it, whatever was sent."""
+    given = []
+    monkeypatch.setattr(due_dates, "_search_dates", lambda text, *_: given.append(text) or [])
+    text = (unit * length)[:length]
+    for code in CODES:
+        language = Languages.load().get(code)
+        parse_when(text, NOW, "UTC", language)
+        asked_for(f"remind me {text}", NOW, "UTC", language)
+
+    assert all(len(each) <= LIBRARY_CHARS for each in given)
+    assert all(sum(ch.isdigit() for ch in each) <= 4 * LIBRARY_NUMBERS for each in given)
+
+
+def test_the_date_library_still_reads_what_the_rules_do_not():
+    """A form that the language data do not know is understood by the library."""
+    language = Languages.load().get("en")
+
+    assert parse_when("12-25-2026 wrap the presents", NOW, "UTC", language) is not None
+
+
+@pytest.mark.parametrize("unit", ["a ", "i need to ", "? ", ". ", "\n", "x", "```", "`", '"', "'", "- ", "字。"])
+def test_rules_see_sentences_of_bounded_length_and_number(unit):
+    """Every rule is matched against at most forty sentences of at most 320 characters."""
+    for code in CODES:
+        sentences = read_sentences(unit * 100_000, Languages.load().get(code))
+
+        assert len(sentences) <= MAX_SENTENCES
+        assert all(len(sentence.text) <= MAX_SENTENCE_CHARS for sentence in sentences)
+
+
+async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
+    """A thousand turns are read and an answer is composed in another thread: everybody else is served meanwhile."""
+    threads = []
+
+    def noted(*_):
+        threads.append(threading.current_thread())
+        return _Material()
+
+    monkeypatch.setattr(offline, "_material", noted)
+    monkeypatch.setattr(offline, "settled", noted)
+    responder = offline.OfflineResponder(None, None, Languages.load())
+    monkeypatch.setattr(responder, "_read", _nothing)
+    answer = await responder.respond(None, lambda _: None)
+
+    assert answer.text == "Fine."
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
+
+
+async def _nothing(_):
+    return None
+
+
+class _Material:
+    text, action_name = "Fine.", "note"
+
+    class request:  # noqa: N801 - a field of the material
+        kind, about = "tell", ""
