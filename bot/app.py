@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import structlog
 from filelock import FileLock, Timeout
-from telegram import Bot, BotCommand, Update
+from telegram import Bot, BotCommand
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
-from telegram.ext import Updater
 from telegram.request import HTTPXRequest
 
 from bot import replies
@@ -42,8 +41,9 @@ from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
 from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
-from bot.intake.polling import POLL_TIMEOUT_S, PollingRequest, watch_polling
-from bot.intake.queue import DurableQueue
+from bot.intake.intake import Intake
+from bot.intake.polling import POLL_TIMEOUT_S, Poller
+from bot.intake.raw_json import write_json
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, Me, read_update
 from bot.meters import Meters
 from bot.ops.workspace import Workspace
@@ -133,6 +133,7 @@ class App:
         self._fatal: str | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._http: HttpServer | None = None
+        self._polling: asyncio.Task[None] | None = None
 
     # --- start ------------------------------------------------------------------------------------------------------
 
@@ -204,14 +205,12 @@ class App:
         """Learn who we are. Waits for a network that is down; a refused token is final."""
         token = self.settings.telegram_bot_token
         assert token is not None  # noqa: S101 - the constructor checked it; mypy cannot see that
-        self._polling = PollingRequest(quarantine=self._quarantine, fatal=self.fail)
         api = self.settings.telegram_api_url.rstrip("/")
         self.bot = Bot(
             token.get_secret_value(),
             base_url=f"{api}/bot",
             base_file_url=f"{api}/file/bot",
             request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
-            get_updates_request=self._polling,
         )
         await self._until_reached(self.bot.initialize)
         self.me = Me(self.bot.id, self.bot.username or "")
@@ -294,9 +293,8 @@ class App:
         features = self._features()
         taps = Buttons(self.bot, self.services, actions_of(features))
         self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
-        self.queue = DurableQueue(self.inbox, self.gate, deliver=self._deliver, stranger=self._stranger)
-        self.queue.me = self.me
-        self.updater = Updater(self.bot, self.queue)
+        self.intake = Intake(self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger)
+        self.poller = Poller(self.bot.base_url, self.intake, fatal=self.fail)
 
     def _features(self) -> list[Feature]:
         """Return everything that a person can do."""
@@ -344,7 +342,6 @@ class App:
                 port = f"{settings.continuity_http_host}:{settings.continuity_http_port}"
                 raise StartError(f"cannot listen on {port} ({exc.strerror}); set another CONTINUITY_HTTP_PORT") from exc
             await self._http.start()
-        await self.updater.initialize()
         if settings.telegram_webhook_url:
             secret = settings.telegram_webhook_secret
             await self._until_reached(
@@ -355,13 +352,8 @@ class App:
                 )
             )
             return
-        await self.updater.start_polling(
-            timeout=POLL_TIMEOUT_S,
-            bootstrap_retries=-1,
-            allowed_updates=ALLOWED_UPDATES,
-            error_callback=_polling_error,
-        )
-        self._behind(watch_polling(self._polling), "watchdog")
+        await self._until_reached(self.bot.delete_webhook)
+        self._polling = self._behind(self.poller.run(), "polling")
 
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
@@ -385,25 +377,16 @@ class App:
 
     # --- work -------------------------------------------------------------------------------------------------------
 
-    async def _quarantine(self, raw: Any, reason: str) -> None:
-        await self.queue.quarantine(raw, reason)
-
-    async def take_webhook(self, raw: dict[str, Any]) -> None:
-        """Take one update from the webhook. Raises NetworkError when it could not be written down."""
-        try:
-            Update.de_json(raw, None)
-        except Exception as exc:  # noqa: BLE001 - whatever a strange update raises inside PTB
-            await self.queue.quarantine(raw, f"{type(exc).__name__}: {exc}"[:300])
-            return
-        await self.queue.take(raw)
+    async def take_webhook(self, body: bytes) -> None:
+        """Take one update from the webhook. Raises `NotTaken` when it could not be written down, and `Malformed`."""
+        await self.intake.take_body(body)
 
     async def take_local(self, raw: dict[str, Any]) -> Envelope:
         """Take a message that came over HTTP, once per identity. Raises `StorageUnavailable`: nothing was taken."""
         envelope = read_update(raw, self.me)
         if envelope is None:
             raise ValueError("not a local message")
-        payload = orjson.dumps(raw).decode()
-        if await self.inbox.put(self.me, envelope.update_id, envelope.conversation_id, payload):
+        if await self.inbox.put(self.me, envelope.update_id, envelope.conversation_id, write_json(raw)):
             self._deliver(envelope)
         return envelope
 
@@ -460,7 +443,7 @@ class App:
         problems = []
         if self.inbox.storage_error:
             problems.append(f"storage: {self.inbox.storage_error}")
-        stalled_s = self._polling.stalled_for_s()
+        stalled_s = self.poller.silent_for_s()
         if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
             problems.append(f"polling has been silent for {stalled_s:.0f} s")
         detail = {
@@ -491,7 +474,7 @@ class App:
 
     async def stop(self) -> None:
         """Stop in order (002 section 6); may be called at any point of the start, and twice."""
-        if hasattr(self, "updater"):
+        if hasattr(self, "poller"):
             await self.jobs.stop()
             await self._stop_receiving()
             await self.continuity_gate.close()
@@ -515,9 +498,10 @@ class App:
     async def _stop_receiving(self) -> None:
         if self._http is not None:
             await self._http.stop()
-        if self.updater.running:
-            with suppress(TelegramError, TimeoutError):
-                await asyncio.wait_for(self.updater.stop(), STOP_POLLING_S)
+        if self._polling is not None:
+            self._polling.cancel()
+            await asyncio.wait({self._polling}, timeout=STOP_POLLING_S)
+            await self.poller.confirm()
 
     async def _close_database(self) -> None:
         with suppress(Exception):  # a disk that refuses must not keep the process from ending
@@ -528,15 +512,18 @@ class App:
         await self.memory.close()
         self.waiting.close()
 
-    def _behind(self, work: Any, name: str) -> None:
+    def _behind(self, work: Any, name: str) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.create_task(work, name=name)
         self._background.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("background task failed", task=task.get_name(), exc_info=task.exception())
+        if task is self._polling and not self._stop.is_set():
+            self.fail("polling has ended and nothing would be heard any more; start the bot again")
 
     @property
     def fatal(self) -> str | None:
@@ -563,7 +550,3 @@ async def run(settings: Settings) -> None:
     await app.stop()
     if app.fatal:
         raise StartError(app.fatal)
-
-
-def _polling_error(error: TelegramError) -> None:
-    log.warning("polling failed, trying again", error=str(error))

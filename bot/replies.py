@@ -72,6 +72,7 @@ STRANGER_PAIRING = "This assistant is not set up yet. If it is yours, send me th
 PAIRED = "Paired: from now on I am yours. /help shows what I can do."
 
 UNKNOWN_COMMAND = "I do not know /{command}. /help shows what I can do."
+UNREADABLE = "I couldn't read that: it came in a form that I don't know. Could you send it again as plain text?"
 ONLY_TEXT = "I can only read text so far, so I did not take in your {what}. Could you put it into words?"
 MEDIA_NAMES = {"video_note": "video message", "voice": "voice message", "animation": "GIF"}
 

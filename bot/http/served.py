@@ -42,8 +42,8 @@ class Served(Protocol):
         """Return how the bot is now."""
         ...
 
-    async def take_webhook(self, raw: dict[str, Any]) -> None:
-        """Write one update down. Raises `NetworkError` when it cannot be."""
+    async def take_webhook(self, body: bytes) -> None:
+        """Write one update down. Raises `NotTaken` when it cannot be, and `Malformed`."""
         ...
 
     async def take_local(self, raw: dict[str, Any]) -> Envelope:

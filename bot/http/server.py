@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
-from telegram.error import NetworkError
 
 from bot.http.api import add_api, knows
 from bot.http.served import Served
+from bot.intake.intake import NotTaken
+from bot.intake.raw_json import Malformed
 
 UNAVAILABLE = 503
 
@@ -101,17 +102,17 @@ def make_api(app: Served) -> FastAPI:
         ) -> dict[str, bool]:
             if not hmac.compare_digest(x_telegram_bot_api_secret_token, expected):
                 raise HTTPException(403, "wrong secret")
-            await _take(app, await request.json())
+            await _take(app, await request.body())
             return {"ok": True}
 
     return api
 
 
-async def _take(app: Served, raw: Any) -> None:
+async def _take(app: Served, body: bytes) -> None:
     """Write one update down before the 200; a 503 makes Telegram send it again."""
-    if not isinstance(raw, dict) or not isinstance(raw.get("update_id"), int):
-        raise HTTPException(400, "not an update")
     try:
-        await app.take_webhook(raw)
-    except NetworkError as exc:
+        await app.take_webhook(body)
+    except Malformed as exc:
+        raise HTTPException(400, str(exc)) from None
+    except NotTaken as exc:
         raise HTTPException(UNAVAILABLE, "try again later") from exc

@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import orjson
-import structlog
-
+from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Envelope, Me, read_update
-from memory.errors import StorageUnavailable
+from memory.errors import StorageError
 from memory.ports import Clock, Database, Row, Statement
-
-log = structlog.get_logger(__name__)
-
-MAX_POISON_CHARS = 20_000
 
 
 class Inbox:
@@ -37,7 +31,7 @@ class Inbox:
     async def put(
         self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
     ) -> bool:
-        """Write one update down; return True when it is new. Raises `StorageUnavailable`: nothing was stored."""
+        """Write one update down; return True when it is new. Raises `StorageError`: nothing was stored."""
         self._position += 1
         now_ms = self._clock.now_ms()
         try:
@@ -57,7 +51,7 @@ class Inbox:
                     },
                 )
             )
-        except StorageUnavailable as exc:
+        except StorageError as exc:
             self.storage_error = str(exc)
             raise
         self.storage_error = None
@@ -120,9 +114,9 @@ def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
 
 def _envelope(row: Row, me: Me) -> Envelope | None:
     try:
-        envelope = read_update(orjson.loads(row["payload"]), me)
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        envelope = None
+        envelope = read_update(read_json(row["payload"]), me)
+    except (Malformed, TooDeep):
+        return None
     if envelope is None:
         return None
     return replace(envelope, turn_id=row["turn_id"], attempts=row["attempts"], received_at_ms=row["received_at_ms"])

@@ -20,8 +20,8 @@ def local_update_id(session: str, key: str) -> int:
 
 
 def is_local(chat_id: int) -> bool:
-    """Return True for a chat that is not on Telegram."""
-    return chat_id >= FIRST_LOCAL_ID
+    """Return True for a chat (or a message) that is not on Telegram."""
+    return FIRST_LOCAL_ID <= chat_id < 2 * FIRST_LOCAL_ID
 
 
 def local_update(session: str, key: str, text: str, name: str, at_ms: int) -> dict[str, Any]:

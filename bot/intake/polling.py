@@ -1,76 +1,211 @@
-"""The request object of getUpdates: sets poison updates aside, stamps each poll, notices a dead token or a rival."""
+"""Polling: raw updates from getUpdates, one after another to the intake; watched, so that it never ends in silence."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Protocol
+from urllib.parse import urlencode
 
-import orjson
 import structlog
-from telegram import Update
-from telegram.request import BaseRequest, HTTPXRequest, RequestData
+from telegram.error import TelegramError
+from telegram.request import HTTPXRequest
+
+from bot.intake.intake import NotTaken
+from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json
+from bot.intake.updates import ALLOWED_UPDATES, as_id, as_object
 
 log = structlog.get_logger(__name__)
 
 POLL_TIMEOUT_S = 25
-STALL_AFTER_S = 3 * POLL_TIMEOUT_S
+STALL_AFTER_S = 4.0 * POLL_TIMEOUT_S
 MAX_CONFLICTS = 6
+MAX_RESTARTS = 5
+"""Fresh starts of polling in a row, without one completed poll between them, before the process ends."""
+LAST_POLL_S = 0.5
 
 OK = 200
 UNAUTHORIZED = (401, 404)
 CONFLICT = 409
+TOO_MANY = 429
 
 
-class PollingRequest(HTTPXRequest):
-    """An HTTPXRequest for getUpdates only.
+class PollError(Exception):
+    """A poll that brought nothing; `wait_s` is what Telegram asked for, 0 when it did not say."""
 
-    `quarantine(raw, reason)` is awaited for each update that PTB cannot parse; a bare update id takes its place, so
-    that the offset moves past it. `fatal(message)` is called when polling can never work again.
+    def __init__(self, message: str, wait_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
+class Takes(Protocol):
+    """What polling needs of the intake."""
+
+    async def take(self, raw: object) -> None:
+        """Write one update down. Raises `NotTaken`."""
+        ...
+
+    async def set_aside(self, update_id: int | None, reason: str) -> None:
+        """Note that an update was passed over. Raises `NotTaken`."""
+        ...
+
+
+def pause_s(failures: int) -> float:
+    """Return how long to wait after so many failures in a row, in seconds: 0.5, 1, 2 … 15."""
+    return min(15.0, 0.25 * 2.0 ** min(failures, 8))
+
+
+def new_request() -> HTTPXRequest:
+    """Return a request object with connections of its own, so that long polls hold up nothing else."""
+    return HTTPXRequest(connection_pool_size=2, read_timeout=POLL_TIMEOUT_S + 10, pool_timeout=10, connect_timeout=10)
+
+
+class Poller:
+    """Asks Telegram for updates. `run` does it until it is cancelled, and starts afresh what ended or went silent.
+
+    The offset moves past an update when the intake has taken it, one by one. `fatal(message)` is called when polling
+    can never work again: a dead token, a rival, or a loop that cannot be kept alive.
     """
 
     def __init__(
         self,
+        bot_url: str,
+        intake: Takes,
         *,
-        quarantine: Callable[[Mapping[str, Any], str], Awaitable[None]],
         fatal: Callable[[str], None],
+        make_request: Callable[[], HTTPXRequest] = new_request,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        super().__init__(connection_pool_size=2, read_timeout=POLL_TIMEOUT_S + 10, pool_timeout=10, connect_timeout=10)
-        self._quarantine = quarantine
+        self._bot_url = bot_url
+        self._intake = intake
         self._fatal = fatal
+        self._make_request = make_request
+        self._sleep = sleep
+        self._request: HTTPXRequest | None = None
+        self._offset = 0
+        self._limit = 100
         self._conflicts = 0
-        self.completed_at_s: float | None = None
-        """Loop time of the last completed poll; None before the first."""
+        self._beat_s: float | None = None
+        """Loop time of the last sign of life: a poll that ended in any way, an update that was taken."""
+        self._completed_s: float | None = None
+        self.completed = 0
+        """Polls that Telegram answered."""
 
-    async def do_request(  # noqa: PLR0917 - the signature is PTB's
-        self,
-        url: str,
-        method: str,
-        request_data: RequestData | None = None,
-        read_timeout: Any = BaseRequest.DEFAULT_NONE,
-        write_timeout: Any = BaseRequest.DEFAULT_NONE,
-        connect_timeout: Any = BaseRequest.DEFAULT_NONE,
-        pool_timeout: Any = BaseRequest.DEFAULT_NONE,
-    ) -> tuple[int, bytes]:
-        """Ask Telegram, then look at the answer before PTB does."""
-        status, body = await super().do_request(
-            url, method, request_data, read_timeout, write_timeout, connect_timeout, pool_timeout
-        )
+    def silent_for_s(self) -> float:
+        """Return how long no poll has completed, in seconds; 0 before polling begins."""
+        return 0.0 if self._completed_s is None else _now_s() - self._completed_s
+
+    # --- watching ---------------------------------------------------------------------------------------------------
+
+    async def run(self, *, check_every_s: float = 15.0) -> None:
+        """Poll for ever: a polling task that ends or hangs is replaced, at most `MAX_RESTARTS` times in a row."""
+        self._completed_s = _now_s()
+        in_a_row = 0
+        while True:
+            completed = self.completed
+            reason = await self._until_broken(check_every_s)
+            in_a_row = in_a_row + 1 if self.completed == completed else 1
+            if in_a_row > MAX_RESTARTS:
+                self._fatal(f"polling ended {in_a_row} times in a row ({reason}); start the bot again")
+                return
+            log.error("polling broke off, starting it again", reason=reason, in_a_row=in_a_row)
+            await self._sleep(pause_s(in_a_row))
+
+    async def _until_broken(self, check_every_s: float) -> str:
+        """Poll in a task of its own until that ends or goes silent; return why."""
+        self._beat_s = _now_s()
+        task = asyncio.create_task(self._poll_for_ever(), name="getUpdates")
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=check_every_s)
+                if not task.done() and _now_s() - self._beat_s > STALL_AFTER_S:
+                    return f"silent for {STALL_AFTER_S:.0f} s"
+            error = None if task.cancelled() else task.exception()
+            return repr(error) if error else "it ended by itself"
+        finally:
+            task.cancel()
+            await asyncio.wait({task}, timeout=1.0)
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(request.shutdown(), 1.0)
+
+    # --- polling ----------------------------------------------------------------------------------------------------
+
+    async def _poll_for_ever(self) -> None:
+        failures = 0
+        self._request = self._make_request()
+        await self._request.initialize()
+        while True:
+            wait_s = 0.0
+            try:
+                await self._poll(self._request)
+                failures = 0
+            except (PollError, TelegramError, NotTaken) as exc:
+                failures += 1
+                wait_s = max(pause_s(failures), getattr(exc, "wait_s", 0.0))
+                log.warning("polling failed, trying again", error=str(exc) or type(exc).__name__, wait_s=wait_s)
+            self._beat_s = _now_s()
+            if wait_s:
+                await self._sleep(wait_s)
+                self._beat_s = _now_s()
+
+    async def _poll(self, request: HTTPXRequest) -> None:
+        """Ask once and hand on what came. Raises PollError, `NotTaken` and the library's errors."""
+        body = await self._ask(request, timeout_s=POLL_TIMEOUT_S)
+        try:
+            answer = as_object(read_json(body))
+        except Malformed as exc:
+            raise PollError(str(exc)) from exc
+        except TooDeep as exc:
+            await self._pass_over(body, str(exc))
+            return
+        updates = answer.get("result")
+        if not isinstance(updates, list):
+            raise PollError("Telegram's answer has no list of updates")
+        self._limit = 100
+        before = self._offset
+        for raw in updates:
+            await self._intake.take(raw)
+            self._move_past(as_object(raw).get("update_id"))
+            self._beat_s = _now_s()
+        if updates and self._offset == before:
+            raise PollError("no update in this batch has an id")
+
+    async def _ask(self, request: HTTPXRequest, *, timeout_s: int) -> bytes:
+        numbers = {"offset": self._offset, "limit": self._limit, "timeout": timeout_s}
+        query = {**numbers, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
+        status, body = await request.do_request(f"{self._bot_url}/getUpdates?{urlencode(query)}", "POST")
         if status == OK:
-            self.completed_at_s = asyncio.get_running_loop().time()
+            self.completed += 1
+            self._completed_s = _now_s()
             self._conflicts = 0
-            body = await self._without_poison(body)
-        elif status in UNAUTHORIZED:
+            return body
+        if status in UNAUTHORIZED:
             self._fatal("Telegram refuses the token: check TELEGRAM_BOT_TOKEN with @BotFather")
-        elif status == CONFLICT:
+        if status == CONFLICT:
             self._count_conflict()
-        return status, body
+        raise PollError(f"Telegram answered with {status}", retry_after_s(body) if status == TOO_MANY else 0.0)
 
-    def stalled_for_s(self) -> float:
-        """Return how long no poll has completed, in seconds; 0 before the first."""
-        if self.completed_at_s is None:
-            return 0.0
-        return asyncio.get_running_loop().time() - self.completed_at_s
+    async def _pass_over(self, body: bytes, reason: str) -> None:
+        """Ask for updates one by one where a whole answer cannot be read, and leave out the one that is to blame."""
+        if self._limit > 1:
+            self._limit = 1
+            return
+        update_id = first_update_id(body)
+        if update_id is None:
+            raise PollError("Telegram's answer cannot be read and names no update")
+        await self._intake.set_aside(update_id, reason)
+        self._move_past(update_id)
+
+    def _move_past(self, update_id: object) -> None:
+        if type(update_id) is int and update_id >= 0:
+            self._offset = update_id + 1
 
     def _count_conflict(self) -> None:
         self._conflicts += 1
@@ -81,35 +216,26 @@ class PollingRequest(HTTPXRequest):
         if self._conflicts >= MAX_CONFLICTS:
             self._fatal("another process uses this bot's token (409 Conflict); stop it, then start again")
 
-    async def _without_poison(self, body: bytes) -> bytes:
-        try:
-            answer = orjson.loads(body)
-            updates = answer["result"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            return body
-        if not isinstance(updates, list):
-            return body
-        kept = [
-            await self._sound(raw) for raw in updates if isinstance(raw, dict) and isinstance(raw.get("update_id"), int)
-        ]
-        return orjson.dumps({**answer, "result": kept})
-
-    async def _sound(self, raw: dict[str, Any]) -> dict[str, Any]:
-        try:
-            Update.de_json(raw, None)
-        except Exception as exc:  # noqa: BLE001 - whatever a strange update raises inside PTB
-            await self._quarantine(raw, f"{type(exc).__name__}: {exc}"[:300])
-            return {"update_id": raw["update_id"]}
-        return raw
-
-
-async def watch_polling(request: PollingRequest, *, check_every_s: float = 15.0) -> None:
-    """Reconnect for ever when polling has gone silent: a wedged connection pool is replaced."""
-    while True:
-        await asyncio.sleep(check_every_s)
-        silent_s = request.stalled_for_s()
-        if silent_s > STALL_AFTER_S:
-            log.error("polling has stalled, reconnecting", silent_s=round(silent_s))
+    async def confirm(self) -> None:
+        """Tell Telegram at the end which updates were taken. It may fail: then they come again and are known."""
+        if not self._offset:
+            return
+        request, self._limit = self._make_request(), 1
+        with suppress(Exception):
+            async with asyncio.timeout(LAST_POLL_S):
+                await request.initialize()
+                await self._ask(request, timeout_s=0)
+        with suppress(Exception):
             await request.shutdown()
-            await request.initialize()
-            request.completed_at_s = asyncio.get_running_loop().time()
+
+
+def retry_after_s(body: bytes) -> float:
+    """Return the seconds that a 429 asks to wait, at most a minute; 0 when it does not say."""
+    with suppress(ValueError):
+        asked = as_id(as_object(as_object(read_json(body)).get("parameters")).get("retry_after"))
+        return float(min(60, max(0, asked or 0)))
+    return 0.0
+
+
+def _now_s() -> float:
+    return asyncio.get_running_loop().time()

@@ -7,13 +7,19 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
 
-from bot.intake.local import FIRST_LOCAL_ID
+from bot.intake.local import FIRST_LOCAL_ID, is_local
 
-Kind = Literal["text", "edit", "command", "tap", "media", "membership", "other"]
+Kind = Literal["text", "edit", "command", "tap", "media", "membership", "unreadable"]
 LONG_PIECE_CHARS = 3900
 """Telegram clients cut a long paste into messages of 4096; a piece this long is probably not the last."""
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+BODIES = ALLOWED_UPDATES
+MAX_ID = FIRST_LOCAL_ID - 1
+"""Telegram's own ids have at most 52 bits; what lies above is ours, and above that no database holds it."""
+LAST_DATE_S = 253_402_300_799
+"""The end of the year 9999."""
+MAX_LANGUAGE_CHARS = 35
 MEDIA_FIELDS = (
     "photo", "video", "voice", "audio", "document", "sticker", "animation", "video_note", "location", "contact", "poll",
 )  # fmt: skip
@@ -73,29 +79,63 @@ def conversation_key(bot_id: int, chat_id: int, thread_id: int | None) -> str:
     return f"tg:{bot_id}:{chat_id}:{thread_id or 0}"
 
 
-def sender(raw: Mapping[str, Any]) -> int | None:
+def sender(raw: object) -> int | None:
     """Return the user id that stands behind a raw update, None when there is none (channels, anonymous admins)."""
-    for name in ("message", "edited_message", "callback_query", "my_chat_member"):
-        body = raw.get(name)
-        if isinstance(body, dict):
-            who = body.get("from")
-            user_id = who.get("id") if isinstance(who, dict) else None
-            return user_id if isinstance(user_id, int) else None
-    return None
+    return as_id(as_object(_body(raw)[1].get("from")).get("id"))
 
 
-def read_update(raw: Mapping[str, Any], me: Me) -> Envelope | None:
-    """Return the envelope of a raw update, or None when it is not for us (group talk, channels, bots)."""
-    for name in ("message", "edited_message"):
-        if isinstance(raw.get(name), dict):
-            return _read_message(raw, raw[name], me, edited=name == "edited_message")
-    if isinstance(raw.get("callback_query"), dict):
-        return _read_tap(raw, raw["callback_query"], me)
-    if isinstance(raw.get("my_chat_member"), dict):
-        return _read_membership(raw, raw["my_chat_member"], me)
-    if isinstance(raw.get("local_message"), dict) and raw["update_id"] >= FIRST_LOCAL_ID:
-        return _read_local(raw, raw["local_message"], me)
-    return None
+def read_update(raw: object, me: Me) -> Envelope | None:
+    """Return the envelope of a raw update, or None when it is not for us (group talk, channels, bots, no known place).
+
+    Never raises, whatever the JSON: a field of a wrong type counts as missing, and when a private message cannot be
+    read without it, the envelope's kind is `unreadable`.
+    """
+    kind, body = _body(raw)
+    update_id = identity(raw)
+    local = as_object(as_object(raw).get("local_message"))
+    if local and not kind:
+        return _read_local(as_object(raw), local, me)
+    if update_id is None:
+        return None
+    if kind == "callback_query":
+        return _read_tap(update_id, body, me)
+    if kind == "my_chat_member":
+        return _read_membership(update_id, body, me)
+    return _read_message(update_id, body, me, edited=kind == "edited_message") if kind else None
+
+
+def identity(raw: object) -> int | None:
+    """Return the update's id as the database holds it (the last 60 bits of a longer one), None when it has none."""
+    found = as_object(raw).get("update_id")
+    return found & MAX_ID if type(found) is int and found >= 0 else None
+
+
+def is_placeless(raw: object) -> bool:
+    """Return True for an update that names neither a sender nor a chat: nobody can be told about it."""
+    kind, body = _body(raw)
+    message = as_object(body.get("message")) if kind == "callback_query" else body
+    return sender(raw) is None and as_id(as_object(message.get("chat")).get("id")) is None
+
+
+def as_object(value: object) -> Mapping[str, Any]:
+    """Return a JSON object, an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_id(value: object) -> int | None:
+    """Return an id that a database can hold, None for anything else."""
+    return value if type(value) is int and abs(value) <= MAX_ID else None
+
+
+def as_text(value: object) -> str:
+    """Return a text without what databases refuse; empty for anything else than a text."""
+    return clean_text(value) if isinstance(value, str) else ""
+
+
+def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
+    """Return which kind of update it is and what it carries; ("", {}) for a kind that we do not ask for."""
+    given = as_object(raw)
+    return next(((name, given[name]) for name in BODIES if isinstance(given.get(name), dict)), ("", {}))
 
 
 def batch_text(batch: Sequence[Envelope]) -> str:
@@ -115,39 +155,54 @@ def clean_text(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
-def _base(raw: Mapping[str, Any], message: Mapping[str, Any], who: Mapping[str, Any] | None, me: Me) -> Envelope:
-    chat = message["chat"]
-    thread_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+def _base(
+    update_id: int, message: Mapping[str, Any], who: Mapping[str, Any], me: Me, *, at_s: object
+) -> Envelope | None:
+    """Return where and who, None in channels and when neither is known.
+
+    Without a readable chat it is the private chat of the sender: what cannot be read belongs to somebody all the same.
+    """
+    chat = as_object(message.get("chat"))
+    chat_id, user_id = as_id(chat.get("id")), as_id(who.get("id"))
+    if chat_id is None:
+        chat, chat_id, message = {"type": "private"}, user_id, {}
+    if chat_id is None or chat.get("type") == "channel":
+        return None
+    thread_id = as_id(message.get("message_thread_id")) if message.get("is_topic_message") is True else None
+    sent_at_s = as_id(at_s) or 0
+    language = as_text(who.get("language_code"))
     return Envelope(
         bot_id=me.bot_id,
-        update_id=raw["update_id"],
-        conversation_id=conversation_key(me.bot_id, chat["id"], thread_id),
-        chat_id=chat["id"],
+        update_id=update_id,
+        conversation_id=conversation_key(me.bot_id, chat_id, thread_id),
+        chat_id=chat_id,
         thread_id=thread_id,
         private=chat.get("type") == "private",
-        kind="other",
-        user_id=who.get("id") if who else None,
-        user_name=clean_text(str(who.get("first_name", ""))) if who else "",
-        language=who.get("language_code") if who else None,
-        message_id=message.get("message_id"),
-        sent_at_ms=int(message.get("edit_date") or message.get("date") or 0) * 1000,
+        kind="unreadable",
+        user_id=user_id,
+        user_name=as_text(who.get("first_name")),
+        language=language if 0 < len(language) <= MAX_LANGUAGE_CHARS else None,
+        message_id=as_id(message.get("message_id")),
+        sent_at_ms=sent_at_s * 1000 if 0 <= sent_at_s <= LAST_DATE_S else 0,
     )
 
 
-def _read_message(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me, *, edited: bool) -> Envelope | None:
-    who = message.get("from")
-    if not isinstance(who, dict) or who.get("is_bot") or message.get("chat", {}).get("type") == "channel":
+def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited: bool) -> Envelope | None:
+    who = as_object(message.get("from"))
+    base = _base(update_id, message, who, me, at_s=message.get("edit_date") or message.get("date"))
+    if base is None or base.user_id is None or who.get("is_bot"):
         return None
-    base = _base(raw, message, who, me)
-    text = clean_text(str(message.get("text") or message.get("caption") or ""))
-    entities = message.get("entities") or message.get("caption_entities") or []
+    text = as_text(message.get("text")) or as_text(message.get("caption"))
+    entities = _entities(message)
     command = _command(text, entities, me)
+    if base.message_id is None or not (text or _plain(message)):
+        return base if base.private else None
     if command is not None and not edited:
         return replace(base, kind="command", command=command[0], arguments=command[1], text=text)
     if not base.private and not _addressed(message, text, entities, me):
         return None
     text = _without_mention(text, me)
-    media = next((name for name in MEDIA_FIELDS if name in message), None)
+    media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
     if not text:
         return replace(base, kind="media", text=media or "") if media else None
     if media:
@@ -157,26 +212,43 @@ def _read_message(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me, *,
     return replace(base, kind="edit" if edited else "text", text=whole, third_party=third_party)
 
 
+def _plain(message: Mapping[str, Any]) -> bool:
+    """Return True when a message without text is meant to be one; False when its text is of a wrong type."""
+    return all(message.get(name) is None or isinstance(message[name], str) for name in ("text", "caption"))
+
+
+def _entities(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    for name in ("entities", "caption_entities"):
+        found = message.get(name)
+        if isinstance(found, list) and found:
+            return [as_object(entity) for entity in found]
+    return []
+
+
 def _third_party(message: Mapping[str, Any]) -> bool:
     return "forward_origin" in message or "external_reply" in message
 
 
 def _with_quote(text: str, message: Mapping[str, Any], me: Me) -> str:
     """Return the text with what it replies to, when that is somebody else's message or a chosen quote."""
-    quote = message.get("quote")
-    if isinstance(quote, dict) and quote.get("text"):
-        return f"[quoting: {clean_text(str(quote['text']))}]\n{text}"
-    original = message.get("reply_to_message")
-    if not isinstance(original, dict) or original.get("from", {}).get("id") in (me.bot_id, message["from"]["id"]):
+    quote = as_text(as_object(message.get("quote")).get("text"))
+    if quote:
+        return f"[quoting: {quote}]\n{text}"
+    original = as_object(message.get("reply_to_message"))
+    if _author(original) in (me.bot_id, _author(message)):
         return text
-    quoted = original.get("text") or original.get("caption")
-    return f"[replying to: {clean_text(str(quoted))}]\n{text}" if quoted else text
+    quoted = as_text(original.get("text")) or as_text(original.get("caption"))
+    return f"[replying to: {quoted}]\n{text}" if quoted else text
+
+
+def _author(message: Mapping[str, Any]) -> object:
+    return as_object(message.get("from")).get("id")
 
 
 def _command(text: str, entities: Sequence[Mapping[str, Any]], me: Me) -> tuple[str, str] | None:
     """Return (command, arguments) when the text begins with a command for this bot."""
     first = entities[0] if entities else {}
-    if first.get("type") != "bot_command" or first.get("offset") != 0:
+    if first.get("type") != "bot_command" or first.get("offset") != 0 or not text.startswith("/"):
         return None
     head, *rest = text.split(maxsplit=1)
     name, _, target = head[1:].partition("@")
@@ -187,10 +259,10 @@ def _command(text: str, entities: Sequence[Mapping[str, Any]], me: Me) -> tuple[
 
 def _addressed(message: Mapping[str, Any], text: str, entities: Sequence[Mapping[str, Any]], me: Me) -> bool:
     """Return True when a group message is for us: a mention or a reply to one of our messages."""
-    original = message.get("reply_to_message")
-    if isinstance(original, dict) and original.get("from", {}).get("id") == me.bot_id:
+    if _author(as_object(message.get("reply_to_message"))) == me.bot_id:
         return True
-    if any(entity.get("type") == "text_mention" and entity["user"]["id"] == me.bot_id for entity in entities):
+    mentioned = (as_object(entity.get("user")) for entity in entities if entity.get("type") == "text_mention")
+    if any(user.get("id") == me.bot_id for user in mentioned):
         return True
     return bool(me.username) and f"@{me.username.lower()}" in text.lower()
 
@@ -202,35 +274,40 @@ def _without_mention(text: str, me: Me) -> str:
     return text
 
 
-def _read_tap(raw: Mapping[str, Any], query: Mapping[str, Any], me: Me) -> Envelope | None:
-    message = query.get("message")
-    if not isinstance(message, dict) or "chat" not in message or not query.get("data"):
+def _read_tap(update_id: int, query: Mapping[str, Any], me: Me) -> Envelope | None:
+    message, callback_id, button_id = as_object(query.get("message")), as_text(query.get("id")), query.get("data")
+    base = _base(update_id, message, as_object(query.get("from")), me, at_s=message.get("date"))
+    if base is None or base.user_id is None or not message or button_id is None:
         return None
-    base = _base(raw, message, query["from"], me)
-    return replace(base, kind="tap", callback_id=str(query["id"]), button_id=str(query["data"]))
+    if base.message_id is None or not callback_id or not as_text(button_id):
+        return base if base.private else None
+    return replace(base, kind="tap", callback_id=callback_id, button_id=as_text(button_id))
 
 
-def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> Envelope:
+def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> Envelope | None:
     """Return the envelope of a message that came over HTTP (`bot.intake.local`)."""
-    chat_id = message["chat_id"]
+    update_id, chat_id = raw.get("update_id"), message.get("chat_id")
+    if not (isinstance(update_id, int) and isinstance(chat_id, int) and is_local(update_id) and is_local(chat_id)):
+        return None
     return Envelope(
         bot_id=me.bot_id,
-        update_id=raw["update_id"],
+        update_id=update_id,
         conversation_id=conversation_key(me.bot_id, chat_id, None),
         chat_id=chat_id,
         thread_id=None,
         private=True,
         kind="text",
         user_id=chat_id,
-        user_name=clean_text(message["name"]),
-        text=clean_text(message["text"]),
-        message_id=raw["update_id"],
-        sent_at_ms=message["at_ms"],
+        user_name=as_text(message.get("name")),
+        text=as_text(message.get("text")),
+        message_id=update_id,
+        sent_at_ms=as_id(message.get("at_ms")) or 0,
     )
 
 
-def _read_membership(raw: Mapping[str, Any], change: Mapping[str, Any], me: Me) -> Envelope | None:
-    status = change.get("new_chat_member", {}).get("status")
-    if "chat" not in change or change["chat"].get("type") == "channel":
+def _read_membership(update_id: int, change: Mapping[str, Any], me: Me) -> Envelope | None:
+    status = as_object(change.get("new_chat_member")).get("status")
+    base = _base(update_id, change, as_object(change.get("from")), me, at_s=change.get("date"))
+    if base is None or as_id(as_object(change.get("chat")).get("id")) is None:
         return None
-    return replace(_base(raw, change, change.get("from"), me), kind="membership", text=str(status))
+    return replace(base, kind="membership", text=as_text(status))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
+from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Me, read_update
 from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row, Statement
@@ -42,9 +41,10 @@ def read_row(row: Row) -> Quarantined:
 
 def _readable(payload: str, bot_id: int) -> bool:
     try:
-        return read_update(orjson.loads(payload), Me(bot_id, "")) is not None
-    except Exception:  # noqa: BLE001 - whatever a strange update raises, it is not readable
+        found = read_update(read_json(payload), Me(bot_id, ""))
+    except (Malformed, TooDeep):
         return False
+    return found is not None and found.kind != "unreadable"
 
 
 def chosen(found: Sequence[Quarantined], update_id: int) -> list[Quarantined]:

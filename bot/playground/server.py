@@ -216,7 +216,7 @@ class LoopbackBotApi:
         call.status = 200 if answer["ok"] else answer["error_code"]
         call.answer = answer
         self.changes.announce()
-        return web.Response(status=call.status, body=orjson.dumps(answer), content_type="application/json")
+        return web.Response(status=call.status, body=json.dumps(answer).encode(), content_type="application/json")
 
     async def _fail(self, request: web.Request, call: Call, fault: Fault) -> web.StreamResponse:
         if fault.kind.has_effect:

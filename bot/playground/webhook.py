@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 
 import aiohttp
@@ -73,9 +74,11 @@ class Webhook:
                     retry_s = min(retry_s * 2, _RETRY_MAX_S)
 
     async def _push(self, session: aiohttp.ClientSession, update: Json) -> bool:
-        headers = {"X-Telegram-Bot-Api-Secret-Token": self.secret} if self.secret else {}
+        headers = {"Content-Type": "application/json"}
+        if self.secret:
+            headers["X-Telegram-Bot-Api-Secret-Token"] = self.secret
         try:
-            async with session.post(self.url, json=update, headers=headers) as response:
+            async with session.post(self.url, data=json.dumps(update).encode(), headers=headers) as response:
                 status = response.status
         except (aiohttp.ClientError, TimeoutError) as exc:
             self.last_error, status = f"Connection failed: {type(exc).__name__}", 0

@@ -91,6 +91,9 @@ class Dispatch:
         elif head.kind == "media":
             what = replies.MEDIA_NAMES.get(head.text, head.text)
             await self._services.committer.done([head], [Message(replies.ONLY_TEXT.format(what=what))])
+        elif head.kind == "unreadable":
+            message = Message(replies.UNREADABLE)
+            await self._services.committer.quarantined([head], [message], "it cannot be read", turn_id)
         else:
             await self._membership(head)
 

@@ -1,17 +1,16 @@
-"""The durable inbox behind PTB's update queue: what is put is on disk, once, or PTB is told to ask again."""
+"""What comes in is on disk when it is taken, once; whatever a stranger sends leaves no byte."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
-from telegram import Update
-from telegram.error import NetworkError
 
 from bot.intake.access import Gate
 from bot.intake.inbox import Inbox
-from bot.intake.queue import DurableQueue
+from bot.intake.intake import Intake, NotTaken
+from bot.intake.local import local_update
+from bot.intake.raw_json import Malformed
 from bot.intake.updates import Me
 from bot.tables import QUERY_FILES
 from memory.errors import StorageUnavailable
@@ -19,26 +18,24 @@ from memory.storage.migrate import migrate
 from memory.storage.sqlite import SqliteDatabase
 from memory.testing import ManualClock
 
-ROOT = Path(__file__).parent.parent.parent
 ME = Me(99, "continuity_bot")
 
 
-def update(update_id=1, text="hello", user_id=7):
+def update(update_id=1, text="hello", user_id=7, **fields):
     chat = {"id": user_id, "type": "private", "first_name": "Ana"}
     who = {"id": user_id, "is_bot": False, "first_name": "Ana"}
-    raw = {"update_id": update_id, "message": {"message_id": 5, "date": 1, "chat": chat, "from": who, "text": text}}
-    return Update.de_json(raw, None)
+    content = {"message_id": 5, "date": 1, "chat": chat, "from": who, "text": text}
+    return {"update_id": update_id, "message": content | fields}
 
 
 class House:
-    """A database, an inbox, and the queue before it; keeps what is handed on."""
+    """A database, an inbox, and the intake before it; keeps what is handed on."""
 
     def __init__(self, db):
         self.db, self.delivered, self.strangers = db, [], []
         self.inbox = Inbox(db, ManualClock(), "boot_1")
         gate = Gate(everyone=False, named={7}, paired=())
-        self.queue = DurableQueue(self.inbox, gate, deliver=self.delivered.append, stranger=self.strangers.append)
-        self.queue.me = ME
+        self.intake = Intake(self.inbox, gate, ME, deliver=self.delivered.append, stranger=self.strangers.append)
 
 
 @pytest.fixture
@@ -49,9 +46,9 @@ async def house(tmp_path):
     await db.close()
 
 
-async def test_an_update_is_on_disk_when_put_returns(house):
+async def test_an_update_is_on_disk_when_it_is_taken(house):
     """The row holds the raw update, and its lane gets it."""
-    await house.queue.put(update())
+    await house.intake.take(update())
     (found,) = await house.inbox.unfinished(ME)
 
     assert (found.text, found.attempts) == ("hello", 0)
@@ -60,61 +57,150 @@ async def test_an_update_is_on_disk_when_put_returns(house):
 
 async def test_the_same_update_twice_starts_one_turn(house):
     """Telegram delivers again what it does not know to be taken; only the first counts (P2)."""
-    await house.queue.put(update())
-    await house.queue.put(update())
+    await house.intake.take(update())
+    await house.intake.take(update())
 
     assert len(house.delivered) == 1
     assert len(await house.inbox.unfinished(ME)) == 1
 
 
-async def test_a_disk_that_refuses_leaves_as_a_network_error(house):
-    """PTB then asks again from the old offset; any other exception would end polling silently (P10)."""
+async def test_a_disk_that_refuses_takes_nothing(house):
+    """The update stays with Telegram, `/health` can say why, and it is taken when there is room again (P10)."""
 
     class Full:
         async def write(self, *_):
             raise StorageUnavailable("no space")
 
     house.inbox._db = Full()
-    with pytest.raises(NetworkError, match="no space"):
-        await house.queue.put(update())
+    with pytest.raises(NotTaken, match="no space"):
+        await house.intake.take(update())
 
     assert house.inbox.storage_error == "no space"
     assert house.delivered == []
     house.inbox._db = house.db
-    await house.queue.put(update())
+    await house.intake.take(update())
     assert house.inbox.storage_error is None
     assert len(house.delivered) == 1
 
 
 async def test_a_stranger_is_handed_on_and_not_stored(house):
     """Not a byte of a stranger's update reaches the table (P14)."""
-    await house.queue.put(update(user_id=666))
+    await house.intake.take(update(user_id=666))
 
     assert [envelope.user_id for envelope in house.strangers] == [666]
     assert await house.db.read("inbox_counts") == []
 
 
-async def test_what_is_not_an_update_passes_through(house):
-    """PTB's stop marker goes through the same queue."""
-    marker = object()
-    await house.queue.put(marker)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"pinned_message": {"date": 0, "message_id": 3, "chat": {"id": 666, "type": "private"}}},
+        {"text": None, "entities": [{"type": "bot_command", "offset": 0, "length": 5}]},
+        {"entities": [{"type": "text_mention", "offset": 0, "length": 5}]},
+        {"text": "\ud800"},
+        {"chat": {"id": "666", "type": "private"}},
+        {"chat": {"id": 2**63, "type": "private"}},
+        {"message_id": 2**63},
+        {"text": [[[[]]]], "date": {"a": float("nan")}},
+    ],
+)
+async def test_what_a_stranger_sends_leaves_no_byte_whatever_its_shape(house, fields):
+    """The gate comes before anything that looks closer: no row, also not for what cannot be read (P14)."""
+    await house.intake.take(update(user_id=666, **fields))
 
-    assert house.queue.get_nowait() is marker
+    assert await house.db.read("inbox_counts") == []
+    assert house.delivered == []
 
 
-async def test_poison_is_stored_once_and_never_replayed(house):
-    """An update that cannot be parsed is quarantined, however often it comes."""
-    raw = {"update_id": 5, "message": {"from": {"id": 7}, "date": "yesterday"}}
-    await house.queue.quarantine(raw, "ValueError")
-    await house.queue.quarantine(raw, "ValueError")
+@pytest.mark.parametrize("text", ["\ud800 half a pair", "a \x00 b"])
+async def test_text_that_a_database_refuses_is_taken_and_replayed(house, text):
+    """A lone surrogate or NUL is left out of the text; the raw update is stored as it came."""
+    await house.intake.take(update(text=text))
+    (found,) = await house.inbox.unfinished(ME)
 
-    assert [(row["state"], row["n"]) for row in await house.db.read("inbox_counts")] == [("quarantined", 1)]
-    assert await house.inbox.unfinished(ME) == []
+    assert found.text == house.delivered[0].text
+    assert "\x00" not in found.text
+    found.text.encode()
+
+
+@pytest.mark.parametrize(
+    "fields", [{"text": ["not", "text"]}, {"message_id": "five"}, {"chat": 5}, {"chat": {"id": 2**70}}]
+)
+async def test_what_cannot_be_read_belongs_to_its_sender(house, fields):
+    """It is kept with the conversation in which its sender can forget it, and goes to the lane that tells them."""
+    await house.intake.take(update(**fields))
+    (row,) = await house.db.read("inbox_unfinished", bot_id=99)
+    (found,) = house.delivered
+    await house.db.write(house.inbox.quarantine(found, "it cannot be read"))
+
+    assert row["payload"]
+    assert [(each.kind, each.conversation_id) for each in house.delivered] == [("unreadable", "tg:99:7:0")]
+    assert [row["update_id"] for row in await house.db.read("erased_inbox", conversation_id="tg:99:7:0")] == [1]
+
+
+async def test_an_update_of_nobody_is_noted_without_what_it_holds(tmp_path):
+    """With everybody let in, an update that names neither sender nor chat leaves its id alone."""
+    migrate(tmp_path / "c.db")
+    db = await SqliteDatabase.open(tmp_path / "c.db", QUERY_FILES)
+    inbox = Inbox(db, ManualClock(), "boot_1")
+    intake = Intake(inbox, Gate(everyone=True, named=(), paired=()), ME, deliver=print, stranger=print)
+    await intake.take({"update_id": 5, "message": {"chat": 5, "text": "secret words"}})
+    rows = await db.read("ops_quarantined")
+    await db.close()
+
+    assert [(row["update_id"], row["payload"]) for row in rows] == [(5, "")]
+
+
+async def test_a_defect_of_ours_passes_one_update_over_and_the_next_is_taken(house):
+    """Whatever goes wrong while an update is taken ends in a note, never in an exception that stops polling."""
+    house.intake._deliver = None
+    await house.intake.take(update(1))
+    house.intake._deliver = house.delivered.append
+    await house.intake.take(update(2))
+
+    assert [each.update_id for each in house.delivered] == [2]
+
+
+async def test_an_id_beyond_what_a_database_holds_is_taken_once(house):
+    """Identity is the last 60 bits; the same update again starts nothing."""
+    await house.intake.take(update(2**63 + 5))
+    await house.intake.take(update(2**63 + 5))
+
+    assert [each.update_id for each in house.delivered] == [5]
+
+
+async def test_telegram_cannot_speak_for_somebody_on_http(house):
+    """An update in the form of a local message is not for this door."""
+    await house.intake.take(local_update("work", "1", "I am somebody else", "Ana", 1))
+    house.intake._gate = Gate(everyone=True, named=(), paired=())
+    await house.intake.take(local_update("work", "2", "I am somebody else", "Ana", 1))
+
+    assert house.delivered == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'"text"', b'{"message": {}}', b"\xff\xfe", b'{"update_id": "1"}']
+)
+async def test_a_webhook_body_that_is_no_update_is_malformed(house, body):
+    """The server answers 400; nothing is stored."""
+    with pytest.raises(Malformed):
+        await house.intake.take_body(body)
+
+    assert await house.db.read("inbox_counts") == []
+
+
+async def test_a_body_nested_deeper_than_any_update_is_passed_over(house):
+    """Refusing it would make Telegram send it again and again."""
+    await house.intake.take_body(
+        b'{"update_id": 8, "message": ' + b'{"reply_to_message": ' * 5000 + b"{}" + b"}" * 5001
+    )
+
+    assert [(row["update_id"], row["payload"]) for row in await house.db.read("ops_quarantined")] == [(8, "")]
 
 
 async def test_a_finished_update_keeps_no_text(house):
     """Once it is done, the row is bookkeeping: the payload is gone."""
-    await house.queue.put(update(text="secret words"))
+    await house.intake.take(update(text="secret words"))
     (found,) = await house.inbox.unfinished(ME)
     await house.inbox.claim([found], "t_1")
     await house.db.write(house.inbox.done(found))

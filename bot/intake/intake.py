@@ -1,0 +1,102 @@
+"""One update comes in: who sent it, is it for us, and is it on disk before Telegram may forget it (P1, P2, P14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from bot.intake.access import Gate
+from bot.intake.inbox import Inbox
+from bot.intake.local import is_local
+from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
+from bot.intake.updates import Envelope, Me, identity, is_placeless, read_update, sender
+from memory import faults
+from memory.errors import StorageError
+
+log = structlog.get_logger(__name__)
+
+
+class NotTaken(Exception):
+    """The update is not on our disk; Telegram has to send it again."""
+
+
+class Intake:
+    """What polling and the webhook hand raw updates to.
+
+    An update is taken at most once per identity; what a stranger sent is handed to `stranger` and never stored; what
+    is not for us is dropped.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        gate: Gate,
+        me: Me,
+        *,
+        deliver: Callable[[Envelope], None],
+        stranger: Callable[[Envelope], None],
+    ) -> None:
+        self._inbox = inbox
+        self._gate = gate
+        self._me = me
+        self._deliver = deliver
+        self._stranger = stranger
+
+    async def take_body(self, body: bytes) -> None:
+        """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
+        try:
+            raw = read_json(body)
+        except TooDeep as exc:
+            await self.set_aside(first_update_id(body), str(exc))
+            return
+        if identity(raw) is None:
+            raise Malformed("not an update: there is no update_id")
+        await self.take(raw)
+
+    async def take(self, raw: object) -> None:
+        """Write the update down, then hand it to its lane. Raises `NotTaken`, and nothing else, whatever the JSON.
+
+        A crash before the write: Telegram delivers it again. After it: the next start replays the row.
+        """
+        try:
+            await self._take(raw)
+        except NotTaken:
+            raise
+        except Exception as exc:
+            log.exception("update could not be handled", update_id=identity(raw))
+            await self.set_aside(identity(raw), f"{type(exc).__name__} while it was taken")
+
+    async def _take(self, raw: object) -> None:
+        envelope, admitted = read_update(raw, self._me), self._gate.admits(sender(raw))
+        if envelope is None or is_local(envelope.chat_id):  # what comes over HTTP has a door of its own
+            if admitted and is_placeless(raw):
+                await self.set_aside(identity(raw), "it names neither a sender nor a chat")
+            return
+        if not admitted:
+            self._stranger(envelope)
+            return
+        try:
+            payload = write_json(raw)
+        except TooDeep as exc:
+            await self.set_aside(envelope.update_id, str(exc))
+            return
+        faults.point("inbox_before_write")
+        if await self._stored(envelope.update_id, envelope.conversation_id, payload):
+            faults.point("inbox_after_write")
+            self._deliver(envelope)
+
+    async def set_aside(self, update_id: int | None, reason: str) -> None:
+        """Note that an update was passed over; nothing of what it holds is kept. Raises `NotTaken`."""
+        log.warning("update passed over", update_id=update_id, reason=reason)
+        if update_id is not None:
+            await self._stored(update_id, None, "", error=reason)
+
+    async def _stored(
+        self, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
+    ) -> bool:
+        try:
+            return await self._inbox.put(self._me, update_id, conversation_id, payload, error=error)
+        except StorageError as exc:
+            log.error("update not taken: storage", update_id=update_id, error=str(exc))  # noqa: TRY400 - expected
+            raise NotTaken(f"update {update_id} not taken: {exc}") from exc
