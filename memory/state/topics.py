@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from memory.language.intents import is_request
@@ -18,11 +19,40 @@ SHIFT_DECAY = 0.55
 """The same when the turn starts another topic."""
 FAINT = 0.08
 """Below this weight a topic is forgotten."""
-STATEMENT_NEW_WORDS = 5
-"""New content words that a statement needs to start a topic."""
+MOST_NEW_WORDS = 5
+"""More new content words of a message say no more."""
 WEAK = 0.4
 """What a phrase that ends like a verb weighs against one that does not."""
 _MIN_LETTERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftSigns:
+    """What speaks for another topic and against it. Found by measuring on talk between strangers."""
+
+    new_word: float = 0.16
+    latest: float = 0.8
+    """A word of the message before comes back."""
+    answering: float = 0.7
+    """The message before asked something."""
+    answer: float = 1.1
+    """It did, and this message does not ask back."""
+    opens: float = 0.85
+    """A question in full."""
+    to_you: float = 1.25
+    """It is about the other one."""
+    leaning: float = 0.75
+    """It says "it", "that", "too": it goes on with what was said."""
+    returned: float = 0.9
+    """It hands a question back: "and you?"."""
+    asked_latest: float = 1.1
+    """It takes up a word of the message before."""
+    empty: float = 0.9
+    """It has no word with a meaning of its own."""
+    enough: float = 0.5
+
+
+SHIFT_SIGNS = ShiftSigns()
 _ASSISTANT_SHARE = 0.4
 
 
@@ -82,21 +112,37 @@ def _match(topics: Sequence[Topic], stems: frozenset[str], language: Language) -
 def is_shift(topics: Sequence[Topic], sentences: Sequence[Sentence], language: Language, *, answering: bool) -> bool:
     """Return whether the message starts another topic than the active ones; it looks only at the past.
 
-    A question or request does when none of its content words are known and one is new; a statement needs five new
-    words, and is never a shift when it follows a question (`answering`), whose answer brings new words anyway. A phrase
-    like "by the way" makes one new word enough.
+    What speaks for it and against it adds up (`ShiftSigns`). A phrase like "by the way" makes one new word enough.
     """
     if not topics:
         return False
-    asking = [sentence for sentence in sentences if sentence.asks or is_request(sentence, language)]
-    announced = any(language.has("shift", sentence.lower) for sentence in sentences)
-    said = _all_stems(asking or sentences)
+    said = _all_stems(sentences)
     known = frozenset[str]().union(*(_stems(topic.name, language) for topic in topics))
-    if announced:
+    if any(language.has("shift", sentence.lower) for sentence in sentences):
         return bool(said - known)
-    if said & known or (answering and not asking):
-        return False
-    return len(said - known) >= (1 if asking else STATEMENT_NEW_WORDS)
+    last_seq = max(topic.last_seq for topic in topics)
+    latest = frozenset[str]().union(*(_stems(topic.name, language) for topic in topics if topic.last_seq == last_seq))
+    asking = [sentence for sentence in sentences if sentence.asks or is_request(sentence, language)]
+    signs = SHIFT_SIGNS
+    score = signs.new_word * min(MOST_NEW_WORDS, len(said - known)) - signs.latest * bool(said & latest)
+    score -= signs.answering * answering
+    if asking:
+        score += _asked_anew(asking, latest, language)
+    elif answering:
+        score -= signs.answer
+    return score >= signs.enough
+
+
+def _asked_anew(asking: Sequence[Sentence], latest: frozenset[str], language: Language) -> float:
+    """Return how much the questions of a message speak for another topic."""
+    signs = SHIFT_SIGNS
+    about = _all_stems(asking)
+    score = signs.opens * any(language.has("question", sentence.lower) for sentence in asking)
+    score += signs.to_you * any(language.has("to_you", sentence.lower) for sentence in asking)
+    score -= signs.leaning * any(language.has("leaning", sentence.lower) for sentence in asking)
+    score -= signs.returned * any(language.has("returned", sentence.lower) for sentence in asking)
+    score -= signs.asked_latest * bool(about & latest)
+    return score - (0.0 if about else signs.empty)
 
 
 def _all_stems(sentences: Sequence[Sentence]) -> frozenset[str]:

@@ -1,10 +1,13 @@
 """Topics: named by the conversation's own words, decaying, capped, shifting."""
 
+import pytest
+
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.state.topics import MAX_TOPICS, is_shift, key_phrases, title, touch
 
-ENGLISH = Languages.load().get("en")
+LANGUAGES = Languages.load()
+ENGLISH = LANGUAGES.get("en")
 
 
 def read(text):
@@ -99,3 +102,23 @@ def test_a_language_without_stop_words_gives_no_topics():
     unknown = Languages.load().get("xx")
 
     assert key_phrases(read_sentences("lorem ipsum dolor", unknown), unknown) == ()
+
+
+def test_a_question_handed_back_is_no_shift():
+    """The words "and you?" stay with what was asked, whatever words come with it."""
+    topics = talk("Do you like vintage cars?", "I work in a homeless shelter downtown.")
+
+    assert not is_shift(topics, read("I teach chemistry. What about you?"), ENGLISH, answering=True)
+
+
+def test_a_question_that_leans_back_is_no_shift():
+    """A question with "it" goes on with what was said, though its words are new."""
+    topics = talk("My day job is wrestling.")
+
+    assert not is_shift(topics, read("Is it dangerous?"), ENGLISH, answering=False)
+
+
+@pytest.mark.parametrize("code", LANGUAGES.codes)
+def test_signs_of_a_shift_are_known_in_every_language(code):
+    """Each language says how one speaks to the other, leans back and hands a question back."""
+    assert {"shift", "to_you", "leaning", "returned"} <= set(LANGUAGES.get(code).cues)
