@@ -396,6 +396,12 @@ class App:
         for parked in await self.inbox.received(self.me, turn_id):
             self.lanes.submit(replace(parked, again=True))
 
+    async def replay(self, update_id: int) -> None:
+        """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""
+        for envelope in await self.inbox.unfinished(self.me):
+            if envelope.update_id == update_id:
+                self.lanes.submit(replace(envelope, again=True))
+
     def workspace(self) -> Workspace:
         """Return what the operator's commands read with, over this bot's own connection."""
         return Workspace(self.settings, self.memory)

@@ -57,6 +57,10 @@ class Served(Protocol):
         """Put a parked turn back to work. Raises `StorageUnavailable`."""
         ...
 
+    async def replay(self, update_id: int) -> None:
+        """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""
+        ...
+
     def workspace(self) -> Workspace:
         """Return what the operator's commands read with, over this bot's own connection."""
         ...

@@ -13,6 +13,7 @@ import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
 
 from bot.http.api import add_api, knows
+from bot.http.console.routes import add_console
 from bot.http.served import Served
 from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed
@@ -75,6 +76,7 @@ def make_api(app: Served) -> FastAPI:
     secret = app.settings.telegram_webhook_secret
     token = app.settings.continuity_http_token
     add_api(api, app)
+    add_console(api, app)
 
     @api.get("/health")
     async def health(request: Request, response: Response) -> dict[str, Any]:

@@ -7,46 +7,10 @@ import json
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
-from bot.app import App
-from bot.playground.world import PLAYGROUND_TOKEN
-from bot.settings import Settings
 from memory.testing import ManualClock
 
-TOKEN = "a-token-for-the-tests"
-AUTH = {"Authorization": f"Bearer {TOKEN}"}
 DAY_S = 24 * 3600
-
-
-@pytest.fixture
-async def served(api, model, tmp_path, monkeypatch):
-    """Offer a factory: a running bot with its HTTP service, and a client that knows the token."""
-    monkeypatch.setenv("OPENAI_BASE_URL", model.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
-    running = []
-
-    async def make(clock=None, **settings):
-        fields = {
-            "telegram_bot_token": SecretStr(PLAYGROUND_TOKEN),
-            "telegram_api_url": api.url,
-            "continuity_model": "openai-chat:loopback",
-            "continuity_database_url": f"sqlite:///{tmp_path / 'bot.db'}",
-            "continuity_checkpoint_dir": tmp_path / "checkpoints",
-            "continuity_http_port": 0,
-            "continuity_http_token": SecretStr(TOKEN),
-            "continuity_allowed_users": "1",
-        }
-        app = App(Settings(_env_file=None, **(fields | settings)), clock=clock, announce=lambda _: None)
-        await app.start()
-        client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30)
-        running.append((app, client))
-        return app, client
-
-    yield make
-    for app, client in running:
-        await client.aclose()
-        await app.stop()
 
 
 async def say(client, message, *, key=None, **fields):
@@ -101,7 +65,7 @@ async def test_an_answer_grows_as_events(served, model):
 
     response = await client.post("/chat", json={"message": "count"}, headers={"Accept": "text/event-stream"})
 
-    events = [block.split("\n", 1) for block in response.text.strip().split("\n\n")]
+    events = [block.split("\n", 1) for block in response.text.strip().split("\n\n") if block.startswith("event: ")]
     assert events[-1][0] == "event: answer"
     assert json.loads(events[-1][1].removeprefix("data: "))["reply"] == "one two three"
     assert {name for name, _ in events[:-1]} <= {"event: growing"}
