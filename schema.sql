@@ -1,4 +1,4 @@
--- Conversations, turns, the inbox and the outbox, jobs, memories, continuity.
+-- Conversations, turns, the inbox and the outbox, jobs, memories, continuity: what a bot's database has after every migration.
 -- Portable subset (SQLite, PostgreSQL): TEXT and BIGINT only, no AUTOINCREMENT, JSON as TEXT, times and ids are parameters.
 -- *_at_ms: UTC epoch milliseconds. *_tokens: model tokens. *_json: JSON text. Booleans are 0 or 1.
 
@@ -51,12 +51,10 @@ CREATE TABLE conversation_turns (
     model TEXT,                               -- the model that answered, NULL for none
     input_tokens BIGINT NOT NULL,             -- usage as the provider reported it
     output_tokens BIGINT NOT NULL,            -- usage as the provider reported it
-    bot_id BIGINT,                            -- with update_id: the update that started it (P2); NULL outside Telegram
-    update_id BIGINT,                         -- Telegram's update id
+    dedupe_key TEXT UNIQUE,                   -- what it answers, e.g. tg:<bot>:<update>: nothing is answered twice (P2); NULL = no such key
     digest TEXT NOT NULL,                     -- chain digest: blake2b over the previous turn's digest and this turn (P8)
     created_at_ms BIGINT NOT NULL,            -- when it was stored
-    UNIQUE (session_id, seq),
-    UNIQUE (bot_id, update_id)
+    UNIQUE (session_id, seq)
 );
 CREATE INDEX conversation_turns_by_conversation ON conversation_turns (conversation_id, created_at_ms);
 

@@ -264,3 +264,68 @@ SELECT text FROM outbox WHERE turn_id = :turn_id AND kind <> 'preview' ORDER BY 
 -- name: turn_usage
 -- Who wrote an answer and what it cost.
 SELECT model, input_tokens, output_tokens FROM conversation_turns WHERE turn_id = :turn_id;
+
+-- Forgetting (P13): words that stand in messages and on buttons, and what a person chose.
+
+-- name: erased_inbox
+-- Messages that were put aside and still hold their text.
+SELECT bot_id, update_id, payload FROM inbox
+WHERE conversation_id = :conversation_id AND state IN ('parked', 'quarantined') AND payload <> '';
+
+-- name: erased_buttons
+-- What the buttons of a conversation mean may repeat its words.
+SELECT button_id, payload_json FROM buttons WHERE conversation_id = :conversation_id;
+
+-- name: erase_sent_texts
+-- What was sent (or never will be) is needed by nobody: the row keeps its message id, the words go.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL
+WHERE conversation_id = :conversation_id AND state IN ('sent', 'failed') AND text <> '';
+
+-- name: erase_turn_texts
+-- The parts of an answer that is gone are not sent any more after a restart.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = 'forgotten', state = 'failed'
+WHERE turn_id = :turn_id AND state IN ('queued', 'sending');
+
+-- name: erase_all_texts
+-- Everything is forgotten: nothing that waits is sent after a restart.
+UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL,
+    state = CASE WHEN state IN ('queued', 'sending') THEN 'failed' ELSE state END
+WHERE conversation_id = :conversation_id AND text <> '';
+
+-- name: erase_payload
+-- A message that was put aside: it is not worked on again.
+UPDATE inbox SET payload = '', error = NULL, state = 'done', done_at_ms = :at_ms
+WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('parked', 'quarantined');
+
+-- name: erase_button
+-- A tap on it then says that it is too old.
+DELETE FROM buttons WHERE button_id = :button_id;
+
+-- name: erase_settings
+-- A person is forgotten: what they chose goes, that they are allowed stays.
+UPDATE people SET settings_json = '{}' WHERE user_id = :user_id;
+
+-- name: erase_usage
+-- A person is forgotten.
+DELETE FROM usage_days WHERE user_id = :user_id;
+
+-- Export: what is kept about a person.
+
+-- name: exported_person
+-- What somebody chose.
+SELECT allowed, settings_json FROM people WHERE user_id = :user_id;
+
+-- name: exported_usage
+-- Tokens per day.
+SELECT day, tokens FROM usage_days WHERE user_id = :user_id ORDER BY day;
+
+-- The model's tokens per person and day.
+
+-- name: usage_add
+-- In the turn's transaction.
+INSERT INTO usage_days (user_id, day, tokens) VALUES (:user_id, :day, :tokens)
+ON CONFLICT (user_id, day) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens;
+
+-- name: usage_of_day
+-- Before the model is asked.
+SELECT tokens FROM usage_days WHERE user_id = :user_id AND day = :day;

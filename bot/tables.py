@@ -1,14 +1,38 @@
-"""The bot's own tables in the memory's database, and the queries that the bot and its commands run on them."""
+"""The bot's own tables in the memory's database: their schema, their queries, and what forgetting means for them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from memory.storage.extension import Extension
+from memory.ports import Database, Statement
+from memory.privacy.erasure import carries
+from memory.storage.extension import Erasure, Extension
+from memory.storage.migrate import FOLDER as MEMORY_MIGRATIONS
 from memory.storage.named_queries import QUERY_FILES as MEMORY_QUERY_FILES
 
 _HERE = Path(__file__).parent
 BOT_QUERY_FILES = (_HERE / "queries.sql", _HERE / "ops" / "queries.sql", _HERE / "http" / "console" / "queries.sql")
+BOT_MIGRATIONS = _HERE / "migrations"
 QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
 """Every file of named queries, for whoever opens a database that is no memory (a backup)."""
-BOT_TABLES = Extension(queries=BOT_QUERY_FILES)
+MIGRATIONS = (MEMORY_MIGRATIONS, BOT_MIGRATIONS)
+"""Every folder of migrations that makes a bot's database."""
+
+
+async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
+    """Return what lets go of texts that were sent, put aside or hang on buttons (P13)."""
+    here = {"conversation_id": going.conversation_id}
+    statements = [Statement("erase_all_texts" if going.everything else "erase_sent_texts", here)]
+    statements += [Statement("erase_turn_texts", {"turn_id": turn_id}) for turn_id in sorted(going.turn_ids)]
+    for row in await db.read("erased_inbox", **here):
+        if going.everything or any(word in row["payload"] for word in going.words):
+            update = {"bot_id": row["bot_id"], "update_id": row["update_id"]}
+            statements.append(Statement("erase_payload", {**update, "at_ms": going.at_ms}))
+    ids = going.turn_ids | going.session_ids
+    for row in await db.read("erased_buttons", **here):
+        if going.everything or carries(row["payload_json"], ids, going.words):
+            statements.append(Statement("erase_button", {"button_id": row["button_id"]}))
+    return statements
+
+
+BOT_TABLES = Extension(queries=BOT_QUERY_FILES, migrations=BOT_MIGRATIONS, erase=erase_messages)

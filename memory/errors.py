@@ -65,4 +65,4 @@ class CheckpointForeign(CheckpointError):
 
 
 class UnknownSession(ContinuityError):
-    """There is no session with this id; `python -m bot sessions` lists them."""
+    """There is no session with this id; ask for the sessions of its conversation."""

@@ -38,7 +38,7 @@ from memory.sessions.hydrator import HydrationReport, Hydrator
 from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Promote, Recorder
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.extension import Extension
+from memory.storage.extension import Erase, Extension
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store
@@ -131,6 +131,7 @@ class _Given:
     zone_of: ZoneOf
     session_gap_s: float
     max_live_sessions: int
+    erase: tuple[Erase, ...]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -206,7 +207,8 @@ class ConversationMemory:
             if not read_only:
                 if exclusive:
                     held.callback(_locked(path).release)
-                applied = await asyncio.to_thread(migrate.migrate, path, now_ms=clock.now_ms())
+                folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
+                applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
             db = await SqliteDatabase.open(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
@@ -222,6 +224,7 @@ class ConversationMemory:
                 zone_of=zone_of,
                 session_gap_s=session_gap_s,
                 max_live_sessions=max_live_sessions,
+                erase=tuple(each.erase for each in extensions if each.erase),
             )
             memory = cls._join(db, CheckpointFiles(folder, clock), given)
             if not read_only:
@@ -263,8 +266,6 @@ class ConversationMemory:
         assembler = Assembler(store, searcher, budget, languages, counter)
         bootstrap = Bootstrap(db, clock, counter)
         readings = Readings(store, languages, clock, zone_of=given.zone_of)
-        caches = [assembler.clear_cache, searcher.clear_cache]
-        files = database_files(db.path)
         return cls(
             clock=clock,
             ids=ids,
@@ -283,7 +284,16 @@ class ConversationMemory:
             readings=readings,
             bootstrap=bootstrap,
             forgetter=Forgetter(
-                db, recorder, checkpoints, bootstrap, hydrator.fold, readings, clock, files=files, caches=caches
+                db,
+                recorder,
+                checkpoints,
+                bootstrap,
+                hydrator.fold,
+                readings,
+                clock,
+                files=database_files(db.path),
+                caches=[assembler.clear_cache, searcher.clear_cache],
+                erase=given.erase,
             ),
             session_gap_ms=round(given.session_gap_s * 1000),
         )

@@ -19,9 +19,10 @@ from bot import replies
 from bot.delivery.outbox import Message
 from bot.delivery.sender import retry_after_s
 from bot.intake.updates import Envelope
+from bot.people.export import about_person
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.privacy.export import about_person, as_bytes, gather
+from memory.privacy.export import as_bytes, gather
 
 MAX_BYTES = 45_000_000
 """Telegram takes 50 MB from a bot."""

@@ -15,7 +15,7 @@ import orjson
 from bot.ops.status import Waiting, unfinished_in_words
 from bot.ops.workspace import OpsError, Workspace
 from bot.settings import Settings
-from bot.tables import QUERY_FILES
+from bot.tables import MIGRATIONS, QUERY_FILES
 from memory.errors import StorageError
 from memory.faults import point
 from memory.storage import migrate
@@ -34,7 +34,8 @@ class Backup:
 
     folder: Path
     created_at_ms: int
-    schema: int
+    schema: tuple[int, ...]
+    """The newest migration of the memory and the newest of the bot."""
     sessions: int
     turns: int
     checkpoints: int
@@ -63,6 +64,8 @@ def read_manifest(data: bytes, folder: Path) -> Backup:
     """Return what a backup says of itself. Raises OpsError when it is not one of ours."""
     try:
         fields: dict[str, Any] = orjson.loads(data)
+        numbers = fields["schema"]  # one number, before the bot counted its own
+        fields["schema"] = (numbers,) if isinstance(numbers, int) else tuple(map(int, numbers))
         return Backup(folder=folder, **{name: fields[name] for name in _FIELDS})
     except (orjson.JSONDecodeError, KeyError, TypeError) as exc:
         raise OpsError(
@@ -128,7 +131,7 @@ async def _describe(workspace: Workspace, target: Path) -> Backup:
     backup = Backup(
         folder=target,
         created_at_ms=workspace.memory.clock.now_ms(),
-        schema=migrate.status(target / DATABASE).current,
+        schema=migrate.status(target / DATABASE, MIGRATIONS).newest_applied,
         sessions=sum(row["sessions"] for row in rows),
         turns=sum(row["turns"] for row in rows),
         checkpoints=len(list((target / CHECKPOINTS).glob("*.json"))),
@@ -164,9 +167,10 @@ def check(source: Path) -> Backup:
             f"{source / DATABASE} has digest '{found[:12]}', its manifest says '{backup.database_digest[:12]}'; "
             "the copy is damaged or was changed: use another backup"
         )
-    newest = migrate.available()[-1].number
-    if backup.schema > newest:
-        raise OpsError(f"{source} has schema {backup.schema}, this program knows up to {newest}; upgrade the program")
+    known = [step for folder in MIGRATIONS for step in migrate.available(folder)]
+    ahead = migrate.compare(known, backup.schema).ahead
+    if ahead:
+        raise OpsError(f"{source} has schema {ahead[-1]:04d}, which this program does not know yet; upgrade it")
     return backup
 
 

@@ -259,10 +259,10 @@ def sqlite_files(deleted: Sequence[str]) -> Check:
     return Check("sqlite.files", "ok", "database and WAL are where they belong")
 
 
-def schema_version(current: int, newest: int, pending: Sequence[str]) -> Check:
+def schema_version(current: int, ahead: Sequence[int], pending: Sequence[str]) -> Check:
     """Judge the database's schema against the program's."""
-    if current > newest:
-        says = f"the database has schema {current:04d}, this program knows up to {newest:04d}"
+    if ahead:
+        says = f"the database has schema {ahead[-1]:04d}, which this program does not know yet"
         return Check("schema.version", "fail", says, "upgrade the program or restore a backup")
     if pending:
         return Check(

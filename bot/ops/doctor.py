@@ -19,6 +19,7 @@ from bot.ops.checks import Check
 from bot.ops.status import read_boot
 from bot.ops.workspace import OpsError, Workspace, open_read_only, running
 from bot.settings import TOKEN_SHAPE, Settings
+from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError
 from memory.storage import migrate
@@ -134,11 +135,11 @@ def deleted_files(pid: int | None, database: Path) -> list[str]:
 
 async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
     try:
-        schema = migrate.status(settings.database_path) if settings.database_path.exists() else None
+        schema = migrate.status(settings.database_path, MIGRATIONS) if settings.database_path.exists() else None
         async with open_read_only(settings) as workspace:
             found = [Check("database", "ok", str(settings.database_path))]
             if schema:
-                found.append(checks.schema_version(schema.current, schema.newest, [str(m) for m in schema.pending]))
+                found.append(checks.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending]))
             return (
                 found
                 + await _of_sqlite(workspace, deep=deep)

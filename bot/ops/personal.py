@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.ops.workspace import OpsError, Workspace
+from bot.people.export import about_person
 from memory.continuity import rows as continuity
 from memory.ports import Statement
-from memory.privacy.export import about_person, as_bytes, conversations_of, gather
+from memory.privacy.export import as_bytes, conversations_of, gather
 from memory.privacy.forget import ForgetCounts, ForgetRequest, Proof
 
 

@@ -6,12 +6,13 @@ import asyncio
 
 from bot.ops.workspace import open_exclusive
 from bot.settings import Settings
+from bot.tables import MIGRATIONS
 from memory.storage import migrate
 
 
 async def pending(settings: Settings) -> tuple[str, ...]:
     """Return what the database still needs. Raises `SchemaMismatch` when it is newer than the program."""
-    found = await asyncio.to_thread(migrate.status, settings.database_path)
+    found = await asyncio.to_thread(migrate.status, settings.database_path, MIGRATIONS)
     migrate.require_known(found, settings.database_path)
     return tuple(str(step) for step in found.pending)
 
@@ -19,4 +20,4 @@ async def pending(settings: Settings) -> tuple[str, ...]:
 async def upgrade(settings: Settings) -> tuple[str, ...]:
     """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
     with open_exclusive(settings):
-        return await asyncio.to_thread(migrate.migrate, settings.database_path)
+        return await asyncio.to_thread(migrate.migrate, settings.database_path, MIGRATIONS)

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from bot.ops.format import find_session
 from bot.ops.lock import Holder, holder
 from bot.settings import Settings
-from bot.tables import BOT_TABLES
+from bot.tables import BOT_TABLES, MIGRATIONS
 from memory.opening import ConversationMemory
 from memory.storage import migrate
 
@@ -88,7 +88,7 @@ async def work(settings: Settings) -> AsyncIterator[Workspace]:
     """Open for writing with the bot's lock held. Raises OpsError (it is running, an old schema) and `StorageError`."""
     require_database(settings)
     with open_exclusive(settings):
-        found = migrate.status(settings.database_path)
+        found = migrate.status(settings.database_path, MIGRATIONS)
         migrate.require_known(found, settings.database_path)
         if found.pending:
             raise OpsError(f"{settings.database_path} has an older schema; run `python -m bot migrate` first")

@@ -265,8 +265,7 @@ def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchang
         model=answer.model,
         input_tokens=answer.input_tokens,
         output_tokens=answer.output_tokens,
-        bot_id=first.bot_id,
-        update_id=first.update_id,
+        dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
         change=answer.change,
         created_at_ms=now_ms,
     )

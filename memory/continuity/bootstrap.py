@@ -91,7 +91,7 @@ class Bootstrap:
         """
         session = await self._db.read_one("continuity_session", session_id=session_id)
         if session is None:
-            raise UnknownSession(f"there is no session '{session_id}'; `python -m bot sessions` lists them")
+            raise UnknownSession(f"there is no session '{session_id}'; ask for the sessions of its conversation")
         if session["user_id"] is None:
             raise ContinuityError(f"session '{session_id}' has no primary user, so nothing is carried forward into it")
         return BootstrapOwner(conversation_id=session["conversation_id"], user_id=session["user_id"], persona=persona)
@@ -349,8 +349,7 @@ class Bootstrap:
         session = await self._db.read_one("continuity_session", session_id=session_id)
         if session is None or session["conversation_id"] != owner.conversation_id:
             raise UnknownSession(
-                f"session '{session_id}' is not in conversation '{owner.conversation_id}'; "
-                "`python -m bot sessions` lists them"
+                f"session '{session_id}' is not in conversation '{owner.conversation_id}'; name one that is"
             )
         return session
 

@@ -100,19 +100,6 @@ async def _turns(db: Database, session_id: str, user_id: int | None) -> list[dic
         seq = page[-1]["seq"]
 
 
-async def about_person(db: Database, user_id: int) -> dict[str, Any]:
-    """Return what is kept about a person beside conversations: their settings and the tokens they used per day."""
-    person = await db.read_one("exported_person", user_id=user_id)
-    preferences = await db.read("exported_preferences", prefix=f"{user_id}|")
-    return {
-        "user_id": user_id,
-        "settings": orjson.loads(person["settings_json"]) if person else {},
-        "paired": bool(person and person["allowed"]),
-        "continuity": [dict(row) for row in preferences],
-        "tokens_per_day": {row["day"]: row["tokens"] for row in await db.read("exported_usage", user_id=user_id)},
-    }
-
-
 async def conversations_of(db: Database, user_id: int) -> list[str]:
     """Return the conversations in which a person said something. It reads every turn: for operators."""
     return [row["conversation_id"] for row in await db.read("conversations_of", user_id=user_id)]

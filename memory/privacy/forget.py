@@ -28,6 +28,7 @@ from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.sessions.recorder import Recorder
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.extension import Erase, Erasure
 from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, update_session
 from memory.types import ConversationTurn, Memory, SessionState
 
@@ -142,6 +143,7 @@ class Forgetter:
         *,
         files: Sequence[Path] = (),
         caches: Sequence[Callable[[], None]] = (),
+        erase: Sequence[Erase] = (),
     ) -> None:
         self._db = db
         self._store = Store(db)
@@ -153,6 +155,7 @@ class Forgetter:
         self._clock = clock
         self._files = tuple(files)
         self._caches = tuple(caches)
+        self._erase = tuple(erase)
 
     async def forget(
         self,
@@ -168,12 +171,12 @@ class Forgetter:
         2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written anew when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
         3. in the transaction: all of it or nothing: turns, states refolded and notes read anew from what is left,
-           summaries, memories, jobs, snapshots, compactions, texts sent, payloads, search entries, arcs and bootstrap,
-           `first` and `last`;
+           summaries, memories, jobs, snapshots, compactions, search entries, arcs and bootstrap, what extensions
+           hold, `first` and `last`;
         4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
            empties it, and so does the next call;
         5. after the log is emptied: nothing readable is left (`secure_delete` overwrites what is freed).
-        What is out of reach: backups that were made before, and Telegram's own copy.
+        What is out of reach: backups that were made before, and copies at whoever carried the messages.
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
         rows = await self._sessions(wish.conversation_id)
@@ -236,7 +239,7 @@ class Forgetter:
         await self._read_anew(plan, wish.conversation_id)
         self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
         await self._drop_jobs(plan, wish)
-        await self._drop_messages(plan, wish)
+        await self._drop_elsewhere(plan, wish)
         return plan
 
     async def _sessions_of(self, turn_ids: Collection[str]) -> set[str]:
@@ -351,24 +354,20 @@ class Forgetter:
             plan.gone_texts.append(job["title"])
             plan.add("erase_job", job_id=job["job_id"])
 
-    async def _drop_messages(self, plan: _Plan, wish: ForgetRequest) -> None:
-        """Let texts go that were sent, put aside or hang on buttons."""
-        here = {"conversation_id": wish.conversation_id}
-        everything = _wholly(wish)
-        plan.add("erase_all_texts" if everything else "erase_sent_texts", **here)
-        for turn_id in sorted(plan.turn_ids):
-            plan.add("erase_turn_texts", turn_id=turn_id)
-        words = erasure.traces(plan.gone_texts, ())
-        for row in await self._db.read("erased_inbox", **here):
-            if everything or any(word in row["payload"] for word in words):
-                key = {"bot_id": row["bot_id"], "update_id": row["update_id"]}
-                plan.add("erase_payload", **key, at_ms=self._clock.now_ms())
-        ids = plan.turn_ids | plan.session_ids
-        for row in await self._db.read("erased_buttons", **here):
-            if everything or erasure.carries(row["payload_json"], ids, words):
-                plan.add("erase_button", button_id=row["button_id"])
-        if everything:
-            plan.add("erase_conversation", **here)
+    async def _drop_elsewhere(self, plan: _Plan, wish: ForgetRequest) -> None:
+        """Let the extensions' copies go, and with everything the conversation itself."""
+        going = Erasure(
+            wish.conversation_id,
+            everything=_wholly(wish),
+            turn_ids=frozenset(plan.turn_ids),
+            session_ids=frozenset(plan.session_ids),
+            words=tuple(erasure.traces(plan.gone_texts, ())),
+            at_ms=self._clock.now_ms(),
+        )
+        for erase in self._erase:
+            plan.statements += await erase(self._db, going)
+        if going.everything:
+            plan.add("erase_conversation", conversation_id=wish.conversation_id)
 
 
 def _wholly(wish: ForgetRequest) -> bool:

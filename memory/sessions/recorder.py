@@ -68,8 +68,8 @@ class Exchange:
     model: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
-    bot_id: int | None = None
-    update_id: int | None = None
+    dedupe_key: str | None = None
+    """What it answers, in the caller's words: a second turn with the same key is a `Conflict` (P2)."""
     change: Callable[[SessionState], SessionState] | None = None
     """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
 
@@ -281,8 +281,7 @@ class Recorder:
                     model=exchange.model,
                     input_tokens=exchange.input_tokens,
                     output_tokens=exchange.output_tokens,
-                    bot_id=exchange.bot_id,
-                    update_id=exchange.update_id,
+                    dedupe_key=exchange.dedupe_key,
                 ),
                 *([snapshot_row(packet, turn.turn_id)] if packet else []),
                 *await self._hydrator.derived(turn),

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from memory.ports import Database, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What of a conversation is about to go (P13), told before anything has gone."""
+
+    conversation_id: str
+    everything: bool
+    turn_ids: frozenset[str]
+    session_ids: frozenset[str]
+    words: tuple[str, ...]
+    """Pieces of the texts that go, by which copies of them are known."""
+    at_ms: int
+
+
+Erase = Callable[[Database, Erasure], Awaitable[Sequence[Statement]]]
+"""Return what lets go of the copies in one's own tables; it is committed with the rest. Reads only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +32,7 @@ class Extension:
 
     queries: tuple[Path, ...] = ()
     """Files of named queries; no name may be one of the memory's."""
+    migrations: Path | None = None
+    """A folder of `NNNN_name.sql`, numbered in a thousand of its own: 1001 …"""
+    erase: Erase | None = None
+    """Asked whenever something is forgotten."""

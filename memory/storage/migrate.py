@@ -1,10 +1,14 @@
-"""Bring a database to the schema of this program: numbered files, each applied and recorded in one transaction."""
+"""Bring a database to the schema of this program: numbered files, each applied and recorded in one transaction.
+
+Numbers 0001 … are the memory's. A program with tables of its own counts in another thousand (1001 …), so that both grow
+by themselves and one ledger tells what a database has.
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +17,9 @@ from memory.storage.named_queries import load_queries
 from memory.storage.sqlite import SchemaFile
 
 FOLDER = Path(__file__).parent / "migrations"
+MEMORY_ONLY = (FOLDER,)
+SERIES = 1000
+"""So many numbers belong to one program."""
 _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<name>\w+?)(\.(?P<dialect>sqlite|postgres))?\.sql")
 _QUERIES = load_queries([Path(__file__).parent / "queries.sql"])
 
@@ -31,11 +38,15 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class SchemaStatus:
-    """Where a database stands: the newest migration that it has (0 = none) and those that it still needs."""
+    """Where a database stands: the newest migration of the memory that it has (0 = none), and what it still needs."""
 
     current: int
     newest: int
     pending: tuple[Migration, ...]
+    newest_applied: tuple[int, ...] = ()
+    """The newest migration that it has of each series that this program knows."""
+    ahead: tuple[int, ...] = ()
+    """Migrations that it has and this program does not know, of a series that this program knows."""
 
 
 def available(folder: Path = FOLDER, dialect: str = "sqlite") -> list[Migration]:
@@ -58,42 +69,54 @@ def _joined(number: int, files: Sequence[tuple[str, str, str]]) -> Migration:
     return Migration(number, names.pop(), "\n".join(script for _, _, script in files))
 
 
-def status(path: Path | str, *, folder: Path = FOLDER) -> SchemaStatus:
+def compare(known: Sequence[Migration], applied: Collection[int]) -> SchemaStatus:
+    """Return where a database with these migrations stands; a series that nobody here knows is not our matter."""
+    newest = {step.number // SERIES: step.number for step in sorted(known, key=lambda step: step.number)}
+    has = {number // SERIES: number for number in sorted(applied)}
+    return SchemaStatus(
+        current=has.get(0, 0),
+        newest=newest.get(0, 0),
+        pending=tuple(step for step in known if step.number not in applied),
+        newest_applied=tuple(number for series, number in has.items() if series in newest),
+        ahead=tuple(sorted(number for number in applied if number > newest.get(number // SERIES, number))),
+    )
+
+
+def status(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> SchemaStatus:
     """Return where the database stands without changing it; a file that does not exist has everything pending.
 
-    Raises `StorageUnavailable` when it cannot be read.
+    `folders` of migrations: the memory's, then those of its extensions. Raises `StorageUnavailable` when it cannot be
+    read.
     """
-    known = available(folder)
-    newest = known[-1].number if known else 0
+    known = [step for folder in folders for step in available(folder)]
     if not Path(path).exists():
-        return SchemaStatus(0, newest, tuple(known))
+        return compare(known, ())
     with SchemaFile(path, read_only=True) as schema:
-        applied = {row[0] for row in schema.rows(_QUERIES["applied_migrations"])}
-    return SchemaStatus(max(applied, default=0), newest, tuple(m for m in known if m.number not in applied))
+        return compare(known, {row[0] for row in schema.rows(_QUERIES["applied_migrations"])})
 
 
-def pending(path: Path | str, *, folder: Path = FOLDER) -> tuple[str, ...]:
+def pending(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
     """Return the names of the migrations that the database still needs."""
-    return tuple(str(migration) for migration in status(path, folder=folder).pending)
+    return tuple(str(migration) for migration in status(path, folders).pending)
 
 
 def require_known(found: SchemaStatus, path: Path | str) -> None:
     """Raise `SchemaMismatch` when the database is newer than the program."""
-    if found.current > found.newest:
+    if found.ahead:
         raise SchemaMismatch(
-            f"database {path} has schema {found.current:04d}, this program knows up to {found.newest:04d}; "
+            f"database {path} has schema {found.ahead[-1]:04d}, which this program does not know yet; "
             "upgrade the program or restore a backup"
         )
 
 
-def migrate(path: Path | str, *, folder: Path = FOLDER, now_ms: int | None = None) -> tuple[str, ...]:
+def migrate(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY, *, now_ms: int | None = None) -> tuple[str, ...]:
     """Apply what is pending, creating the database (0600) if need be; return the names of what was applied.
 
     A crash leaves each migration either whole and recorded or absent. Two processes may call it at once. Raises
     `SchemaMismatch` for a newer database (nothing is changed), `UnsafeSettings`, `StorageUnavailable`, and
     `StorageError` when a migration fails (it is rolled back, the ones before it stay).
     """
-    found = status(path, folder=folder)
+    found = status(path, folders)
     require_known(found, path)
     if not found.pending:
         return ()

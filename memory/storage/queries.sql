@@ -102,13 +102,13 @@ SELECT session_id FROM conversation_sessions;
 SELECT status, COUNT(*) AS sessions, SUM(turn_count) AS turns FROM conversation_sessions GROUP BY status;
 
 -- name: insert_turn
--- Append-only; UNIQUE (session_id, seq) and UNIQUE (bot_id, update_id) let one writer win (P2).
+-- Append-only; UNIQUE (session_id, seq) and the unique dedupe_key let one writer win (P2).
 INSERT INTO conversation_turns (turn_id, session_id, conversation_id, seq, user_id, user_text, assistant_text, intent,
     action_name, response_type, job_refs, tool_calls_json, third_party, language, user_tokens, assistant_tokens,
-    tool_tokens, model, input_tokens, output_tokens, bot_id, update_id, digest, created_at_ms)
+    tool_tokens, model, input_tokens, output_tokens, dedupe_key, digest, created_at_ms)
 VALUES (:turn_id, :session_id, :conversation_id, :seq, :user_id, :user_text, :assistant_text, :intent,
     :action_name, :response_type, :job_refs, :tool_calls_json, :third_party, :language, :user_tokens, :assistant_tokens,
-    :tool_tokens, :model, :input_tokens, :output_tokens, :bot_id, :update_id, :digest, :created_at_ms);
+    :tool_tokens, :model, :input_tokens, :output_tokens, :dedupe_key, :digest, :created_at_ms);
 
 -- name: heal_turn
 -- A row that no longer matches its digest is written anew from the checkpoint (P8).
@@ -233,15 +233,6 @@ FROM memories WHERE conversation_id = :conversation_id ORDER BY created_at_ms, m
 -- Every job of a conversation, finished ones too.
 SELECT job_id, turn_id, session_id, user_id, title FROM jobs WHERE conversation_id = :conversation_id ORDER BY job_id;
 
--- name: erased_inbox
--- Messages that were put aside and still hold their text.
-SELECT bot_id, update_id, payload FROM inbox
-WHERE conversation_id = :conversation_id AND state IN ('parked', 'quarantined') AND payload <> '';
-
--- name: erased_buttons
--- What the buttons of a conversation mean may repeat its words.
-SELECT button_id, payload_json FROM buttons WHERE conversation_id = :conversation_id;
-
 -- name: erase_turn
 -- A trigger takes it out of the search.
 DELETE FROM conversation_turns WHERE turn_id = :turn_id AND session_id = :session_id;
@@ -295,31 +286,6 @@ UPDATE memories SET superseded_by = NULL WHERE superseded_by = :memory_id;
 -- A reminder that was asked for in what is gone.
 DELETE FROM jobs WHERE job_id = :job_id;
 
--- name: erase_sent_texts
--- What was sent (or never will be) is needed by nobody: the row keeps its message id, the words go.
-UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL
-WHERE conversation_id = :conversation_id AND state IN ('sent', 'failed') AND text <> '';
-
--- name: erase_turn_texts
--- The parts of an answer that is gone are not sent any more after a restart.
-UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = 'forgotten', state = 'failed'
-WHERE turn_id = :turn_id AND state IN ('queued', 'sending');
-
--- name: erase_all_texts
--- Everything is forgotten: nothing that waits is sent after a restart.
-UPDATE outbox SET text = '', entities_json = '[]', markup_json = NULL, error = NULL,
-    state = CASE WHEN state IN ('queued', 'sending') THEN 'failed' ELSE state END
-WHERE conversation_id = :conversation_id AND text <> '';
-
--- name: erase_payload
--- A message that was put aside: it is not worked on again.
-UPDATE inbox SET payload = '', error = NULL, state = 'done', done_at_ms = :at_ms
-WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('parked', 'quarantined');
-
--- name: erase_button
--- A tap on it then says that it is too old.
-DELETE FROM buttons WHERE button_id = :button_id;
-
 -- name: said_elsewhere
 -- Whether words that were found in a file are somebody's turn that nobody asked to forget.
 SELECT 1 AS found FROM conversation_turns
@@ -359,18 +325,10 @@ SELECT * FROM jobs WHERE conversation_id = :conversation_id ORDER BY created_at_
 SELECT owner_key, kind, title, summary, status, last_touched_at_ms FROM continuity_arcs
 WHERE substr(owner_key, 1, length(:prefix)) = :prefix AND status = 'active' ORDER BY arc_id;
 
--- name: exported_person
--- What somebody chose.
-SELECT allowed, settings_json FROM people WHERE user_id = :user_id;
-
 -- name: exported_preferences
 -- Whether context is carried forward, per persona.
 SELECT owner_key, mode, skip_preview FROM continuity_preferences
 WHERE substr(owner_key, 1, length(:prefix)) = :prefix ORDER BY owner_key;
-
--- name: exported_usage
--- Tokens per day.
-SELECT day, tokens FROM usage_days WHERE user_id = :user_id ORDER BY day;
 
 -- name: conversations_of
 -- Where somebody said something, or opened a session.
@@ -378,22 +336,3 @@ SELECT conversation_id FROM conversation_sessions WHERE user_id = :user_id
 UNION
 SELECT conversation_id FROM conversation_turns WHERE user_id = :user_id
 ORDER BY conversation_id;
-
--- name: erase_settings
--- A person is forgotten: what they chose goes, that they are allowed stays.
-UPDATE people SET settings_json = '{}' WHERE user_id = :user_id;
-
--- name: erase_usage
--- A person is forgotten.
-DELETE FROM usage_days WHERE user_id = :user_id;
-
--- The model's tokens per person and day.
-
--- name: usage_add
--- In the turn's transaction.
-INSERT INTO usage_days (user_id, day, tokens) VALUES (:user_id, :day, :tokens)
-ON CONFLICT (user_id, day) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens;
-
--- name: usage_of_day
--- Before the model is asked.
-SELECT tokens FROM usage_days WHERE user_id = :user_id AND day = :day;

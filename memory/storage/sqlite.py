@@ -34,7 +34,7 @@ UNIQUE_CODES = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIM
 ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full; make room, work goes on by itself",
     sqlite3.SQLITE_READONLY: "it is read-only; check the mount and the owner of the file and its folder",
-    sqlite3.SQLITE_IOERR: "the disk reports an I/O error; check it, then run `python -m bot doctor`",
+    sqlite3.SQLITE_IOERR: "the disk reports an I/O error; check it and keep a copy of the file",
     sqlite3.SQLITE_BUSY: "another process holds its lock; stop that process",
     sqlite3.SQLITE_LOCKED: "another connection holds its lock; try again",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that it exists and that its folder can be written",
@@ -63,7 +63,7 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
     advice = ADVICE.get(code & 0xFF)
     if advice:
         return StorageUnavailable(f"database {path}: {advice} ({exc}, in '{name}')")
-    hint = "; bring it up to date with `python -m bot migrate`" if "no such" in str(exc) else ""
+    hint = "; its schema may be older than the program: migrate it" if "no such" in str(exc) else ""
     return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
 
 

@@ -133,16 +133,14 @@ def insert_turn(
     model: str | None = None,
     input_tokens: int = 0,
     output_tokens: int = 0,
-    bot_id: int | None = None,
-    update_id: int | None = None,
+    dedupe_key: str | None = None,
 ) -> Statement:
     """Append a turn; `Conflict` when its id, its (session, seq) or its (bot, update) is taken (P2)."""
     params = turn_params(turn, digest)
     params["model"] = model
     params["input_tokens"] = input_tokens
     params["output_tokens"] = output_tokens
-    params["bot_id"] = bot_id
-    params["update_id"] = update_id
+    params["dedupe_key"] = dedupe_key
     return Statement("insert_turn", params, expect=1)
 
 

@@ -49,12 +49,12 @@ async def test_a_write_is_all_or_nothing(database):
     assert await seqs(database) == [1]
 
 
-async def test_an_update_id_starts_one_turn(database):
+async def test_a_dedupe_key_starts_one_turn(database):
     """Two turns of one update cannot both be stored (P2)."""
-    await database.write(insert_turn(make_turn(seq=1), "a", bot_id=5, update_id=9))
+    await database.write(insert_turn(make_turn(seq=1), "a", dedupe_key="tg:5:9"))
 
     with pytest.raises(Conflict):
-        await database.write(insert_turn(make_turn(seq=2), "b", bot_id=5, update_id=9))
+        await database.write(insert_turn(make_turn(seq=2), "b", dedupe_key="tg:5:9"))
 
 
 async def test_an_expectation_that_is_not_met_is_a_conflict(database):

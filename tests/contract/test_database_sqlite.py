@@ -155,7 +155,7 @@ async def test_an_unmigrated_database_says_what_to_do(tmp_path):
     """A missing table points to the migration."""
     database = await SqliteDatabase.open(tmp_path / "new.db", QUERY_FILES)
 
-    with pytest.raises(StorageError, match="bot migrate"):
+    with pytest.raises(StorageError, match="migrate it"):
         await database.read("get_turn", turn_id="t_1")
     await database.close()
 

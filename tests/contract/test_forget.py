@@ -8,17 +8,15 @@ from pathlib import Path
 import pytest
 
 import memory as package
-from memory.continuity.bootstrap import Bootstrap
+from bot.tables import BOT_TABLES
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
-from memory.notes.readings import Readings
-from memory.notes.store import ask_to_read
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest, Forgetter, database_files
+from memory.privacy.forget import ForgetRequest, database_files
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_turn
+from memory.search.searcher import Searcher
 from memory.sessions.hydrator import Hydrator
 from memory.state.state_manager import close_loop, live_loops
 from memory.testing import WordCounter, make_exchange, open_memory
@@ -32,33 +30,23 @@ PERSONA = Persona(name="assistant", role="assistant", tone=("warm", "clear"), in
 
 @pytest.fixture
 async def memory(tmp_path):
-    async with open_memory(tmp_path) as opened:
-        opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES), ask_to_read(turn))
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as opened:
         yield opened
 
 
 @pytest.fixture
 def bootstrap(memory):
-    return Bootstrap(memory.db, memory.clock, WordCounter())
+    return memory.bootstrap
 
 
 @pytest.fixture
 def readings(memory):
-    return Readings(memory.store, LANGUAGES, memory.clock)
+    return memory.readings
 
 
 @pytest.fixture
-def forgetter(memory, bootstrap, readings):
-    return Forgetter(
-        memory.db,
-        memory.recorder,
-        memory.checkpoints,
-        bootstrap,
-        memory.hydrator.fold,
-        readings,
-        memory.clock,
-        files=database_files(memory.db.path),
-    )
+def forgetter(memory):
+    return memory.forgetter
 
 
 @pytest.fixture

@@ -12,11 +12,9 @@ from bot.intake.intake import Intake, NotTaken
 from bot.intake.local import local_update
 from bot.intake.raw_json import Malformed
 from bot.intake.updates import Me
-from bot.tables import QUERY_FILES
+from bot.tables import BOT_TABLES
 from memory.errors import StorageUnavailable
-from memory.storage.migrate import migrate
-from memory.storage.sqlite import SqliteDatabase
-from memory.testing import ManualClock
+from memory.testing import ManualClock, open_memory
 
 ME = Me(99, "continuity_bot")
 
@@ -40,10 +38,8 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path):
-    migrate(tmp_path / "c.db")
-    db = await SqliteDatabase.open(tmp_path / "c.db", QUERY_FILES)
-    yield House(db)
-    await db.close()
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
+        yield House(memory.db)
 
 
 async def test_an_update_is_on_disk_when_it_is_taken(house):
@@ -138,15 +134,12 @@ async def test_what_cannot_be_read_belongs_to_its_sender(house, fields):
     assert [row["update_id"] for row in await house.db.read("erased_inbox", conversation_id="tg:99:7:0")] == [1]
 
 
-async def test_an_update_of_nobody_is_noted_without_what_it_holds(tmp_path):
+async def test_an_update_of_nobody_is_noted_without_what_it_holds(house):
     """With everybody let in, an update that names neither sender nor chat leaves its id alone."""
-    migrate(tmp_path / "c.db")
-    db = await SqliteDatabase.open(tmp_path / "c.db", QUERY_FILES)
-    inbox = Inbox(db, ManualClock(), "boot_1")
-    intake = Intake(inbox, Gate(everyone=True, named=(), paired=()), ME, deliver=print, stranger=print)
+    gate = Gate(everyone=True, named=(), paired=())
+    intake = Intake(house.inbox, gate, ME, deliver=print, stranger=print)
     await intake.take({"update_id": 5, "message": {"chat": 5, "text": "secret words"}})
-    rows = await db.read("ops_quarantined")
-    await db.close()
+    rows = await house.db.read("ops_quarantined")
 
     assert [(row["update_id"], row["payload"]) for row in rows] == [(5, "")]
 

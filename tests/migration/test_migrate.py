@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import memory
+from bot.tables import BOT_MIGRATIONS, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.storage import migrate as migrations
 from memory.storage.migrate import available, migrate, pending, status
@@ -16,6 +17,12 @@ ROOT = Path(memory.__file__).parent.parent
 COLUMN = re.compile(
     r"^(?:ALTER TABLE (?P<altered>\w+) ADD COLUMN )?\s*(?P<column>[a-z]\w*) [A-Z][^-]*--\s*(?P<why>.+)$"
 )
+PORTABLE_OBJECTS = """
+    SELECT sql FROM sqlite_master
+    WHERE sql IS NOT NULL AND type IN ('table', 'index') AND name <> 'schema_migrations'
+        AND tbl_name NOT LIKE 'search_%' AND tbl_name NOT LIKE 'embeddings' AND tbl_name NOT LIKE 'sqlite_%'
+    ORDER BY type DESC
+"""
 
 
 def folder_with(tmp_path, **files):
@@ -47,8 +54,11 @@ def comments(script):
     """Return (table, column) → its comment, from CREATE TABLE and ALTER TABLE lines."""
     found, table = {}, None
     for line in script.splitlines():
-        if created := re.match(r"CREATE TABLE (\w+)", line):
+        if created := re.match(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", line):
             table = created[1]
+        if renamed := re.match(r"ALTER TABLE (\w+) RENAME TO (\w+)", line):
+            here = {key: found.pop(key) for key in list(found) if key[0] in renamed.groups()}
+            found |= {(renamed[2], column): why for (old, column), why in here.items() if old == renamed[1]}
         match = COLUMN.match(line.replace(";", ""))
         if match:
             found[match["altered"] or table, match["column"]] = match["why"]
@@ -56,9 +66,8 @@ def comments(script):
 
 
 def portable():
-    return "\n".join(
-        file.read_text() for file in sorted(migrations.FOLDER.glob("????_*.sql")) if file.name.count(".") == 1
-    )
+    files = sorted(file for folder in MIGRATIONS for file in folder.glob("????_*.sql"))
+    return "\n".join(file.read_text() for file in files if file.name.count(".") == 1)
 
 
 def test_schema_equals_all_migrations():
@@ -79,13 +88,61 @@ def test_schema_has_the_comments_of_the_migrations():
 def test_a_new_database_gets_everything(tmp_path):
     """All migrations are applied in order and nothing is pending afterwards; a second run does nothing."""
     path = tmp_path / "new.db"
-    names = [str(step) for step in available()]
+    names = [str(step) for folder in MIGRATIONS for step in available(folder)]
 
-    assert list(pending(path)) == names
-    assert list(migrate(path, now_ms=1)) == names
-    assert pending(path) == ()
-    assert migrate(path, now_ms=2) == ()
-    assert status(path).current == status(path).newest
+    assert list(pending(path, MIGRATIONS)) == names
+    assert list(migrate(path, MIGRATIONS, now_ms=1)) == names
+    assert pending(path, MIGRATIONS) == ()
+    assert migrate(path, MIGRATIONS, now_ms=2) == ()
+    found = status(path, MIGRATIONS)
+    assert found.newest_applied == (found.current, 1001)
+    assert found.current == found.newest
+
+
+def test_a_memory_alone_has_no_table_of_the_bot(tmp_path):
+    """The memory's own migrations know nothing of updates, parts, buttons and people; and it opens a bot's database."""
+    migrate(tmp_path / "alone.db")
+    with closing(sqlite3.connect(tmp_path / "alone.db")) as db:
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert "conversation_turns" in tables
+    assert not tables & {"inbox", "outbox", "buttons", "people", "usage_days", "unreachable_chats", "boots"}
+
+    migrate(tmp_path / "bot.db", MIGRATIONS)
+    assert status(tmp_path / "bot.db").ahead == ()
+
+
+def test_a_database_from_before_the_split_keeps_all(tmp_path):
+    """Its tables of the bot stay as they are, its turns keep their place and are known by a key of one column."""
+    path, old = tmp_path / "old.db", tmp_path / "old"
+    old.mkdir()
+    for file in migrations.FOLDER.glob("000[1234]_*.sql"):
+        bot = (BOT_MIGRATIONS / "1001_bot.sql").read_text() if file.name == "0001_initial.sql" else ""
+        (old / file.name).write_text(file.read_text() + bot)
+    migrate(path, [old])
+    with closing(sqlite3.connect(path)) as db:
+        names = [row[1] for row in db.execute("PRAGMA table_info(conversation_turns)")]
+        for seq, update_id in ((1, 77), (2, None)):
+            values = dict.fromkeys(names, "") | {"turn_id": f"t_{seq}", "session_id": "s_1", "seq": seq}
+            values |= {"bot_id": 5 if update_id else None, "update_id": update_id}
+            db.execute(f"INSERT INTO conversation_turns VALUES ({', '.join('?' * len(names))})", [*values.values()])  # noqa: S608 - placeholders
+        db.execute("INSERT INTO inbox VALUES (5, 77, 1, 'c', '{}', 'parked', 1, 'b', 't_1', NULL, 1, NULL)")
+        db.execute("INSERT INTO search_docs VALUES (1, 'c', 'turn', 't_1', 's_1', 1, 1, 7, '', '', '', 1)")
+        db.commit()
+
+    assert migrate(path, MIGRATIONS)[-1] == "1001_bot"
+
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT turn_id, dedupe_key FROM conversation_turns ORDER BY seq").fetchall() == [
+            ("t_1", "tg:5:77"),
+            ("t_2", None),
+        ]
+        assert db.execute("SELECT COUNT(*) FROM inbox").fetchone() == (1,)
+        with pytest.raises(sqlite3.IntegrityError):
+            db.execute("UPDATE conversation_turns SET dedupe_key = 'tg:5:77'")
+        db.execute("DELETE FROM conversation_turns WHERE turn_id = 't_1'")
+        assert db.execute("SELECT COUNT(*) FROM search_docs").fetchone() == (0,)
+        made = "\n".join(row[0] + ";" for row in db.execute(PORTABLE_OBJECTS))
+    assert structure(made) == structure((ROOT / "schema.sql").read_text())
 
 
 def test_looking_does_not_create(tmp_path):
@@ -107,7 +164,7 @@ def test_the_own_file_of_a_dialect_runs_after_the_portable_one(tmp_path):
         },
     )
 
-    assert migrate(tmp_path / "x.db", folder=folder) == ("0001_a", "0002_c")
+    assert migrate(tmp_path / "x.db", [folder]) == ("0001_a", "0002_c")
 
 
 def test_a_step_that_fails_leaves_the_ones_before_it(tmp_path):
@@ -118,21 +175,21 @@ def test_a_step_that_fails_leaves_the_ones_before_it(tmp_path):
     path = tmp_path / "x.db"
 
     with pytest.raises(StorageError, match="already exists"):
-        migrate(path, folder=folder)
-    assert pending(path, folder=folder) == ("0002_c",)
+        migrate(path, [folder])
+    assert pending(path, [folder]) == ("0002_c",)
     folder_with(tmp_path, **{"0002_c": "CREATE TABLE c (d);"})
-    assert migrate(path, folder=folder) == ("0002_c",)
+    assert migrate(path, [folder]) == ("0002_c",)
 
 
 def test_a_newer_database_is_not_touched(tmp_path):
     """A database of a later version says so and what to do."""
     folder = folder_with(tmp_path, **{"0001_a": "CREATE TABLE a (b);", "0002_c": "CREATE TABLE c (d);"})
     path = tmp_path / "x.db"
-    migrate(path, folder=folder)
+    migrate(path, [folder])
     (folder / "0002_c.sql").unlink()
 
-    with pytest.raises(SchemaMismatch, match=r"has schema 0002, this program knows up to 0001; upgrade"):
-        migrate(path, folder=folder)
+    with pytest.raises(SchemaMismatch, match=r"has schema 0002, which this program does not know yet; upgrade"):
+        migrate(path, [folder])
 
 
 @pytest.mark.parametrize("name", ["1_a", "0001-a", "0001_a.oracle"])
@@ -159,7 +216,7 @@ def test_what_was_said_before_there_were_readings_waits_to_be_read(tmp_path):
     for file in sorted(migrations.FOLDER.glob("000[1-3]_*.sql")):
         (old / file.name).write_text(file.read_text())
     path = tmp_path / "x.db"
-    migrate(path, folder=old)
+    migrate(path, [old])
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for session_id, turns in (("s_1", 3), ("s_2", 0)):
             values = (session_id, "c", 7, "first", "active", "{}", "", turns, turns, 1, 5, 9, "")

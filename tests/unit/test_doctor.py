@@ -117,9 +117,9 @@ def test_a_journal_mode_other_than_wal_is_a_failure():
 
 def test_an_older_schema_is_a_hint_and_a_newer_one_a_failure():
     """A start brings an older one up to date by itself; a newer one it cannot read."""
-    assert checks.schema_version(1, 2, ["0002_x"]).level == "warn"
-    assert checks.schema_version(3, 2, []).level == "fail"
-    assert checks.schema_version(2, 2, []).level == "ok"
+    assert checks.schema_version(1, (), ["0002_x"]).level == "warn"
+    assert checks.schema_version(3, (3,), []).level == "fail"
+    assert checks.schema_version(2, (), []).level == "ok"
 
 
 def test_http_without_a_token_may_only_listen_on_this_machine():

@@ -78,7 +78,7 @@ async def test_a_turn_is_stored_whole(memory, session_id):
     call = ToolCall(call_id="c1", name="remember", arguments="{}", result="done")
     said = exchange(
         session_id, user_text="Please book a table.", assistant_text="Which day?", tool_calls=(call,),
-        job_refs=("j_1",), model="m", input_tokens=11, output_tokens=12, bot_id=1, update_id=99,
+        job_refs=("j_1",), model="m", input_tokens=11, output_tokens=12, dedupe_key="tg:1:99",
     )  # fmt: skip
     turn = await memory.recorder.record(said, None)
 
@@ -86,7 +86,7 @@ async def test_a_turn_is_stored_whole(memory, session_id):
     assert (turn.seq, turn.intent, turn.response_type, turn.language) == (1, "request", "question", "en")
     assert (turn.user_tokens, turn.assistant_tokens, turn.tool_calls) == (4, 2, (call,))
     row = await memory.db.read_one("get_turn", turn_id="t_1")
-    assert (row["model"], row["input_tokens"], row["output_tokens"], row["update_id"]) == ("m", 11, 12, 99)
+    assert (row["model"], row["input_tokens"], row["output_tokens"], row["dedupe_key"]) == ("m", 11, 12, "tg:1:99")
 
 
 async def test_state_row_and_turn_move_together(memory, session_id):
@@ -130,10 +130,10 @@ async def test_what_else_belongs_to_the_turn_is_stored_with_it_or_not_at_all(mem
 
 async def test_an_update_is_answered_once(memory, session_id):
     """The second turn of one update id is a conflict and leaves the session as it was (P2)."""
-    await memory.recorder.record(exchange(session_id, 1, bot_id=1, update_id=5), None)
+    await memory.recorder.record(exchange(session_id, 1, dedupe_key="tg:1:5"), None)
 
     with pytest.raises(Conflict):
-        await memory.recorder.record(exchange(session_id, 2, bot_id=1, update_id=5), None)
+        await memory.recorder.record(exchange(session_id, 2, dedupe_key="tg:1:5"), None)
     assert (await memory.recorder.session(session_id)).last_seq == 1
 
 
