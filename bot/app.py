@@ -245,7 +245,9 @@ class App:
             resend_unproven=settings.continuity_resend_unproven,
         )
         await self.delivery.open(self.me.bot_id)
-        self.committer = Committer(self.db, self.inbox, self.outbox, self.delivery)
+        self.committer = Committer(
+            self.db, self.inbox, self.outbox, self.delivery, patience_s=settings.continuity_storage_patience_s
+        )
         self.jobs = Jobs(self.db, self.clock, self.committer, self.memory.recorder, self.me.bot_id)
         personas = Personas(self.people, settings.continuity_persona)
         self.services = Services(
@@ -284,15 +286,15 @@ class App:
         self.delivery.on_failure = self.meters.failed
         self.continuity_gate = ContinuityGate(self.services, lambda envelope: self.lanes.submit(envelope))  # noqa: PLW0108 - built later
         self.turns = Turns(self.services, self.continuity_gate)
-        self.lanes = Lanes(
-            lambda batch: self.dispatch.work(batch),  # noqa: PLW0108 - dispatch is built from the lanes, so later
+        self.lanes: Lanes = Lanes(
+            lambda batch, do=None: self.dispatch.work(batch, do),
             limit=settings.continuity_max_concurrent_turns,
             merge_window_s=settings.continuity_merge_window_ms / 1000,
         )
         self.idle = Idle(self.services, lambda: self.lanes.idle)
         features = self._features()
         taps = Buttons(self.bot, self.services, actions_of(features))
-        self.dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
+        self.dispatch: Dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
         self.intake = Intake(self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger)
         self.poller = Poller(self.bot.base_url, self.intake, fatal=self.fail)
 

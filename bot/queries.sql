@@ -29,10 +29,6 @@ WHERE turn_id = :turn_id AND state = 'parked';
 -- The user said never mind.
 UPDATE inbox SET state = 'done', done_at_ms = :at_ms, payload = '' WHERE turn_id = :turn_id AND state = 'parked';
 
--- name: inbox_rewrite
--- A tap that means "answer this text" becomes that message, so that it survives a crash like any other.
-UPDATE inbox SET payload = :payload WHERE bot_id = :bot_id AND update_id = :update_id AND state <> 'done';
-
 -- name: inbox_park
 -- A turn that waits for the user's word (provider down, or too old to be answered unasked).
 UPDATE inbox SET state = 'parked', error = :error, turn_id = :turn_id
@@ -74,9 +70,19 @@ UPDATE inbox SET error = :mark WHERE turn_id = :turn_id AND state = 'parked' AND
 -- The newest parked turn of a conversation, for /retry.
 SELECT turn_id FROM inbox WHERE conversation_id = :conversation_id AND state = 'parked' ORDER BY position DESC LIMIT 1;
 
--- name: inbox_counts
--- For status and health.
-SELECT state, COUNT(*) AS n FROM inbox GROUP BY state;
+-- name: inbox_parked_count
+-- How many rows go back to work, or are skipped, together; fewer, and somebody else was first.
+SELECT COUNT(*) AS n FROM inbox WHERE turn_id = :turn_id AND state = 'parked';
+
+-- name: inbox_reopened
+-- A turn that a tap or /retry put back to work waits for its lane: a further /retry adds nothing.
+SELECT update_id FROM inbox
+WHERE state = 'received' AND conversation_id = :conversation_id AND turn_id IS NOT NULL AND update_id <> :update_id LIMIT 1;
+
+-- name: inbox_open_ids
+-- What of a batch is left to do when a part of it was finished meanwhile.
+SELECT update_id FROM inbox
+WHERE state IN ('received', 'claimed', 'parked') AND bot_id = :bot_id AND conversation_id = :conversation_id;
 
 -- name: inbox_last_position
 -- The counter goes on from here.

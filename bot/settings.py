@@ -48,6 +48,9 @@ class Settings(BaseSettings):
     continuity_streaming: Literal["draft", "edit", "off"] = Field("draft", description="How an answer grows on screen.")
     continuity_timezone: str = Field("UTC", description="IANA name; people can set their own.")
     continuity_max_concurrent_turns: int = Field(32, ge=1, description="Conversations worked on side by side.")
+    continuity_storage_patience_s: float = Field(
+        20.0, ge=0.1, le=3600, description="How long a refusing disk is waited for before the person hears of it."
+    )
     continuity_merge_window_ms: int = Field(700, ge=0, description="Pieces of one long paste become one turn.")
 
     continuity_http_host: str = Field("127.0.0.1", description="Where the HTTP service listens.")

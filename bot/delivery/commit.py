@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-import structlog
+import stamina
 
 from bot.delivery.outbox import Message, Outbox, Part, Target
-from bot.delivery.sender import Delivery, backoff_s
+from bot.delivery.sender import Delivery
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Envelope
 from memory.errors import StorageUnavailable
 from memory.ports import Database, Statement
 
-log = structlog.get_logger(__name__)
-
 _T = TypeVar("_T")
+
+
+PATIENCE_S = 20.0
+"""How long a refusing disk is waited for before the person hears of it."""
 
 
 class Committer:
     """Commits, then delivers. Nothing is said that is not written down; nothing is finished that is not said."""
 
-    def __init__(self, db: Database, inbox: Inbox, outbox: Outbox, delivery: Delivery) -> None:
+    def __init__(
+        self, db: Database, inbox: Inbox, outbox: Outbox, delivery: Delivery, *, patience_s: float = PATIENCE_S
+    ) -> None:
         self._db = db
         self._inbox = inbox
         self._outbox = outbox
         self._delivery = delivery
+        self._patience_s = patience_s
 
     async def done(
         self, batch: Sequence[Envelope], messages: Sequence[Message], *effects: Statement, turn_id: str | None = None
@@ -51,9 +55,34 @@ class Committer:
     async def write(
         self, target: Target, messages: Sequence[Message], *effects: Statement, turn_id: str | None = None
     ) -> None:
-        """Commit effects and messages as one, then hand the messages to delivery. Raises `Conflict`."""
+        """Commit effects and messages as one, then hand the messages to delivery. Raises as `say` does."""
+        await self.say(target, messages, lambda *rows: self._db.write(*effects, *rows), turn_id=turn_id)
+
+    async def say(
+        self,
+        target: Target,
+        messages: Sequence[Message],
+        store: Callable[..., Awaitable[_T]],
+        *,
+        turn_id: str | None = None,
+    ) -> _T:
+        """Let `store(*rows)` commit the rows of these messages together with its own, then hand them to delivery.
+
+        What `store` returns is returned. Raises `Conflict`, or `StorageUnavailable` when patience is at its end:
+        nothing was stored and nothing is said.
+        """
         parts, rows = self.compose(target, messages, turn_id)
-        await until_stored(lambda: self._db.write(*effects, *rows))
+        result = await self.until_stored(lambda: store(*rows))
+        self._delivery.deliver(parts)
+        return result
+
+    async def refused(self, batch: Sequence[Envelope], message: Message, reason: str, turn_id: str) -> None:
+        """Let these updates wait for the user's word and say so, in one try: the disk has refused for long enough.
+
+        Raises `StorageUnavailable` when it refuses this too, `Conflict` when the updates were finished meanwhile.
+        """
+        parts, rows = self.compose(Target.of(batch[-1]), [message], turn_id)
+        await self._db.write(*(self._inbox.park(envelope, turn_id, reason) for envelope in batch), *rows)
         self._delivery.deliver(parts)
 
     def compose(
@@ -63,14 +92,15 @@ class Committer:
         composed = [self._outbox.compose(target, message, turn_id) for message in messages]
         return [p for parts, _ in composed for p in parts], [s for _, rows in composed for s in rows]
 
+    async def until_stored(self, write: Callable[[], Awaitable[_T]]) -> _T:
+        """Try until the disk takes it (P10), but not for ever.
 
-async def until_stored(write: Callable[[], Awaitable[_T]]) -> _T:
-    """Try until the disk takes it (P10): an answer that was paid for is kept in memory and not made again (P4)."""
-    tries = 0
-    while True:
-        try:
-            return await write()
-        except StorageUnavailable as exc:
-            tries += 1
-            log.error("waiting for storage", error=str(exc), tries=tries)  # noqa: TRY400 - expected, it says what to do
-            await asyncio.sleep(backoff_s(tries))
+        Raises `StorageUnavailable` when patience is at its end: nothing was stored. Whoever does the work tells the
+        person then, and lets others have the place (`Dispatch`).
+        """
+        async for attempt in stamina.retry_context(
+            on=StorageUnavailable, attempts=None, timeout=self._patience_s, wait_initial=0.5, wait_max=5.0
+        ):
+            with attempt:
+                return await write()
+        raise AssertionError("stamina either returns or raises")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
+import stamina
 import structlog
 from telegram import Bot
 from telegram.error import ChatMigrated, RetryAfter, TelegramError
@@ -155,7 +157,17 @@ class Delivery:
     async def reachable(self, bot_id: int, chat_id: int) -> None:
         """Note that a chat is alive: somebody wrote there."""
         if self.unreachable.pop(chat_id, None) is not None:
-            await self._write("chat_reachable", bot_id=bot_id, chat_id=chat_id)
+            with suppress(StorageUnavailable):  # the next start believes it once more, until they write again
+                await self._db.write(Statement("chat_reachable", {"bot_id": bot_id, "chat_id": chat_id}))
+
+    async def say_now(self, chat_id: int, thread_id: int | None, text: str) -> None:
+        """Say something that cannot be written down, once; a word that does not get through is not repeated."""
+        try:
+            message = await self._bot.send_message(chat_id, text, message_thread_id=thread_id)
+        except TelegramError as exc:
+            log.warning("not said", chat_id=chat_id, error=str(exc))
+        else:
+            self.high_water.saw(chat_id, message.message_id)
 
     async def flush(self, patience_s: float) -> bool:
         """Wait until nothing is waiting. Return False when time ran out: the rest is in the outbox."""
@@ -335,13 +347,8 @@ class Delivery:
 
     async def _write(self, name: str, **params: object) -> None:
         """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
-        tries = 0
-        while True:
-            try:
+        async for attempt in stamina.retry_context(
+            on=StorageUnavailable, attempts=None, timeout=None, wait_initial=0.5, wait_max=10.0
+        ):
+            with attempt:
                 await self._db.write(Statement(name, params))
-            except StorageUnavailable as exc:
-                tries += 1
-                log.error("outbox waits for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
-                await asyncio.sleep(backoff_s(tries))
-            else:
-                return

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-import orjson
 
 from bot import replies
 from bot.delivery.outbox import Message
 from bot.features.sessions import Sessions
-from bot.intake.updates import Envelope, Me
+from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
-from bot.turns.turn import Turns
+from bot.turns.turn import Said, Turns
+from memory.errors import Conflict
 from memory.ports import Statement
-
-
-def as_message(envelope: Envelope, text: str, me: Me) -> dict[str, Any]:
-    """Return the raw message update that a tap on "answer this text" stands for."""
-    thread = {"message_thread_id": envelope.thread_id, "is_topic_message": True} if envelope.thread_id else {}
-    return {
-        "update_id": envelope.update_id,
-        "message": {
-            "message_id": envelope.message_id,
-            "date": envelope.sent_at_ms // 1000,
-            "chat": {"id": envelope.chat_id, "type": "private" if envelope.private else "supergroup"},
-            "from": {"id": envelope.user_id, "is_bot": False, "first_name": envelope.user_name},
-            "text": text if envelope.private else f"@{me.username} {text}",
-            **thread,
-        },
-    }
 
 
 class Answering:
@@ -56,11 +38,17 @@ class Answering:
         await self._services.committer.done([envelope], [] if stopped else [Message(replies.NOTHING_TO_STOP)])
 
     async def retry(self, envelope: Envelope) -> None:
-        """Answer a parked turn, or else the last message, again."""
+        """Answer a parked turn, or else the last message, again; one that is being tried again already is left alone.
+
+        The last message is answered as it was: what somebody else had written in it stays theirs.
+        """
         services = self._services
+        if await services.inbox.reopened(envelope):
+            await services.committer.done([envelope], [])
+            return
         turn_id = await services.inbox.latest_parked(envelope.conversation_id)
         if turn_id is not None:
-            await services.committer.done([envelope], [], self._reopened(turn_id))
+            await services.committer.done([envelope], [], await self._reopened(turn_id))
             await self._resume(turn_id)
             return
         current = await services.recorder.current(envelope.conversation_id)
@@ -68,35 +56,51 @@ class Answering:
         if not last:
             await services.committer.done([envelope], [Message(replies.NOTHING_TO_RETRY)])
             return
-        await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), text=last[0].user_text)
+        said = Said(last[0].user_text, third_party=last[0].third_party)
+        await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), said=said)
 
     async def _answer_parked(self, tap: Tap) -> None:
-        turn_id = tap.payload["turn_id"]
-        await self._services.committer.done([tap.envelope], [], tap.use, self._reopened(turn_id))
+        turn_id: str = tap.payload["turn_id"]
+        await self._services.committer.done([tap.envelope], [], tap.use, await self._reopened(turn_id))
         await self._resume(turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
         message = Message(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
-        await self._services.committer.done([tap.envelope], [message], tap.use, self._skipped(tap))
+        await self._services.committer.done([tap.envelope], [message], tap.use, await self._skipped(tap))
 
     async def _fresh_parked(self, tap: Tap) -> None:
-        await self._sessions.fresh(tap.envelope, tap.use, self._skipped(tap))
+        await self._sessions.fresh(tap.envelope, tap.use, await self._skipped(tap))
 
     async def _answer_again(self, tap: Tap) -> None:
-        """Turn the tap into the message that it stands for, so that it survives a crash like any other."""
-        text = tap.payload["text"]
-        raw = as_message(tap.envelope, text, self._services.me)
-        key = {"bot_id": tap.envelope.bot_id, "update_id": tap.envelope.update_id}
-        rewrite = Statement("inbox_rewrite", {**key, "payload": orjson.dumps(raw).decode()}, expect=1)
-        await self._services.db.write(tap.use, rewrite)
-        self._lanes.submit(replace(tap.envelope, kind="text", text=text, again=True))
+        """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update."""
+        said = Said(tap.payload["text"], third_party=tap.payload.get("third_party", False))
 
-    def _reopened(self, turn_id: str) -> Statement:
-        return Statement("inbox_reopen", {"turn_id": turn_id, "at_ms": self._services.clock.now_ms()})
+        async def answer(envelope: Envelope) -> None:
+            if await self._is_used(tap):
+                await self._services.committer.done([envelope], [])
+                return
+            turn_id = envelope.turn_id or self._services.ids.new("t")
+            await self._turns.answer([envelope], turn_id, said=said, effects=(tap.use,))
+
+        self._lanes.submit(tap.envelope, answer)
+
+    async def _is_used(self, tap: Tap) -> bool:
+        row = await self._services.db.read_one("button_find", button_id=tap.envelope.button_id)
+        return row is None or row["used_at_ms"] is not None
+
+    async def _reopened(self, turn_id: str) -> Statement:
+        """Return the statement that puts a parked turn back to work; a Conflict when it waits for no word any more."""
+        return await self._parked("inbox_reopen", turn_id)
+
+    async def _skipped(self, tap: Tap) -> Statement:
+        return await self._parked("inbox_skip", tap.payload["turn_id"])
+
+    async def _parked(self, name: str, turn_id: str) -> Statement:
+        waiting = await self._services.inbox.parked(turn_id)
+        if not waiting:
+            raise Conflict(f"turn {turn_id} waits for nobody's word any more")
+        return Statement(name, {"turn_id": turn_id, "at_ms": self._services.clock.now_ms()}, expect=waiting)
 
     async def _resume(self, turn_id: str) -> None:
         for parked in await self._services.inbox.received(self._services.me, turn_id):
             self._lanes.submit(replace(parked, again=True))
-
-    def _skipped(self, tap: Tap) -> Statement:
-        return Statement("inbox_skip", {"turn_id": tap.payload["turn_id"], "at_ms": self._services.clock.now_ms()})

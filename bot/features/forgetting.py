@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import structlog
+
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message, Part, Target
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
 from bot.turns.turn import Turns
-from memory.errors import Conflict
+from memory.errors import Conflict, StorageUnavailable
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
 from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof
 from memory.search.query import Query
 
-CONFIRMED = "forget_confirmed"
-"""Not a command for people: a confirmed tap waits in the conversation's lane under this name."""
+log = structlog.get_logger(__name__)
+
 LISTED = 8
 FOUND_MOST = 200
 QUOTED_CHARS = 140
@@ -148,8 +150,7 @@ class Forgetting:
         self._forgetter = forgetter
         self._turns = turns
         self._lanes = lanes
-        self._confirmed: dict[int, Tap] = {}
-        self.commands: dict[str, Command] = {"forget": self.forget, CONFIRMED: self._forget_now}
+        self.commands: dict[str, Command] = {"forget": self.forget}
         self.actions: dict[str, Action] = {
             "forget_ask": self._ask,
             "forget_yes": self._yes,
@@ -231,24 +232,23 @@ class Forgetting:
         """Let the tap take its turn in the lane. A crash before that: the tap is replayed like any other update."""
         if tap.payload.get("what") in STOPPING:
             self._turns.stop(tap.envelope.conversation_id)
-        self._confirmed[tap.envelope.update_id] = tap
-        self._lanes.submit(replace(tap.envelope, kind="command", command=CONFIRMED))
+        self._lanes.submit(tap.envelope, partial(self._forget_now, tap))
 
-    async def _forget_now(self, envelope: Envelope) -> None:
+    async def _forget_now(self, tap: Tap, envelope: Envelope) -> None:
         """Do what was confirmed: one transaction with the button's use, then the look into the files, then the report.
 
         After a crash the tap is replayed and all of it is done again, which does no harm; once the transaction is
-        stored only the second half of the report is missing.
+        stored only the second half of the report is missing. A file or a disk that refuses is said, and nothing is
+        forgotten then. Raises StorageUnavailable when that cannot be written down either.
         """
-        tap = self._confirmed.pop(envelope.update_id, None)
-        if tap is None:  # somebody wrote it as a command
-            unknown = Message(replies.UNKNOWN_COMMAND.format(command=CONFIRMED))
-            await self._services.committer.done([envelope], [unknown] if envelope.private else [])
-            return
         try:
             await self._do(tap)
         except Conflict:
             await self._services.committer.done([envelope], [])
+        except StorageUnavailable as exc:
+            log.error("nothing was forgotten", error=str(exc))  # noqa: TRY400 - expected, it says what to do
+            message = Message(replies.FORGET_REFUSED, edits_message_id=envelope.message_id)
+            await self._services.committer.done([envelope], [message], tap.use)
 
     async def _do(self, tap: Tap) -> None:
         services, envelope = self._services, tap.envelope
@@ -263,7 +263,7 @@ class Forgetting:
 
         wish = wish_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
         first = [tap.use, services.inbox.done(envelope)]
-        done = await until_stored(lambda: self._forgetter.forget(wish, first=first, last=report))
+        done = await services.committer.until_stored(lambda: self._forgetter.forget(wish, first=first, last=report))
         services.delivery.deliver(parts)
         services.jobs.look()
         proof = await self._forgetter.prove(done)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message, Target
 from bot.intake.updates import Envelope
 from bot.reminders.rules import tomorrow_ms, when_text
@@ -140,14 +140,14 @@ class Loops:
             after = changed(await self._states(tap.envelope), session_id, change)
             message = await self._list(tap.envelope, after)
             message = replace(message, edits_message_id=tap.envelope.message_id)
-            parts, rows = services.committer.compose(Target.of(tap.envelope), [message])
-            end = services.inbox.done(tap.envelope)
-            await until_stored(lambda: services.recorder.edit(session_id, change, tap.use, end, *rows))
+            ends = (tap.use, services.inbox.done(tap.envelope))
+            await services.committer.say(
+                Target.of(tap.envelope), [message], partial(services.recorder.edit, session_id, change, *ends)
+            )
         except (KeyError, UnknownSession):
             gone = Message(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return False
-        services.delivery.deliver(parts)
         return bool(message.buttons)
 
     async def _states(self, envelope: Envelope) -> list[SessionState]:

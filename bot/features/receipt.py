@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import orjson
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message, Target
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.ports import Row, Statement
+from memory.ports import Row
 from memory.state.summarizer import HEADER
 from memory.storage.store import Compaction
 from memory.types import SessionState, TierReceipt
@@ -124,12 +121,10 @@ class Receipt:
             await services.committer.done([tap.envelope], [gone], tap.use)
             return
         message = Message(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
-        parts, rows = services.committer.compose(Target.of(tap.envelope), [message])
-        effects: Sequence[Statement] = (tap.use, services.inbox.done(tap.envelope), *rows)
-        edit = services.recorder.edit
-        await until_stored(
-            lambda: services.compactor.undo(
-                session_id, lambda known_id, change, *also: edit(known_id, change, *also, *effects)
-            )
+        ends = (tap.use, services.inbox.done(tap.envelope))
+        edit, undo = services.recorder.edit, services.compactor.undo
+        await services.committer.say(
+            Target.of(tap.envelope),
+            [message],
+            lambda *rows: undo(session_id, lambda known_id, change, *also: edit(known_id, change, *also, *ends, *rows)),
         )
-        services.delivery.deliver(parts)

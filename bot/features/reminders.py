@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import replace
+from functools import partial
 
 from bot import replies
 from bot.answers.care import care
@@ -92,10 +93,17 @@ class Reminders:
             time_zone=zone,
             now_ms=services.clock.now_ms(),
         )
-        parts, rows = services.committer.compose(Target.of(envelope), [Message(text, buttons=undo_button(job_id))])
-        end = services.inbox.done(envelope)
-        await services.jobs.change(session_id, lambda state: begin_job(state, job_id), end, job, *rows)
-        services.delivery.deliver(parts)
+        await services.committer.say(
+            Target.of(envelope),
+            [Message(text, buttons=undo_button(job_id))],
+            partial(
+                services.jobs.change,
+                session_id,
+                lambda state: begin_job(state, job_id),
+                services.inbox.done(envelope),
+                job,
+            ),
+        )
         services.jobs.look()
 
     async def overview(self, envelope: Envelope) -> None:
@@ -137,10 +145,11 @@ class Reminders:
         if job is None:
             return False
         message = await self._shown(tap, text.format(title=job.title), job.job_id)
-        parts, rows = self._services.committer.compose(Target.of(tap.envelope), [message])
         move = move_job(job, event, self._services.clock.now_ms())
-        await self._services.jobs.end(job, self._services.inbox.done(tap.envelope), tap.use, move, *rows)
-        self._services.delivery.deliver(parts)
+        ends = (self._services.inbox.done(tap.envelope), tap.use, move)
+        await self._services.committer.say(
+            Target.of(tap.envelope), [message], partial(self._services.jobs.end, job, *ends)
+        )
         return bool(message.buttons)
 
     async def _snooze(self, tap: Tap) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message, Target
 from bot.intake.updates import Envelope
 from bot.turns import session_choice
@@ -99,10 +98,8 @@ class Sessions:
         change: Callable[[tuple[Statement, ...]], Awaitable[object]],
     ) -> None:
         """Let the recorder change sessions in the same transaction as the message and the end of the update."""
-        parts, rows = self._services.committer.compose(Target.of(envelope), [message])
-        effects = (self._services.inbox.done(envelope), *rows)
-        await until_stored(lambda: change(effects))
-        self._services.delivery.deliver(parts)
+        end = self._services.inbox.done(envelope)
+        await self._services.committer.say(Target.of(envelope), [message], lambda *rows: change((end, *rows)))
 
 
 def _label(row: SessionRow, now_ms: int, current_id: str | None) -> str:

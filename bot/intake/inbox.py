@@ -97,6 +97,23 @@ class Inbox:
         """Return what is parked with this mark, conversation by conversation, in order."""
         return _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
 
+    async def parked(self, turn_id: str) -> int:
+        """Return how many updates of a turn wait for the user's word."""
+        row = await self._db.read_one("inbox_parked_count", turn_id=turn_id)
+        return row["n"] if row else 0
+
+    async def reopened(self, envelope: Envelope) -> bool:
+        """Return True when a turn of this conversation was put back to work and has not been begun yet."""
+        where = {"conversation_id": envelope.conversation_id, "update_id": envelope.update_id}
+        return await self._db.read_one("inbox_reopened", **where) is not None
+
+    async def still_open(self, envelopes: Sequence[Envelope]) -> list[Envelope]:
+        """Return those of one conversation's updates that are not finished."""
+        first = envelopes[0]
+        where = {"bot_id": first.bot_id, "conversation_id": first.conversation_id}
+        left = {row["update_id"] for row in await self._db.read("inbox_open_ids", **where)}
+        return [envelope for envelope in envelopes if envelope.update_id in left]
+
     async def latest_parked(self, conversation_id: str) -> str | None:
         """Return the turn id of the newest parked turn of a conversation."""
         row = await self._db.read_one("inbox_parked_latest", conversation_id=conversation_id)

@@ -10,12 +10,12 @@ from functools import partial
 import structlog
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message
 from bot.delivery.sender import backoff_s
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
+from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import limit
 from bot.turns.services import Services
 from bot.turns.turn import Turns
@@ -25,6 +25,8 @@ from memory.errors import Conflict, StorageUnavailable
 log = structlog.get_logger(__name__)
 
 GONE = ("kicked", "left")
+POSTPONED_S = 10.0
+"""How long a lane rests when the disk takes nothing at all."""
 
 
 class Dispatch:
@@ -35,47 +37,87 @@ class Dispatch:
         self._turns = turns
         self._commands = commands
         self._taps = taps
+        self._told: set[int] = set()
+        """Chats that know that nothing can be stored just now."""
 
-    async def work(self, batch: Sequence[Envelope]) -> None:
-        """Work on a batch until it is done, parked or quarantined; only a defect of the last resort raises."""
+    async def work(self, batch: Sequence[Envelope], do: Do | None = None) -> None:
+        """Work on a batch until it is done, parked or quarantined; with `do`, do that (its tap is claimed already).
+
+        Raises Postponed when the disk takes nothing at all: the batch stays at the head of its lane. Otherwise only a
+        defect of the last resort raises.
+        """
         turn_id = batch[0].turn_id or self._services.ids.new("t")
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
         await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
-        while True:
-            attempts = max(envelope.attempts for envelope in batch)
-            try:
-                if attempts >= limit(excused=batch[0].excused):
-                    await self._quarantine(batch, turn_id, attempts)
-                    return
-                if batch[0].kind == "text":
-                    await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
-                await until_stored(partial(self._services.inbox.claim, batch, turn_id))
-                faults.point("turn_claimed")
-                await self._until_storage_works(batch, turn_id)
-            except Conflict:
-                log.info("finished already", update_ids=[envelope.update_id for envelope in batch])
-                return
-            except Exception:
-                log.exception(
-                    "work failed", update_ids=[envelope.update_id for envelope in batch], attempt=attempts + 1
-                )
-                batch = [replace(envelope, attempts=attempts + 1, excused=False) for envelope in batch]
-                await asyncio.sleep(backoff_s(attempts))
-            else:
-                return
+        claimed = do is not None
+        try:
+            while batch:
+                batch = await self._attempt(batch, turn_id, do, claimed=claimed)
+                claimed = False
+            self._told.clear()
+        except StorageUnavailable as exc:
+            await self._refused(batch, turn_id, exc)
 
-    async def _until_storage_works(self, batch: Sequence[Envelope], turn_id: str) -> None:
-        """Do the work; a disk that refuses is no failure of the update: wait and do it again (P10)."""
-        tries = 0
-        while True:
-            try:
-                await self._do(batch, turn_id)
-            except StorageUnavailable as exc:
-                tries += 1
-                log.error("work waits for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
-                await asyncio.sleep(backoff_s(tries))
+    async def _attempt(
+        self, batch: Sequence[Envelope], turn_id: str, do: Do | None, *, claimed: bool
+    ) -> Sequence[Envelope]:
+        """Do what the batch asks for; return what has to be tried again: all of it when it failed, nothing when not.
+
+        Updates that somebody else finished meanwhile are left out, and only they.
+        """
+        attempts = max(envelope.attempts for envelope in batch)
+        try:
+            if attempts >= limit(excused=batch[0].excused):
+                await self._quarantine(batch, turn_id, attempts)
+            elif do is not None and claimed:
+                await do(batch[0])
             else:
-                return
+                await self._claimed(batch, turn_id, do)
+        except StorageUnavailable:
+            raise
+        except Conflict as exc:
+            left = await self._services.inbox.still_open(batch)
+            log.info("finished already", update_ids=[each.update_id for each in batch if each not in left])
+            return left if len(left) < len(batch) else await self._failed(batch, attempts, exc)
+        except Exception as exc:  # noqa: BLE001 - counted, and put aside in the end (P3)
+            return await self._failed(batch, attempts, exc)
+        return ()
+
+    async def _failed(self, batch: Sequence[Envelope], attempts: int, error: Exception) -> list[Envelope]:
+        """Log a failed attempt, wait, and return the batch with the attempt counted."""
+        update_ids = [envelope.update_id for envelope in batch]
+        log.error("work failed", update_ids=update_ids, attempt=attempts + 1, exc_info=error)
+        await asyncio.sleep(backoff_s(attempts))
+        return [replace(envelope, attempts=attempts + 1, excused=False) for envelope in batch]
+
+    async def _claimed(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
+        """Claim the updates, then do what they ask for."""
+        if batch[0].kind == "text":
+            await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
+        await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
+        faults.point("turn_claimed")
+        await (do(batch[0]) if do is not None else self._do(batch, turn_id))
+
+    async def _refused(self, batch: Sequence[Envelope], turn_id: str, error: StorageUnavailable) -> None:
+        """Let the person know that something could not be stored, and their updates wait for [Try again].
+
+        When the disk does not take that either, they are told without writing it down, once, and the work is postponed
+        (P10): it goes on by itself when there is room.
+        """
+        services, last = self._services, batch[-1]
+        log.error("storage refuses", error=str(error), update_ids=[envelope.update_id for envelope in batch])
+        try:
+            button = Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id})
+            edits_message_id = await services.delivery.preview(turn_id)
+            message = Message(replies.STORAGE_REFUSED, buttons=((button,),), edits_message_id=edits_message_id)
+            await services.committer.refused(batch, message, str(error)[:300], turn_id)
+        except Conflict:
+            return
+        except StorageUnavailable as exc:
+            if last.chat_id not in self._told:
+                self._told.add(last.chat_id)
+                await services.delivery.say_now(last.chat_id, last.thread_id, replies.STORAGE_DOWN)
+            raise Postponed(batch, POSTPONED_S) from exc
 
     async def _do(self, batch: Sequence[Envelope], turn_id: str) -> None:
         head = batch[0]

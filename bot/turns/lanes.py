@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -12,7 +15,31 @@ from bot.intake.updates import LONG_PIECE_CHARS, Envelope
 
 log = structlog.get_logger(__name__)
 
-Work = Callable[[Sequence[Envelope]], Awaitable[None]]
+MAX_MERGED = 500
+"""So many messages become one turn at most; what came behind them is the next."""
+
+PERSON_SHARE = 4
+"""One person may take a quarter of all places, in however many chats and topics they write."""
+
+Do = Callable[[Envelope], Awaitable[None]]
+"""What is done with an update in its lane, when it is more than its kind says: a confirmed tap."""
+
+
+class Work(Protocol):
+    """Does what a batch asks for; with `do`, that."""
+
+    async def __call__(self, batch: Sequence[Envelope], do: Do | None = None, /) -> None:
+        """Return when it is done. Raises Postponed; anything else is a defect, and logged."""
+        ...
+
+
+class Postponed(Exception):
+    """It cannot be done now, and nothing behind it could be either: it stays at the head of its lane for a while."""
+
+    def __init__(self, batch: Sequence[Envelope], wait_s: float) -> None:
+        super().__init__(f"postponed by {wait_s:.0f} s")
+        self.batch = batch
+        self.wait_s = wait_s
 
 
 def next_batch(waiting: Iterable[Envelope]) -> int:
@@ -29,7 +56,7 @@ def next_batch(waiting: Iterable[Envelope]) -> int:
     count = 1
     for envelope in line:
         same_person = envelope.user_id == head.user_id and envelope.turn_id == head.turn_id
-        if not envelope.mergeable or not same_person or envelope.again != head.again:
+        if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
             break
         if envelope.kind == "edit" and envelope.message_id not in message_ids:
             break
@@ -43,17 +70,69 @@ def expects_more(last: Envelope) -> bool:
     return last.kind == "text" and last.turn_id is None and len(last.text) >= LONG_PIECE_CHARS
 
 
+@dataclass(frozen=True, slots=True)
+class _Item:
+    envelope: Envelope
+    do: Do | None = None
+
+
+class _Line:
+    """What waits in one conversation, each update once."""
+
+    def __init__(self) -> None:
+        self._items: deque[_Item] = deque()
+        self._update_ids: set[int] = set()
+        self.arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def head(self) -> Envelope:
+        return self._items[0].envelope
+
+    @property
+    def last(self) -> Envelope:
+        return self._items[-1].envelope
+
+    def append(self, item: _Item) -> None:
+        if item.envelope.update_id in self._update_ids:
+            return
+        self._update_ids.add(item.envelope.update_id)
+        self._items.append(item)
+        self.arrived.set()
+
+    def put_back(self, items: Sequence[_Item]) -> None:
+        """Put what was taken at the head again; what was sent once more meanwhile is there only once."""
+        mine = {item.envelope.update_id for item in items}
+        self._items = deque([*items, *(item for item in self._items if item.envelope.update_id not in mine)])
+        self._update_ids |= mine
+
+    def batch_length(self) -> int:
+        return next_batch(item.envelope for item in self._items)
+
+    def take(self) -> list[_Item]:
+        taken = [self._items.popleft() for _ in range(self.batch_length())] if self._items else []
+        self._update_ids -= {item.envelope.update_id for item in taken}
+        return taken
+
+    def clear(self) -> None:
+        self._items.clear()
+        self._update_ids.clear()
+
+
 class Lanes:
-    """One line per conversation; `work` gets a batch and must not raise (what it raises is logged)."""
+    """One line per conversation; an update stands in it once, however often it is sent there."""
 
     def __init__(self, work: Work, *, limit: int, merge_window_s: float) -> None:
         self._work = work
         self._merge_window_s = merge_window_s
-        self._room = asyncio.Semaphore(limit)
-        self._waiting: dict[str, deque[Envelope]] = {}
-        self._arrived: dict[str, asyncio.Event] = {}
+        self._places = asyncio.Semaphore(limit)
+        self._limit_per_person = max(1, limit // PERSON_SHARE)
+        self._shares: WeakValueDictionary[int | None, asyncio.Semaphore] = WeakValueDictionary()
+        self._lines: dict[str, _Line] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self._closed = False
 
     @property
     def idle(self) -> bool:
@@ -62,23 +141,24 @@ class Lanes:
 
     def waiting(self, conversation_id: str) -> int:
         """Return how many envelopes wait in a conversation's line."""
-        return len(self._waiting.get(conversation_id, ()))
+        return len(self._lines.get(conversation_id, ()))
 
-    def submit(self, envelope: Envelope) -> None:
-        """Put an envelope in its line; urgent ones start at once. Ignored while closing: the inbox row stays."""
-        if self._closing:
+    def submit(self, envelope: Envelope, do: Do | None = None) -> None:
+        """Put an envelope in its line, `do` as the work to be done with it; urgent ones without `do` start at once.
+
+        One that waits there already is not put there again. Ignored when closed: the inbox row stays.
+        """
+        if self._closed:
             return
-        if envelope.urgent:
-            self._start(self._guarded([envelope]), f"urgent:{envelope.update_id}")
+        if envelope.urgent and do is None:
+            self._start(self._at_once(_Item(envelope)), f"urgent:{envelope.update_id}")
             return
         key = envelope.conversation_id
-        if key in self._waiting:
-            self._waiting[key].append(envelope)
-            self._arrived[key].set()
-            return
-        self._waiting[key] = deque([envelope])
-        self._arrived[key] = asyncio.Event()
-        self._start(self._run(key), f"lane:{key}")
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = _Line()
+            self._start(self._run(key, line), f"lane:{key}")
+        line.append(_Item(envelope, do))
 
     async def until_idle(self) -> None:
         """Wait until nothing is waiting or running."""
@@ -87,8 +167,8 @@ class Lanes:
 
     async def close(self, patience_s: float) -> bool:
         """Take nothing more, wait for what runs, cancel what is left. Return True when nothing had to be cancelled."""
-        self._closing = True
-        for line in self._waiting.values():
+        self._closed = True
+        for line in self._lines.values():
             line.clear()
         if not self._tasks:
             return True
@@ -105,30 +185,45 @@ class Lanes:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, key: str) -> None:
-        line = self._waiting[key]
+    async def _run(self, key: str, line: _Line) -> None:
         try:
             while line:
-                async with self._room:
-                    await self._wait_for_pieces(key, line)
-                    batch = [line.popleft() for _ in range(next_batch(line))] if line else []
-                    if batch:
-                        await self._guarded(batch)
+                share = self._share_of(line.head.user_id)
+                async with share, self._places:
+                    await self._wait_for_pieces(line)
+                    later = await self._guarded(taken) if (taken := line.take()) else None
+                if later is not None:
+                    line.put_back([_Item(envelope, taken[0].do) for envelope in later.batch])
+                    await asyncio.sleep(later.wait_s)
         finally:
-            del self._waiting[key], self._arrived[key]
+            del self._lines[key]
 
-    async def _wait_for_pieces(self, key: str, line: deque[Envelope]) -> None:
-        arrived = self._arrived[key]
-        while line and next_batch(line) == len(line) and expects_more(line[-1]):
-            arrived.clear()
+    async def _at_once(self, item: _Item) -> None:
+        while (later := await self._guarded([item])) is not None:  # noqa: ASYNC110 - it is time that is awaited
+            await asyncio.sleep(later.wait_s)
+
+    def _share_of(self, user_id: int | None) -> asyncio.Semaphore:
+        share = self._shares.get(user_id)
+        if share is None:
+            share = self._shares[user_id] = asyncio.Semaphore(self._limit_per_person)
+        return share
+
+    async def _wait_for_pieces(self, line: _Line) -> None:
+        while line and line.batch_length() == len(line) and expects_more(line.last):
+            line.arrived.clear()
             try:
                 async with asyncio.timeout(self._merge_window_s):
-                    await arrived.wait()
+                    await line.arrived.wait()
             except TimeoutError:
                 return
 
-    async def _guarded(self, batch: Sequence[Envelope]) -> None:
+    async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
+        """Do it; return what has to be done later, None when it is settled."""
+        batch = [item.envelope for item in taken]
         try:
-            await self._work(batch)
+            await self._work(batch, taken[0].do)
+        except Postponed as later:
+            return None if self._closed else later
         except Exception:
             log.exception("work failed", update_ids=[e.update_id for e in batch], conversation=batch[0].conversation_id)
+        return None

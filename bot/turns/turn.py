@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
@@ -12,7 +14,6 @@ from structlog.contextvars import bound_contextvars
 from bot import replies
 from bot.answers.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
-from bot.delivery.commit import until_stored
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, Message, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
@@ -21,12 +22,23 @@ from bot.people.personas import instructions_of
 from bot.people.spending import Spending, day_of, spent
 from bot.turns.services import Services
 from memory import faults
-from memory.errors import Conflict
+from memory.ports import Statement
 from memory.sessions.choice import choose
 from memory.sessions.recorder import Exchange
-from memory.types import ConversationContextPacket, SessionState
+from memory.types import ConversationTurn, SessionState
 
 log = structlog.get_logger(__name__)
+
+MAX_UNSTORED = 256
+"""So many answers that could not be stored are kept in memory, in case their turn is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is answered when it is not the text of the updates themselves: /retry, [Answer again]."""
+
+    text: str
+    third_party: bool = False
 
 
 class ContinuityGate(Protocol):
@@ -56,6 +68,8 @@ class Turns:
         self._spending = Spending(services.db, services.settings.continuity_daily_tokens_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
+        self._unstored: OrderedDict[str, tuple[Ask, Answer]] = OrderedDict()
+        """Answers that were made, by turn, until they are stored: none is asked (and paid) for twice (P4)."""
         self.answered = 0
 
     def stop(self, conversation_id: str) -> bool:
@@ -71,23 +85,25 @@ class Turns:
         """Return True while an answer is being made."""
         return conversation_id in self._running
 
-    async def answer(self, batch: Sequence[Envelope], turn_id: str, *, text: str | None = None) -> None:
+    async def answer(
+        self, batch: Sequence[Envelope], turn_id: str, *, said: Said | None = None, effects: Sequence[Statement] = ()
+    ) -> None:
         """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
 
-        A crash before the door is through leaves them `claimed`; behind it they are parked, or as `_answer` says.
-        Raises as `_answer` does.
+        `effects` are committed with the end of the updates, whatever that is. A crash before the gate is passed leaves
+        them `claimed`; behind it they are parked, or as `_answer` says. Raises as `_answer` does.
         """
-        if text is not None:
-            await self._answer(batch, turn_id, text)
+        if said is not None:
+            await self._answer(batch, turn_id, said, effects)
             return
         if care(batch_text(batch)):  # nobody in distress waits for a tap on what to carry forward
             await self._answer(batch, turn_id, None)
             return
         state = await self._session(batch)
         for together, each_id in await self.door.enter(batch, turn_id, state):
-            await self._answer(together, each_id, None)
+            await self._answer(together, each_id, _said(together), effects)
 
-    async def _answer(self, batch: Sequence[Envelope], turn_id: str, text: str | None) -> None:
+    async def _answer(self, batch: Sequence[Envelope], turn_id: str, said: Said, effects: Sequence[Statement]) -> None:
         """Answer these updates as one turn (`on_turn`).
 
         What a crash leaves behind, line by line:
@@ -95,23 +111,31 @@ class Turns:
                               a preview that was shown is taken up again by its turn id
         in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
         after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4)
-        Raises StorageUnavailable and whatever a defect raises: nothing was stored, the caller tries again.
+        Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
+        nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
         target = Target.of(batch[-1])
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
             state = await self._session(batch)
             with self._services.meters.timed("packet"):
-                ask, packet = await self._ask(batch, state, turn_id, text)
+                ask = await self._ask(batch, state, turn_id, said)
             faults.point("turn_packet_built")
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with self._services.meters.timed("model"):
-                    outcome = await self._respond(ask, live)
+                    ask, outcome = self._unstored.get(turn_id) or (ask, await self._respond(ask, live))
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
-                await self._commit(batch, ask, packet, outcome, live)
+                self._keep(turn_id, ask, outcome)
+                await self._commit(batch, ask, outcome, live, effects)
+                del self._unstored[turn_id]
             else:
-                await self._no_answer(batch, turn_id, outcome, live)
+                await self._no_answer(batch, turn_id, outcome, live, effects)
+
+    def _keep(self, turn_id: str, ask: Ask, answer: Answer) -> None:
+        self._unstored[turn_id] = (ask, answer)
+        while len(self._unstored) > MAX_UNSTORED:
+            self._unstored.popitem(last=False)
 
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
         recorder, first = self._services.recorder, batch[0]
@@ -119,34 +143,33 @@ class Turns:
         choice = choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
         if choice == "same" and current is not None:
             return current
-        state = await until_stored(lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice))
+        state = await self._services.committer.until_stored(
+            lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice)
+        )
         log.info("session opened", session_id=state.session_id, origin=choice)
         return state
 
-    async def _ask(
-        self, batch: Sequence[Envelope], state: SessionState, turn_id: str, text: str | None
-    ) -> tuple[Ask, ConversationContextPacket]:
+    async def _ask(self, batch: Sequence[Envelope], state: SessionState, turn_id: str, said: Said) -> Ask:
         services, first = self._services, batch[0]
-        said = text if text is not None else batch_text(batch)
         now_ms = services.clock.now_ms()
         zone = await services.people.time_zone(first.user_id)
         state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
         persona = instructions_of(await services.personas.of(first.user_id))
         packet = await services.assembler.packet(
             state,
-            said,
+            said.text,
             now_ms=now_ms,
             time_zone=zone.name,
             isolated=state.isolated,
             bootstrap=await self.door.packet(first, state),
             reserved_tokens=services.counter.count(services.responder.preface(persona)),
         )
-        ask = Ask(
+        return Ask(
             turn_id=turn_id,
             conversation_id=first.conversation_id,
             user_id=first.user_id,
             user_name=first.user_name,
-            text=said,
+            text=said.text,
             state=state,
             packet=packet,
             persona=persona,
@@ -154,9 +177,8 @@ class Turns:
             time_zone_chosen=zone.chosen,
             now_ms=now_ms,
             private=first.private,
-            third_party=any(envelope.third_party for envelope in batch),
+            third_party=said.third_party,
         )
-        return ask, packet
 
     async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all."""
@@ -186,9 +208,9 @@ class Turns:
         self,
         batch: Sequence[Envelope],
         ask: Ask,
-        packet: ConversationContextPacket,
         answer: Answer,
         live: LiveAnswer | LocalAnswer,
+        effects: Sequence[Statement],
     ) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services = self._services
@@ -200,21 +222,18 @@ class Turns:
             edits_message_id=live.message_id,
             buttons=answer.buttons,
         )
-        parts, rows = services.committer.compose(Target.of(batch[-1]), [message], ask.turn_id)
-        ends = [services.inbox.done(envelope) for envelope in batch]
+        ends = [*effects, *(services.inbox.done(envelope) for envelope in batch)]
         tokens = answer.input_tokens + answer.output_tokens
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
-        try:
-            with services.meters.timed("commit"):
-                turn = await until_stored(
-                    lambda: services.recorder.record(exchange, packet, *ends, *rows, *answer.effects)
-                )
-        except Conflict:
-            log.exception("turn was committed by somebody else; nothing is sent")
-            return
-        faults.point("turn_committed")
-        services.delivery.deliver(parts)
+
+        async def store(*rows: Statement) -> ConversationTurn:
+            stored = await services.recorder.record(exchange, ask.packet, *ends, *answer.effects, *rows)
+            faults.point("turn_committed")
+            return stored
+
+        with services.meters.timed("commit"):
+            turn = await services.committer.say(Target.of(batch[-1]), [message], store, turn_id=ask.turn_id)
         if answer.job_refs:
             services.jobs.look()
         self.answered += 1
@@ -230,11 +249,16 @@ class Turns:
         )
 
     async def _no_answer(
-        self, batch: Sequence[Envelope], turn_id: str, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer
+        self,
+        batch: Sequence[Envelope],
+        turn_id: str,
+        reason: NoAnswer | None,
+        live: LiveAnswer | LocalAnswer,
+        effects: Sequence[Statement],
     ) -> None:
         if reason is None:
             message = Message(replies.STOPPED, edits_message_id=live.message_id)
-            await self._services.committer.done(batch, [message], turn_id=turn_id)
+            await self._services.committer.done(batch, [message], *effects, turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
         message = Message(
@@ -243,6 +267,10 @@ class Turns:
             edits_message_id=live.message_id,
         )
         await self._services.committer.parked(batch, [message], reason.reason, turn_id)
+
+
+def _said(batch: Sequence[Envelope]) -> Said:
+    return Said(batch_text(batch), third_party=any(envelope.third_party for envelope in batch))
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:

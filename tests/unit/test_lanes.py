@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.intake.updates import Envelope
-from bot.turns.lanes import Lanes, next_batch
+from bot.turns.lanes import MAX_MERGED, Lanes, Postponed, next_batch
 
 
 def envelope(update_id=1, *, conversation="c1", kind="text", **fields):
@@ -21,7 +21,7 @@ class Work:
         self.started = asyncio.Event()
         self.go = asyncio.Event()
 
-    async def __call__(self, batch):
+    async def __call__(self, batch, _do=None):
         self.batches.append([each.update_id for each in batch])
         self.started.set()
         await self.go.wait()
@@ -126,7 +126,7 @@ async def test_a_defect_in_one_batch_does_not_stop_the_line():
     """What the work raises is logged; the next batch is worked on."""
     done = []
 
-    async def work(batch):
+    async def work(batch, _do=None):
         done.append(batch[0].update_id)
         if batch[0].update_id == 1:
             raise RuntimeError("defect")
@@ -137,3 +137,87 @@ async def test_a_defect_in_one_batch_does_not_stop_the_line():
     await line.until_idle()
 
     assert done == [1, 2]
+
+
+async def test_an_update_waits_in_its_line_once():
+    """Sent to its lane again and again while it waits there, an update is worked on once."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2, turn_id="t_1", again=True))
+    line.submit(envelope(2, turn_id="t_1", again=True))
+    work.go.set()
+    await line.until_idle()
+
+    assert work.batches == [[1], [2]]
+
+
+async def test_what_is_postponed_stays_at_the_head_and_gives_its_place_back():
+    """A lane that cannot go on keeps its order; another conversation takes the only place meanwhile."""
+    done, first = [], True
+
+    async def work(batch, _do=None):
+        nonlocal first
+        if batch[0].update_id == 1 and first:
+            first = False
+            line.submit(envelope(2))
+            line.submit(envelope(3, conversation="c2"))
+            raise Postponed(batch, 0.01)
+        done.append([each.update_id for each in batch])
+
+    line = lanes(work, limit=1)
+    line.submit(envelope(1, kind="command"))
+    await line.until_idle()
+
+    assert done == [[3], [1], [2]]
+
+
+async def test_one_person_leaves_places_to_others():
+    """Somebody who writes in forty topics takes a quarter of the places; the next person starts at once."""
+    work = Work()
+    line = lanes(work, limit=8)
+    for number in range(40):
+        line.submit(envelope(number, conversation=f"topic {number}", user_id=7))
+    line.submit(envelope(99, conversation="other", user_id=8))
+    await asyncio.sleep(0.01)
+
+    assert [99] in work.batches
+    assert len(work.batches) == 3
+    work.go.set()
+    await line.until_idle()
+    assert len(work.batches) == 41
+
+
+async def test_a_pile_is_worked_on_in_bounded_batches():
+    """Ten thousand messages are not one batch."""
+    work = Work()
+    work.go.set()
+    line = lanes(work)
+    for number in range(MAX_MERGED + 10):
+        line.submit(envelope(number))
+    await line.until_idle()
+
+    assert [len(batch) for batch in work.batches] == [MAX_MERGED, 10]
+
+
+async def test_work_that_is_handed_in_waits_its_turn():
+    """A confirmed tap is done in its lane, after what is being answered there."""
+    work, done = Work(), []
+
+    async def do(each):
+        done.append(each.update_id)
+
+    async def both(batch, what=None):
+        await (what(batch[0]) if what else work(batch))
+
+    line = lanes(both)
+    line.submit(envelope(1))
+    await work.started.wait()
+    line.submit(envelope(2, kind="tap"), do)
+    await asyncio.sleep(0)
+    assert done == []
+
+    work.go.set()
+    await line.until_idle()
+    assert done == [2]

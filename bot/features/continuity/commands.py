@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Message, Target
 from bot.features.continuity.gate import ContinuityGate, isolated
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
@@ -77,14 +77,13 @@ class Continuity:
         dropped = tap.payload["dropped"]
         shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         message = shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.NOTHING_LEFT, envelope)
-        parts, rows = services.committer.compose(Target.of(envelope), [message])
-        also = [tap.use, services.inbox.done(envelope), *self._gate.going_on(held), *rows]
-        await until_stored(
-            lambda: services.bootstrap.choose(
-                owner, state.session_id, "use", remember=always, skip_preview=always, dropped=dropped, also=also
-            )
+        also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
+        choose = partial(services.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
+        await services.committer.say(
+            Target.of(envelope),
+            [message],
+            lambda *rows: choose(owner, state.session_id, "use", also=[*also, *rows]),
         )
-        services.delivery.deliver(parts)
         self._gate.release(held)
 
     async def _start_fresh(self, tap: Tap) -> None:
@@ -98,10 +97,12 @@ class Continuity:
         if self._is_over(tap, held) or state is None:
             await self._over(tap)
             return
-        parts, rows = services.committer.compose(Target.of(envelope), [_plain(replies.FRESH, envelope)])
-        also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held), *rows)
-        await until_stored(lambda: services.recorder.edit(state.session_id, isolated, *also))
-        services.delivery.deliver(parts)
+        also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
+        await services.committer.say(
+            Target.of(envelope),
+            [_plain(replies.FRESH, envelope)],
+            partial(services.recorder.edit, state.session_id, isolated, *also),
+        )
         self._gate.release(held)
 
     async def _drop(self, tap: Tap) -> bool:
@@ -147,7 +148,7 @@ class Continuity:
             answering = self._turns.is_answering(envelope.conversation_id)
             if row is not None and row.user_id == envelope.user_id and not answering:
                 return current
-        return await until_stored(
+        return await services.committer.until_stored(
             lambda: services.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
         )
 

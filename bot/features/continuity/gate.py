@@ -17,7 +17,6 @@ from typing import Literal
 import structlog
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Message, Target
 from bot.features.continuity.preview import offer_message, shown_message
 from bot.intake.updates import Envelope
@@ -226,10 +225,13 @@ class ContinuityGate:
     ) -> None:
         """Park the messages, show the preview and store "without" until the user says otherwise, as one transaction."""
         services = self._services
-        parts, rows = services.committer.compose(Target.of(batch[-1]), [offer_message(shown, turn_id, ())], turn_id)
         parks = [services.inbox.park(envelope, turn_id, WAITS) for envelope in batch]
-        await services.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows])
-        services.delivery.deliver(parts)
+        await services.committer.say(
+            Target.of(batch[-1]),
+            [offer_message(shown, turn_id, ())],
+            lambda *rows: services.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
+            turn_id=turn_id,
+        )
         self._set_timer(replace(batch[0], turn_id=turn_id), self._answer_after_s)
         log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
 
@@ -237,9 +239,11 @@ class ContinuityGate:
         """Fix the packet for this session; say what it is unless the user skips that."""
         services = self._services
         messages = [shown_message(shown)] if shown.offer == "show_and_use" else []
-        parts, rows = services.committer.compose(Target.of(last), messages)
-        await services.bootstrap.choose(owner, session_id, "use", also=rows)
-        services.delivery.deliver(parts)
+        await services.committer.say(
+            Target.of(last),
+            messages,
+            lambda *rows: services.bootstrap.choose(owner, session_id, "use", also=rows),
+        )
 
     async def _until_noted(self, conversation_id: str) -> None:
         """Wait until the session before is noted and read, so that the preview has it; not for long."""
@@ -256,10 +260,14 @@ class ContinuityGate:
 
     async def _after(self, first: Envelope, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        held = [e for e in await until_stored(lambda: self.held(first)) if e.turn_id == first.turn_id]
-        if held and await self.pass_over(held):
-            log.info("answering without the user's word", turn_id=first.turn_id)
-            self.release(held)
+        try:
+            held = [e for e in await self.held(first) if e.turn_id == first.turn_id]
+            if held and await self.pass_over(held):
+                log.info("answering without the user's word", turn_id=first.turn_id)
+                self.release(held)
+        except StorageUnavailable as exc:
+            log.warning("a message goes on waiting for the user's word", turn_id=first.turn_id, error=str(exc))
+            await self._after(first, SETTLE_S)
 
 
 def isolated(state: SessionState) -> SessionState:

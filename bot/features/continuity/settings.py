@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.delivery.commit import until_stored
 from bot.delivery.outbox import Button, Message, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
@@ -53,10 +52,12 @@ class ContinuitySettings:
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = Preference.model_validate(tap.payload)
         message = settings_message(chosen, owner.persona.name, await self._zone(envelope), envelope.message_id)
-        parts, rows = services.committer.compose(Target.of(envelope), [message])
-        also = [tap.use, services.inbox.done(envelope), *rows]
-        await until_stored(lambda: services.bootstrap.prefer(owner, chosen, also=also))
-        services.delivery.deliver(parts)
+        also = (tap.use, services.inbox.done(envelope))
+        await services.committer.say(
+            Target.of(envelope),
+            [message],
+            lambda *rows: services.bootstrap.prefer(owner, chosen, also=[*also, *rows]),
+        )
         return True
 
     async def _be(self, tap: Tap) -> bool:

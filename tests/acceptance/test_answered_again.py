@@ -1,0 +1,102 @@
+"""[Try again], /retry and [Answer again], in every order: each answer that was paid for is stored and shown, once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from loopback.model import ModelFault
+from story import PERSON, answered, bot_lines, bot_texts, rows, stored_turns
+
+from bot.turns.turn import Turns
+
+pytestmark = pytest.mark.acceptance
+
+ORDERS = sorted(set(permutations(("tap", "tap", "retry", "retry", "new"))))
+
+
+def press(api, person: int, message: dict, data: str) -> None:
+    """Tap a button also when it is not on the screen any more, as a phone with a bad line does."""
+    user = {"id": person, "is_bot": False, "first_name": "Ana"}
+    query = {"id": f"{person}{api.people.updates.next_id}", "from": user, "message": message, "chat_instance": "1"}
+    api.people.injects({"callback_query": {**query, "data": data}})
+
+
+async def test_no_order_of_trying_again_loses_an_answer(api, model, bot_here):
+    """Thirty people tap twice, write /retry twice and something new, each in another order, with and without pauses."""
+    bot = await bot_here()
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    people = {order: 7000 + number for number, order in enumerate(ORDERS)}
+    for person in people.values():
+        api.people.says(person, "first")
+    await api.until(lambda: all(bot_lines(api, person) for person in people.values()), 120)
+    model.heal()
+    model.requests.clear()
+
+    async def act(order: tuple[str, ...], person: int) -> None:
+        kept = api.people.world.private_chat(person).messages
+        notice = next(each for each in kept.values() if each.by_bot)
+        data = notice.message["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
+        for number, what in enumerate(order):
+            if what == "tap":
+                press(api, person, dict(notice.message), data)
+            else:
+                api.people.says(person, "/retry" if what == "retry" else "new")
+            await asyncio.sleep(0.01 * (person % (number + 2)))
+
+    await asyncio.gather(*(act(order, person) for order, person in people.items()))
+    await bot.settled()
+    await bot.settled()
+
+    asked, stored, shown = Counter(), Counter(), Counter()
+    for request in model.requests:
+        asked[request.messages[-1][1]] += 1
+    for order, person in people.items():
+        turns = rows(bot, "SELECT user_text FROM conversation_turns WHERE conversation_id LIKE :c", c=f"%:{person}:0")
+        texts = [text for (text,) in turns]
+        stored.update(texts)
+        shown.update(text.removeprefix("You said: ") for text in bot_texts(api, person) if "You said" in text)
+        assert texts.count("first") >= 1, order
+        assert "new" in texts, order
+    assert asked == stored == shown
+    assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_an_answer_is_kept_when_a_part_of_its_messages_was_finished_meanwhile(api, model, bot_here, monkeypatch):
+    """Two messages become one turn, and one is finished elsewhere: the answer, once paid for, is still given."""
+    bot = await bot_here()
+    services = bot.app.services
+    commit = Turns._commit
+
+    async def somebody_was_first(self, batch, *rest):
+        monkeypatch.setattr(Turns, "_commit", commit)
+        await services.db.write(services.inbox.done(batch[0]))
+        await commit(self, batch, *rest)
+
+    monkeypatch.setattr(Turns, "_commit", somebody_was_first)
+    api.people.pastes(PERSON, "x" * 4000 + " " + "y" * 4000)
+    await api.until(lambda: stored_turns(bot), 30)
+    await bot.settled()
+
+    assert len(model.requests) == 1
+    assert len(stored_turns(bot)) == 1
+    assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_an_edited_message_is_answered_again_once_however_often_the_button_is_tapped(api, model, bot_here):
+    """[Answer again] tapped twice in a moment gives one answer."""
+    bot = await bot_here()
+    said = api.people.says(PERSON, "What is 2 + 2?")
+    await answered(api, PERSON, "What is 2 + 2?")
+    api.people.edits(PERSON, said.message_id, "What is 2 + 3?")
+    await api.until(lambda: len(bot_lines(api)) == 2)
+
+    api.people.presses(PERSON, "Answer again")
+    api.people.presses(PERSON, "Answer again")
+    await answered(api, PERSON, "What is 2 + 3?")
+    await bot.settled()
+
+    assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 2?", "What is 2 + 3?"]
+    assert len(model.requests) == 2

@@ -1,0 +1,106 @@
+"""A file or a disk that refuses: the person hears of it, nobody else waits, and no paid answer is lost (P4, P10)."""
+
+from __future__ import annotations
+
+import pytest
+from story import FRIEND, PERSON, answered, answers_to, bot_texts, reply, shows, stored_turns, tap
+
+from bot import replies
+from memory.errors import StorageUnavailable
+
+pytestmark = pytest.mark.acceptance
+
+REFUSED = (
+    ("insert_turn",),
+    ("update_session",),
+    ("outbox_insert",),
+    ("inbox_done",),
+    ("inbox_claim",),
+    ("inbox_claim", "inbox_park"),
+    ("insert_turn", "inbox_park"),
+)
+
+
+@pytest.fixture
+async def bot(bot_here, monkeypatch):
+    """Start a bot that waits for a refusing disk only for a moment."""
+    monkeypatch.setattr("bot.turns.dispatch.POSTPONED_S", 0.1)
+    return await bot_here(CONTINUITY_STORAGE_PATIENCE_S=0.2)
+
+
+@pytest.fixture
+def refuse(bot, monkeypatch):
+    """Offer a function that lets the database refuse every transaction with a statement of these names."""
+    write = bot.app.db.write
+    refused: set[str] = set()
+
+    async def picky(*statements):
+        if found := refused & {statement.name for statement in statements}:
+            raise StorageUnavailable(f"no room for {found}")
+        return await write(*statements)
+
+    monkeypatch.setattr(bot.app.db, "write", picky)
+
+    def set_refused(*names: str) -> None:
+        refused.clear()
+        refused.update(names)
+
+    return set_refused
+
+
+@pytest.mark.parametrize("names", REFUSED, ids="+".join)
+async def test_a_refusal_is_said_and_the_answer_comes_when_it_is_over(api, model, bot, refuse, names):
+    """Whatever cannot be stored: the person is told, and later the message is answered, with one call of the model."""
+    await reply(api, "hello")
+    refuse(*names)
+    api.people.says(PERSON, "are you there?")
+    await api.until(lambda: {replies.STORAGE_REFUSED, replies.STORAGE_DOWN} & set(bot_texts(api)))
+
+    refuse()
+    if replies.STORAGE_REFUSED in bot_texts(api):
+        await tap(api, replies.TRY_AGAIN)
+    await answered(api, PERSON, "are you there?")
+
+    assert [user for user, _ in stored_turns(bot)] == ["hello", "are you there?"]
+    assert sum(request.messages[-1][1] == "are you there?" for request in model.requests) == 1
+    assert bot_texts(api).count(replies.STORAGE_DOWN) <= 1
+
+
+async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, bot_here, monkeypatch):
+    """With a single place for everybody, a conversation whose turns are refused gives it back."""
+    monkeypatch.setattr("bot.turns.dispatch.POSTPONED_S", 3600)
+    bot = await bot_here(CONTINUITY_STORAGE_PATIENCE_S=0.2, CONTINUITY_MAX_CONCURRENT_TURNS=1)
+    await reply(api, "hello", FRIEND, FRIEND)
+    write, said = bot.app.db.write, api.people.says(PERSON, "are you there?")
+
+    async def picky(*statements):
+        if any(each.name != "inbox_insert" and each.params.get("update_id") == said.update_id for each in statements):
+            raise StorageUnavailable("a damaged page")
+        return await write(*statements)
+
+    monkeypatch.setattr(bot.app.db, "write", picky)
+    await shows(api, replies.STORAGE_DOWN)
+
+    await reply(api, "and you?", FRIEND, FRIEND)
+
+    assert answers_to(api, FRIEND, "and you?")
+
+
+async def test_a_checkpoint_that_cannot_be_deleted_does_not_wedge_forgetting(api, bot):
+    """/forget says that it could not, everything is still there, the conversation goes on; later it works."""
+    await reply(api, "My cat is called Mia.")
+    await bot.app.memory.recorder.settle()
+    (checkpoint,) = bot.checkpoints.glob("*.json")
+    checkpoint.unlink()
+    (checkpoint / "in-the-way").mkdir(parents=True)
+    await reply(api, "/forget everything")
+    await tap(api, replies.FORGET_YES, "couldn't forget")
+
+    await reply(api, "Still there?")
+    assert [user for user, _ in stored_turns(bot)] == ["My cat is called Mia.", "Still there?"]
+
+    (checkpoint / "in-the-way").rmdir()
+    checkpoint.rmdir()
+    await reply(api, "/forget everything")
+    await tap(api, replies.FORGET_YES, "Forgotten|Checked|forgot")
+    assert stored_turns(bot) == []
