@@ -93,11 +93,8 @@ class Turns:
         `effects` are committed with the end of the updates, whatever that is. A crash before the gate is passed leaves
         them `claimed`; behind it they are parked, or as `_answer` says. Raises as `_answer` does.
         """
-        if said is not None:
-            await self._answer(batch, turn_id, said, effects)
-            return
-        if care(batch_text(batch)):  # nobody in distress waits for a tap on what to carry forward
-            await self._answer(batch, turn_id, None)
+        if said is not None or care(batch_text(batch)):  # nobody in distress waits for a tap on what to carry forward
+            await self._answer(batch, turn_id, said or _said(batch), effects)
             return
         state = await self._session(batch)
         for together, each_id in await self.door.enter(batch, turn_id, state):
