@@ -9,6 +9,9 @@ from typing import Any
 
 PERSON = 4711
 FRIEND = 4712
+PROMISE = "I will send the harbour report to Anna"
+OFFER = "I can carry forward this context"
+PACKET = "## Relationship State"
 
 
 # --- a chat ---------------------------------------------------------------------------------------------------------
@@ -85,6 +88,11 @@ def stored_turns(bot) -> list[tuple[str, str]]:
     return rows(
         bot, "SELECT user_text, assistant_text FROM conversation_turns ORDER BY conversation_id, session_id, seq"
     )
+
+
+def heard(bot) -> list[str]:
+    """Return what people said in the stored turns, in the order of time."""
+    return [text for (text,) in rows(bot, "SELECT user_text FROM conversation_turns ORDER BY created_at_ms, seq")]
 
 
 def change(bot, sql: str, **params: Any) -> None:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from story import PERSON, rows
+from story import reply, rows
 
 from memory.language.distress import caring_answer
 
 pytestmark = pytest.mark.acceptance
 
 
-async def reply(api, text):
-    """Say something and return the bot's next line."""
-    before = sum(line.by_bot for line in api.view(PERSON).lines)
-    api.people.says(PERSON, text)
-    await api.until(lambda: sum(line.by_bot for line in api.view(PERSON).lines) > before)
-    return [line for line in api.view(PERSON).lines if line.by_bot][before]
-
-
 WORDS = "I want to kill myself. Remind me tomorrow at 9 to call Ana, my name is Zebrafish."
 
 
 @pytest.mark.parametrize("settings", [{"CONTINUITY_MODEL": "offline"}, {}, {"CONTINUITY_PERSONA": "roleplay"}])
-async def test_distress_is_answered_with_care_and_not_filed(api, model, bot_process, settings):
+async def test_distress_is_answered_with_care_and_not_filed(api, model, bot_here, settings):
     """Without a model, with one, in a persona: the fixed answer; no model call, reminder, memory, loop or title."""
-    bot = await bot_process(**settings)
+    bot = await bot_here(**settings)
 
     assert (await reply(api, WORDS)).text == caring_answer("en")
     assert model.requests == []
@@ -36,9 +28,9 @@ async def test_distress_is_answered_with_care_and_not_filed(api, model, bot_proc
     assert "Nothing is open" in (await reply(api, "/loops")).text
 
 
-async def test_a_reminder_of_it_is_not_set(api, bot_process):
+async def test_a_reminder_of_it_is_not_set(api, bot_here):
     """/remind with such words is answered with care."""
-    bot = await bot_process(CONTINUITY_MODEL="offline")
+    bot = await bot_here(CONTINUITY_MODEL="offline")
 
     assert (await reply(api, "/remind tomorrow at 9 kill myself")).text == caring_answer("en")
     assert rows(bot, "SELECT * FROM jobs") == []
