@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 
@@ -23,6 +23,16 @@ def text_of(page: Path) -> str:
 def blocks(text: str, language: str) -> list[str]:
     """Return the fenced blocks of one language."""
     return [body for name, body in BLOCK.findall(text) if name == language]
+
+
+def write(page: Path, talks: list[str]) -> None:
+    """Put these talks in the place of the blocks of text of a page."""
+    fresh = iter(talks)
+
+    def block(match: re.Match[str]) -> str:
+        return f"```text\n{next(fresh).rstrip()}\n```" if match[1] == "text" else match[0]
+
+    page.write_text(BLOCK.sub(block, text_of(page)), encoding="utf-8")
 
 
 def code(text: str) -> Iterator[str]:
