@@ -482,6 +482,7 @@ class App:
 
     async def stop(self) -> None:
         """Stop in order (002 section 6); may be called at any point of the start, and twice."""
+        self.ask_to_stop()  # whoever calls this means it: what ends from here on ends by intention
         if hasattr(self, "poller"):
             await self.jobs.stop()
             await self._stop_receiving()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sys
-
 import pytest
+from loopback.forked import Forked, cli
 
 pytestmark = pytest.mark.acceptance
 
@@ -16,22 +13,25 @@ def chat(model, tmp_path):
     """Offer a function that pipes lines into the chat and returns exit code, output and errors."""
 
     async def run(lines, **env):
-        outer = {k: v for k, v in os.environ.items() if not k.startswith(("TELEGRAM_", "CONTINUITY_", "OPENAI_"))}
         env = {
             "CONTINUITY_MODEL": "openai-chat:loopback",
             "OPENAI_BASE_URL": model.url,
             "OPENAI_API_KEY": "sk-loopback",
         } | env
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "bot", "chat", "--folder", str(tmp_path / "chat")),
-            cwd=tmp_path,
-            env={**outer, **env},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        piped, out, err = (tmp_path / name for name in ("piped", "out", "err"))
+        piped.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        out.unlink(missing_ok=True)
+        chat = Forked(
+            cli,
+            *("chat", "--folder", str(tmp_path / "chat")),
+            folder=tmp_path,
+            env=env,
+            log_path=out,
+            error_path=err,
+            input_path=piped,
         )
-        out, err = await process.communicate("".join(f"{line}\n" for line in lines).encode())
-        return process.returncode, out.decode().splitlines(), err.decode()
+        code = await chat.wait()
+        return code, out.read_text(encoding="utf-8").splitlines(), err.read_text(encoding="utf-8")
 
     return run
 

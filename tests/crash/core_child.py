@@ -10,6 +10,7 @@ Prints one line per acknowledgement, and `end` when it came through.
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 
 from memory.errors import StorageUnavailable
@@ -109,7 +110,11 @@ async def readings(folder):
     say("end")
 
 
+def live(place, what, count="0"):
+    """Do one of these in a folder until the end, or until somebody kills it."""
+    jobs = {"writes": writes, "errors": errors, "readings": readings, "turns": partial(turns, count=int(count))}
+    asyncio.run(jobs[what](Path(place)))
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    jobs = {"writes": writes, "errors": errors, "readings": readings}
-    asyncio.run(turns(place, int(sys.argv[3])) if sys.argv[2] == "turns" else jobs[sys.argv[2]](place))
+    live(*sys.argv[1:])

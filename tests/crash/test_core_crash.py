@@ -1,7 +1,6 @@
 """Kill the process at any step: what was acknowledged is there, what was not is whole or absent, and work goes on."""
 
 import asyncio
-import os
 import shutil
 import signal
 import sqlite3
@@ -11,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from core_child import live
+from loopback.forked import finished
 
 from memory.testing import open_memory
 from memory.types import SessionState
@@ -24,16 +25,7 @@ pytestmark = pytest.mark.crash
 
 def run(folder, turns=TURNS, **environment):
     """Run the child to its end; return its lines and its return code (-9 when it was killed)."""
-    done = subprocess.run(
-        [sys.executable, str(CHILD), str(folder), "turns", str(turns)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
-    return done.stdout.splitlines(), done.returncode
+    return finished(live, str(folder), "turns", str(turns), env=environment)
 
 
 def points_of(folder, turns=TURNS):

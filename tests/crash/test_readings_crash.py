@@ -1,16 +1,13 @@
 """Kill the process at any step of a reading: the turns are read after the restart, each once, with the same outcome."""
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
+from core_child import live
+from loopback.forked import finished
 
-CHILD = Path(__file__).with_name("core_child.py")
 STEPS = ("after_commit", "reading_done", "reading_stored")
 
 pytestmark = pytest.mark.crash
@@ -18,16 +15,7 @@ pytestmark = pytest.mark.crash
 
 def run(folder, **environment):
     """Run the child to its end; return its lines and its return code (-9 when it was killed)."""
-    done = subprocess.run(
-        [sys.executable, str(CHILD), str(folder), "readings"],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
-    return done.stdout.splitlines(), done.returncode
+    return finished(live, str(folder), "readings", env=environment)
 
 
 def waiting(folder):

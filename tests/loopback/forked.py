@@ -6,7 +6,9 @@ import asyncio
 import importlib
 import multiprocessing
 import os
+import signal
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,29 @@ from typing import Any
 OURS = ("TELEGRAM_", "CONTINUITY_", "OPENAI_")
 """Variables of the machine that no child of a test may see."""
 
+_WRITES = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tests.loopback.warm"])
 
 
 class Forked:
-    """A child that runs `work(*arguments)` in its own process, folder and environment, and prints into a file."""
+    """A child that runs `work(*arguments)` in its own process, folder and environment, and prints into a file.
+
+    It reads nothing unless it is given a file; its errors go where it prints unless they have a file of their own.
+    """
 
     def __init__(
-        self, work: Callable[..., Any], *arguments: Any, folder: Path, env: Mapping[str, str], log_path: Path
+        self,
+        work: Callable[..., Any],
+        *arguments: Any,
+        folder: Path,
+        env: Mapping[str, str],
+        log_path: Path,
+        error_path: Path | None = None,
+        input_path: Path = Path(os.devnull),
     ) -> None:
-        self._process = _forks.Process(target=_child, args=(work, arguments, str(folder), dict(env), str(log_path)))
+        streams = (str(input_path), str(log_path), str(error_path or log_path))
+        self._process = _forks.Process(target=_child, args=(work, arguments, str(folder), dict(env), streams))
         self._process.start()
         self.pid: int = self._process.pid or 0
 
@@ -51,21 +65,32 @@ class Forked:
         return self._process.exitcode
 
     def join(self) -> int:
-        """Block until it has ended and return the exit code."""
-        self._process.join()
+        """Block until it has ended and return the exit code. Raises AssertionError after a minute."""
+        self._process.join(60)
         code = self._process.exitcode
-        assert code is not None
+        assert code is not None, "the child did not end"
         return code
 
 
-def _child(work: Callable[..., Any], arguments: tuple[Any, ...], folder: str, env: dict[str, str], log: str) -> None:
+def finished(work: Callable[..., Any], *arguments: Any, env: Mapping[str, str]) -> tuple[list[str], int]:
+    """Run a child to its end, or until it kills itself; return the lines it printed and its exit code."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed, errors = Path(folder) / "out", Path(folder) / "errors"
+        code = Forked(work, *arguments, folder=Path.cwd(), env=env, log_path=printed, error_path=errors).join()
+        assert code in {0, -signal.SIGKILL}, errors.read_text(encoding="utf-8")
+        return printed.read_text(encoding="utf-8").splitlines(), code
+
+
+def _child(
+    work: Callable[..., Any], arguments: tuple[Any, ...], folder: str, env: dict[str, str], streams: tuple[str, ...]
+) -> None:
     os.chdir(folder)
     for name in [name for name in os.environ if name.startswith(OURS)]:
         del os.environ[name]
     os.environ.update(env)
-    target = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    for descriptor in (1, 2):
-        os.dup2(target, descriptor)
+    for descriptor, path in enumerate(streams):
+        os.dup2(os.open(path, _WRITES if descriptor else os.O_RDONLY, 0o600), descriptor)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     importlib.reload(sys.modules.get("memory.faults") or importlib.import_module("memory.faults"))  # armed by env
     work(*arguments)
 
