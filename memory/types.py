@@ -101,6 +101,24 @@ class OpenLoop(Contract):
     closed_turn_id: str | None = None
 
 
+class ListedItem(Contract):
+    """One line of a list that was shown."""
+
+    kind: Literal["loop", "job", "memory", "other"]
+    ref: str
+    """loop_id, job_id or memory_id; empty when it stands for nothing that can be acted on."""
+    text: str
+
+
+class Listed(Contract):
+    """A list as it was shown, so that "the first one" has a meaning."""
+
+    items: tuple[ListedItem, ...]
+    seq: int
+    """The last turn when it was shown."""
+    at_ms: int
+
+
 class PendingClarification(Contract):
     """A question the assistant asked and the user has not answered."""
 
@@ -138,6 +156,10 @@ class SessionState(Contract):
     active_job_refs: tuple[str, ...] = ()
     resolved_entities: dict[str, str] = Field(default_factory=dict)
     """What a reference stands for, e.g. "that task" → job or loop id."""
+    language: str | None = None
+    """In which language the person wrote last, for messages too short to tell."""
+    listed: Listed | None = None
+    """The list that was shown last."""
     rolling_summary: str = ""
     summarized_through_seq: int = 0
     """The last turn that `rolling_summary` covers."""

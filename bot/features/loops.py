@@ -12,12 +12,13 @@ from bot.delivery.outbox import Button, Message, Target
 from bot.intake.updates import Envelope
 from bot.reminders.rules import tomorrow_ms, when_text
 from bot.turns.feature import Action, Command, Tap
+from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.errors import UnknownSession
 from memory.sessions.evidence import state_of_row
 from memory.state.state_manager import close_loop, live_loops, snooze_loop
 from memory.storage.store import SessionRow
-from memory.types import OpenLoop, SessionState
+from memory.types import ListedItem, OpenLoop, SessionState
 
 SESSIONS_READ = 12
 LISTED = 8
@@ -113,8 +114,10 @@ class Loops:
 
     async def overview(self, envelope: Envelope) -> None:
         """List what is open."""
-        message = await self._list(envelope, await self._states(envelope))
-        await self._services.committer.done([envelope], [message])
+        listed = await self._listed(envelope, await self._states(envelope))
+        message = await self._shown(envelope, listed)
+        items = [ListedItem(kind="loop", ref=each.loop.loop_id, text=each.loop.text) for each in listed[:LISTED]]
+        await say_list(self._services, envelope, message, items)
 
     async def _done(self, tap: Tap) -> bool:
         return await self._end(tap, "done")
@@ -138,7 +141,7 @@ class Loops:
         services, session_id = self._services, tap.payload["session_id"]
         try:
             after = changed(await self._states(tap.envelope), session_id, change)
-            message = await self._list(tap.envelope, after)
+            message = await self._shown(tap.envelope, await self._listed(tap.envelope, after))
             message = replace(message, edits_message_id=tap.envelope.message_id)
             ends = (tap.use, services.inbox.done(tap.envelope))
             await services.committer.say(
@@ -153,10 +156,13 @@ class Loops:
     async def _states(self, envelope: Envelope) -> list[SessionState]:
         return readable(await self._services.store.sessions(envelope.conversation_id, limit=SESSIONS_READ))
 
-    async def _list(self, envelope: Envelope, states: Sequence[SessionState]) -> Message:
+    async def _listed(self, envelope: Envelope, states: Sequence[SessionState]) -> list[Listed]:
         services = self._services
         current_id = await services.store.current_session_id(envelope.conversation_id)
-        zone = (await services.people.time_zone(envelope.user_id)).name
         if current_id is not None and all(state.session_id != current_id for state in states):
             states = [await services.recorder.session(current_id), *states]  # opened, nothing said yet
-        return loop_list(open_matters(states, current_id), services.clock.now_ms(), zone)
+        return open_matters(states, current_id)
+
+    async def _shown(self, envelope: Envelope, listed: Sequence[Listed]) -> Message:
+        zone = (await self._services.people.time_zone(envelope.user_id)).name
+        return loop_list(listed, self._services.clock.now_ms(), zone)

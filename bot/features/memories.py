@@ -11,6 +11,7 @@ from bot import replies
 from bot.delivery.outbox import Button, Message
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
+from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.longterm.promoter import read_memory_row
 from memory.search.query import Query
@@ -70,7 +71,7 @@ class Memories:
     async def show(self, envelope: Envelope) -> None:
         """List what is remembered, or what of it has to do with some words."""
         message = await (self._search(envelope) if envelope.arguments else self._listed(envelope, 0))
-        await self._services.committer.done([envelope], [message])
+        await say_list(self._services, envelope, message, [])
 
     async def _page(self, tap: Tap) -> bool:
         message = await self._listed(tap.envelope, tap.payload["offset"])

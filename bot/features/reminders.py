@@ -20,12 +20,14 @@ from bot.reminders.rules import (
     insert_job,
     job_id_of,
     job_list,
+    listed_jobs,
     move_job,
     next_status,
     snoozed_until,
     when_text,
 )
 from bot.turns.feature import Action, Command, Tap
+from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.language.due_dates import Reminder, parse_when
 from memory.state.state_manager import begin_job
@@ -114,7 +116,7 @@ class Reminders:
             return
         zone = await self._services.people.time_zone(envelope.user_id)
         message = job_list(replies.JOBS_HEAD, jobs, self._services.clock.now_ms(), zone.name)
-        await self._services.committer.done([envelope], [message])
+        await say_list(self._services, envelope, message, listed_jobs(jobs))
 
     async def time_zone(self, envelope: Envelope) -> None:
         """Say by which clock times are read, or set it."""

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot import replies
 from bot.delivery.outbox import Button, Message, Target
 from memory.ports import Row, Statement
+from memory.types import ListedItem
 
 Status = Literal["scheduled", "delivered", "done", "cancelled"]
 Event = Literal["deliver", "snooze", "finish", "cancel", "settle"]
@@ -194,6 +195,11 @@ def job_list(head: str, jobs: Sequence[Job], now_ms: int, zone: str) -> Message:
     if len(jobs) > LISTED:
         lines.append(replies.JOBS_MORE.format(count=len(jobs) - LISTED))
     return Message("\n".join(lines), buttons=tuple(buttons))
+
+
+def listed_jobs(jobs: Sequence[Job]) -> list[ListedItem]:
+    """Return the lines of such a list, so that "the first one" has a meaning."""
+    return [ListedItem(kind="job", ref=job.job_id, text=job.title) for job in jobs[:LISTED]]
 
 
 def _due_word(job: Job, now_ms: int, zone: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -219,13 +219,25 @@ def _own_promises(assistant: tuple[Sentence, ...], language: Language) -> list[D
     ][:2]
 
 
+Pointed = Callable[[Sentence, frozenset[str]], Sequence[str] | None]
+"""Given a sentence and the words that report, returns the ids of the loops that it points at on the list shown last;
+nothing when there is no such place, None when it points at no list."""
+
+
 def close_by_user(
-    loops: tuple[OpenLoop, ...], user: tuple[Sentence, ...], moment: Moment, language: Language
+    loops: tuple[OpenLoop, ...], user: tuple[Sentence, ...], moment: Moment, language: Language, pointed: Pointed
 ) -> tuple[OpenLoop, ...]:
-    """Return the loops after what the user reports as done or calls off."""
+    """Return the loops after what the user reports as done or calls off: by name, by its place on a list, or "that"."""
     for sentence in user:
         cue = _report(sentence, language)
         if cue is None:
+            continue
+        ids = pointed(sentence, frozenset(_said(sentence, cue, language)))
+        if ids is not None:
+            ended: LoopStatus = "dropped" if cue == "drop" else "done"
+            for loop in loops:
+                if loop.loop_id in ids and loop.status in ALIVE:
+                    loops = _replace(loops, closed(loop, ended, moment.at_ms, moment.turn_id))
             continue
         about, clause = _about(sentence, cue, language)
         target = _reported(loops, clause, cue, language) or _reported(loops, about, cue, language)
@@ -243,9 +255,14 @@ def _means_the_latest(sentence: Sentence, cue: str, about: frozenset[str], langu
         return False
     if cue == "done":
         return not about
+    said = _said(sentence, cue, language)
+    return not about or (bool(said) and said[-1] in language.references)
+
+
+def _said(sentence: Sentence, cue: str, language: Language) -> tuple[str, ...]:
+    """Return the words of the phrase that reports."""
     found = language.cues[cue].search(sentence.lower)
-    last = found.group().split()[-1] if found else ""
-    return not about or last in language.references or last not in language.stop_words
+    return words_of(found.group()) if found else ()
 
 
 def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "past"] | None:

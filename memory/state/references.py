@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from memory.language.intents import read_sentences, reply_sign
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, clean, content_words, lowered, shorten, words_of
+from memory.state.listed import shown_last
 from memory.state.loops import alive, latest
 from memory.types import PendingClarification, SessionState
 
@@ -96,7 +97,7 @@ def resolve(state: SessionState, text: str, language: Language) -> dict[str, str
 
     The values are loop ids, job ids, options offered, questions asked or turn ids. "yes", "no" → the question asked;
     "why?" → that question or the turn it comments on; "the second one" → the second choice offered, else the second
-    open loop; "that task", "it" → the job or loop touched last. Empty when nothing refers.
+    line of the list shown last; "that task", "it" → the job or loop touched last. Empty when nothing refers.
     """
     sentences = read_sentences(clean(text), language)
     pending = state.pending_clarifications[-1] if state.pending_clarifications else None
@@ -126,7 +127,8 @@ def _choice(
     state: SessionState, sentences: Sequence[Sentence], pending: PendingClarification | None, language: Language
 ) -> dict[str, str]:
     resolved: dict[str, str] = {}
-    loop_ids = [loop.loop_id for loop in alive(state.open_loops)]
+    shown = shown_last(state)
+    refs = [item.ref or item.text for item in shown] or [loop.loop_id for loop in alive(state.open_loops)]
     for sentence in sentences:
         named = _named_option(pending.options, sentence.text, language) if pending else None
         if named:
@@ -135,7 +137,7 @@ def _choice(
         ordinal = _ordinal(sentence, language)
         if ordinal is None:
             continue
-        picked = _pick(pending.options if pending and pending.options else loop_ids, ordinal[1])
+        picked = _pick(pending.options if pending and pending.options else refs, ordinal[1])
         if picked:
             resolved[ordinal[0]] = picked
     return resolved

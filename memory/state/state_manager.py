@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from memory.language.due_dates import find_due
 from memory.language.intents import (
@@ -19,12 +20,14 @@ from memory.language.intents import (
 )
 from memory.language.languages import Language, Languages
 from memory.language.sentences import Sentence, clean, plain_sentence, shorten
+from memory.state import listed as listed_rules
 from memory.state import loops as loop_rules
 from memory.state import topics as topic_rules
 from memory.state.loops import Draft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
     ConversationTurn,
+    Listed,
     LoopKind,
     LoopStatus,
     OpenLoop,
@@ -67,13 +70,13 @@ def _language_of(user_text: str, assistant_text: str, languages: Languages, defa
 
 
 def read_turn(
-    state: SessionState, user_text: str, assistant_text: str, languages: Languages, default_language: str = "en"
+    state: SessionState, user_text: str, assistant_text: str, languages: Languages, default_language: str | None = None
 ) -> TurnSigns:
     """Return what a turn is before it is stored: intent, action name, response type and language; never raises.
 
-    `state` is the state before the turn; `default_language` counts when the texts do not tell.
+    `state` is the state before the turn; when the texts do not tell, `default_language` counts, or that of before.
     """
-    language = _language_of(user_text, assistant_text, languages, default_language)
+    language = _language_of(user_text, assistant_text, languages, default_language or state.language or "en")
     reading = _read(user_text, assistant_text, language)
     return TurnSigns(
         intent=_intent(state, reading),
@@ -101,7 +104,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     if turn.unfiled:
         return counted(state, turn)
     known = languages.get(turn.language) if turn.language else None
-    language = known or _language_of(turn.user_text, turn.assistant_text, languages, "en")
+    language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
     own = replace(reading, user=()) if turn.third_party else reading
     loops = _loops(state, turn, own, zone)
@@ -113,12 +116,14 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     return counted(state, turn).model_copy(
         update={
             "status": "awaiting_clarification" if pending else "active",
+            "language": language.code if reading.user else state.language,
             "active_topics": topic_rules.touch(
                 state.active_topics, reading.user, reading.assistant, turn.seq, language, shifted=shifted
             ),
             "open_loops": loops,
             "pending_clarifications": pending,
             "resolved_entities": _entities(state, turn, loops, language),
+            "listed": _listed(state, turn, loops, language),
             "active_job_refs": tuple(dict.fromkeys((*state.active_job_refs, *turn.job_refs)))[-MAX_JOB_REFS:],
         }
     )
@@ -139,13 +144,24 @@ def counted(state: SessionState, turn: ConversationTurn) -> SessionState:
     )
 
 
+def _listed(
+    state: SessionState, turn: ConversationTurn, loops: tuple[OpenLoop, ...], language: Language
+) -> Listed | None:
+    """Return the list that stands on the screen after the reply: one in it, else the one before while it is fresh."""
+    items = listed_rules.items_in(clean(turn.assistant_text), loops, language)
+    if items:
+        return Listed(items=items, seq=turn.seq, at_ms=turn.created_at_ms)
+    return state.listed if listed_rules.shown_last(state) else None
+
+
 def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: str) -> tuple[OpenLoop, ...]:
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
     language = reading.language
     loops = loop_rules.wake(state.open_loops, turn.created_at_ms)
     user = reading.user
     loops = _close_affirmed(state, loops, reading, moment) if user else loops
-    loops = loop_rules.close_by_user(loops, user, moment, language)
+    pointed = partial(listed_rules.meant, state, loops)
+    loops = loop_rules.close_by_user(loops, user, moment, language, lambda s, words: pointed(s, words, language))
     loops = loop_rules.close_by_assistant(loops, user, reading.assistant, moment, language)
     loops = _close_clarified(state, loops, reading, moment)
     failed = turn.response_type in {"refusal", "error"}

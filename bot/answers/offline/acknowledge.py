@@ -12,6 +12,7 @@ from bot.answers.offline.material import (
     Material,
     Reply,
     bullets,
+    listed_loops,
     loop_line,
     loops_in_short,
     lower_first,
@@ -130,4 +131,6 @@ def ended(m: Material) -> Reply:
         return tell(m)
     if not open_now:
         return Reply(f"{m.words.say('not_on_list')} {m.words.say('left_none')}", "drop")
-    return Reply(m.words.say("not_on_list_items", items=loops_in_short(m, open_now)), "drop" if dropping else "done")
+    lines = "\n".join(f"{number}. {loop_line(m, loop)}" for number, loop in enumerate(open_now, 1))
+    action = "drop" if dropping else "done"
+    return Reply(m.words.say("not_on_list_items", items=lines), action, listed=listed_loops(open_now))

@@ -23,6 +23,7 @@ from bot.answers.offline.material import (
     bullets,
     capital,
     count_of,
+    listed_loops,
     loop_line,
     loops_in_short,
     note_line,
@@ -47,7 +48,7 @@ def compose(m: Material) -> Reply:
     if m.request.tells and m.request.kind not in {"tell", "done", "drop"}:
         noted = noted_lines(m)
         lines = [*([noted_text(m, noted)] if noted else []), *lines]
-    return Reply(_clip("\n\n".join(lines)), reply.action_name, reply.asks)
+    return replace(reply, text=_clip("\n\n".join(lines)))
 
 
 def _clip(text: str) -> str:
@@ -130,12 +131,13 @@ def _open_loops(m: Material) -> Reply:
     if len(own) == 1 and not m.other_loops:
         question = _did_you(m, own)
         text = m.words.say("open_one", text=loop_line(m, own[0]))
-        return Reply("\n".join(filter(None, (text, question))), "list_open", (question,) if question else ())
+        asks = (question,) if question else ()
+        return Reply("\n".join(filter(None, (text, question))), "list_open", asks, listed_loops(own))
     lines = [f"{number}. {loop_line(m, loop)}" for number, loop in enumerate(own, 1)]
     parts = ["\n".join([m.words.say("open_head"), *lines])] if own else []
     if m.other_loops:
         parts.append(f"{m.words.say('open_earlier')}\n{bullets(loop_line(m, loop) for loop in m.other_loops)}")
-    return Reply("\n\n".join([*parts, m.words.say("open_hint")]), "list_open")
+    return Reply("\n\n".join([*parts, m.words.say("open_hint")]), "list_open", listed=listed_loops(own))
 
 
 def _did_you(m: Material, loops: Sequence[OpenLoop]) -> str:

@@ -12,7 +12,7 @@ from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
 from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered, shorten
-from memory.types import ConversationTurn, JobProgress, OpenLoop, PendingClarification, SessionState
+from memory.types import ConversationTurn, JobProgress, ListedItem, OpenLoop, PendingClarification, SessionState
 
 MAX_CHARS: Final = 3_500
 PAGE: Final = 8
@@ -107,6 +107,8 @@ class Reply:
     text: str
     action_name: str
     asks: tuple[str, ...] = ()
+    listed: tuple[ListedItem, ...] | None = None
+    """The lines that it numbers, None when it lists nothing."""
 
 
 def plain_citation(text: str) -> str:
@@ -176,6 +178,11 @@ def stated(m: Material, note: Note) -> str:
     if lead and lead.start() == 0 and lead.end() < len(text) == len(lowered(text)):
         text = text[lead.end() :]
     return said(m, text)
+
+
+def listed_loops(loops: Sequence[OpenLoop]) -> tuple[ListedItem, ...]:
+    """Return numbered loops as lines, so that "the first one" has a meaning."""
+    return tuple(ListedItem(kind="loop", ref=loop.loop_id, text=loop.text) for loop in loops)
 
 
 def note_line(m: Material, held: Held) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -23,6 +23,7 @@ from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import clean, plain_sentence
 from memory.search.query import Query
+from memory.state.listed import show
 from memory.state.loops import ALIVE
 from memory.state.state_manager import apply_turn, read_turn, session_title
 from memory.storage.store import Store
@@ -110,7 +111,7 @@ class OfflineResponder:
             material = replace(material, quotes=await self._quotes(ask, material, past))
         reply = await asyncio.to_thread(settled, material, ask, self._languages)
         show(reply.text)
-        return Answer(reply.text, action_name=reply.action_name)
+        return Answer(reply.text, action_name=reply.action_name, change=_lists(reply, ask.now_ms))
 
     # --- what was said ----------------------------------------------------------------------------------------------
 
@@ -168,6 +169,11 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def _lists(reply: Reply, at_ms: int) -> Callable[[SessionState], SessionState] | None:
+    items = reply.listed
+    return (lambda state: show(state, items, at_ms)) if items is not None else None
 
 
 def quotes_of(

@@ -1,0 +1,24 @@
+"""A list is said and remembered as what was shown last, so that "the first one" has a meaning; one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from bot.delivery.outbox import Message, Target
+from bot.intake.updates import Envelope
+from bot.turns.services import Services
+from memory.state.listed import show
+from memory.types import ListedItem, SessionState
+
+
+async def say_list(services: Services, envelope: Envelope, message: Message, items: Sequence[ListedItem]) -> None:
+    """Finish the update, say the list and remember its lines in the session that goes on. Raises `Conflict`."""
+    now_ms = services.clock.now_ms()
+    session_id = await services.store.current_session_id(envelope.conversation_id)
+
+    def shown(state: SessionState) -> SessionState:
+        return show(state, items, now_ms)
+
+    store = partial(services.jobs.change, session_id, shown, services.inbox.done(envelope))
+    await services.committer.say(Target.of(envelope), [message], store)
