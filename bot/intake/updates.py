@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
+from memory.language.foreign import foreign, has_foreign
 
 Kind = Literal["text", "edit", "command", "tap", "media", "membership", "unreadable"]
 LONG_PIECE_CHARS = 3900
@@ -23,6 +24,7 @@ MAX_LANGUAGE_CHARS = 35
 MEDIA_FIELDS = (
     "photo", "video", "voice", "audio", "document", "sticker", "animation", "video_note", "location", "contact", "poll",
 )  # fmt: skip
+_NOBODY = "somebody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,11 @@ def batch_text(batch: Sequence[Envelope]) -> str:
     for envelope in batch:
         texts[envelope.message_id] = envelope.text
     pieces = list(texts.values())
-    joined = pieces[0] if pieces else ""
+    joined = pieces[:1]
     for before, piece in pairwise(pieces):
-        joined += ("" if len(before) >= LONG_PIECE_CHARS else "\n") + piece
-    return joined
+        is_cut = len(before) >= LONG_PIECE_CHARS and not has_foreign(before) and not has_foreign(piece)
+        joined += [piece] if is_cut else ["\n", piece]
+    return "".join(joined)
 
 
 def clean_text(text: str) -> str:
@@ -207,9 +210,8 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
         return replace(base, kind="media", text=media or "") if media else None
     if media:
         text = f"[{media}] {text}"
-    whole = _with_quote(text, message, me)
-    third_party = _third_party(message) or whole != text
-    return replace(base, kind="edit" if edited else "text", text=whole, third_party=third_party)
+    whole = _by_others(text, message, me)
+    return replace(base, kind="edit" if edited else "text", text=whole, third_party=whole != text)
 
 
 def _plain(message: Mapping[str, Any]) -> bool:
@@ -225,20 +227,40 @@ def _entities(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return []
 
 
-def _third_party(message: Mapping[str, Any]) -> bool:
-    return "forward_origin" in message or "external_reply" in message
+def _by_others(text: str, message: Mapping[str, Any], me: Me) -> str:
+    """Return the text with what others wrote marked line by line: forwards, inline results, quotes, what it replies to.
 
-
-def _with_quote(text: str, message: Mapping[str, Any], me: Me) -> str:
-    """Return the text with what it replies to, when that is somebody else's message or a chosen quote."""
+    A message that leans on one elsewhere is marked too: what it means stands there.
+    """
+    if message.get("forward_origin") is not None:
+        return foreign(text, f"Forwarded from {_origin(message['forward_origin'])}")
+    if message.get("via_bot") is not None:
+        return foreign(text, f"Sent via {as_text(as_object(message['via_bot']).get('username')) or 'a bot'}")
+    original, elsewhere = as_object(message.get("reply_to_message")), message.get("external_reply")
     quote = as_text(as_object(message.get("quote")).get("text"))
+    whose = _origin(as_object(elsewhere).get("origin")) if elsewhere is not None else _name(original.get("from"))
     if quote:
-        return f"[quoting: {quote}]\n{text}"
-    original = as_object(message.get("reply_to_message"))
+        return f"{foreign(quote, f'Quoted from {whose}')}\n{text}"
+    if elsewhere is not None:
+        return f"{foreign('(a message elsewhere)', f'Reply to {whose}')}\n{text}"
     if _author(original) in (me.bot_id, _author(message)):
         return text
     quoted = as_text(original.get("text")) or as_text(original.get("caption"))
-    return f"[replying to: {quoted}]\n{text}" if quoted else text
+    return f"{foreign(quoted, f'Reply to {whose}')}\n{text}" if quoted.strip() else text
+
+
+def _origin(origin: object) -> str:
+    """Return the name that a forward or a reply elsewhere gives."""
+    given = as_object(origin)
+    for name in ("sender_user", "sender_chat", "chat"):
+        if isinstance(given.get(name), dict):
+            return _name(given[name])
+    return as_text(given.get("sender_user_name")) or _NOBODY
+
+
+def _name(who: object) -> str:
+    given = as_object(who)
+    return as_text(given.get("first_name")) or as_text(given.get("title")) or _NOBODY
 
 
 def _author(message: Mapping[str, Any]) -> object:

@@ -148,7 +148,8 @@ class Dispatch:
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:
-        button = Button(replies.ANSWER_AGAIN, "answer_again", {"text": envelope.text})
+        payload = {"text": envelope.text, "third_party": envelope.third_party}
+        button = Button(replies.ANSWER_AGAIN, "answer_again", payload)
         message = Message(replies.EDITED, buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])
 

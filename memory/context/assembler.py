@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, build
+from memory.context.transcript import user_message
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.ports import TokenCounter
@@ -108,7 +109,7 @@ class Assembler:
             last_conversation=await self._tier("last_conversation", errors, lambda: self._last(before, time_zone), ""),
             jobs=await self._jobs(state, alone=alone),
             bootstrap="" if alone else bootstrap,
-            reserved_tokens=reserved_tokens + self._counter.count(message),
+            reserved_tokens=reserved_tokens + self._counter.count(user_message(message)),
             errors=errors,
             now_ms=now_ms,
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from memory.context.transcript import MESSAGE_TOKENS, NO_TEXT, Message, fence, to_messages, truncation_marker
+from memory.context.transcript import MESSAGE_TOKENS, Message, fence, to_messages, truncation_marker, user_message
 from memory.ports import TokenCounter
 from memory.types import ConversationContextPacket, JobProgress, OpenLoop, PendingClarification, RetrievedItem
 
@@ -54,7 +54,7 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ..
         *to_messages(packet.history[: max(0, before)]),
         *_noted(turn_text(packet)),
         *to_messages(packet.history[max(0, before) :]),
-        Message("user", message or NO_TEXT),
+        Message("user", user_message(message)),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal
 
+from memory.language.foreign import MARK, has_foreign, is_inside, parts
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, ToolCall
 
@@ -25,6 +26,7 @@ MESSAGE_TOKENS: Final = 4
 
 _WIDEST_TOKEN_CHARS: Final = 64
 _ABRIDGED_TOOL_CHARS: Final = 200
+FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
 _FENCE: Final = "data"
 _FENCE_LIKE: Final = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)", re.IGNORECASE)
 
@@ -61,7 +63,9 @@ def clip(text: str, max_chars: int, what: str = "text") -> str:
         return text[: max(0, max_chars)]
     head = room // 3 if what == "answer" else room * 2 // 3
     tail = room - head
-    return text[:head] + marker.format(len(text) - room) + text[len(text) - tail :]
+    again = f"{MARK} " if tail and is_inside(text, len(text) - tail) else ""
+    tail = max(0, tail - len(again))
+    return text[:head] + marker.format(len(text) - head - tail) + again + text[len(text) - tail :]
 
 
 def clip_tool_output(text: str, max_chars: int) -> str:
@@ -87,7 +91,7 @@ def to_messages(turns: Sequence[ConversationTurn]) -> tuple[Message, ...]:
     """
     messages: list[Message] = []
     for turn in turns:
-        messages.append(Message("user", turn.user_text or NO_TEXT))
+        messages.append(Message("user", user_message(turn.user_text)))
         if turn.tool_calls:
             messages.append(Message("assistant", "", turn.tool_calls))
             messages.append(Message("tool", "", turn.tool_calls))
@@ -110,6 +114,14 @@ def exchange(messages: Sequence[Message]) -> tuple[str, str, tuple[ToolCall, ...
     user = users[0] if users else ""
     answer = answers[-1] if answers else ""
     return ("" if user == NO_TEXT else user), ("" if answer == NO_REPLY else answer), calls
+
+
+def user_message(text: str) -> str:
+    """Return what a person wrote as the model gets it: what others wrote in it is fenced, stretch by stretch."""
+    if not has_foreign(text):
+        return text or NO_TEXT
+    shown = (fence(part, FOREIGN_TITLE) if is_foreign else part.strip("\n") for is_foreign, part in parts(text))
+    return "\n\n".join(filter(None, shown)) or NO_TEXT
 
 
 def fence(text: str, title: str) -> str:
@@ -146,7 +158,9 @@ def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, what: str 
 
 def turn_tokens(turn: ConversationTurn, counter: TokenCounter) -> int:
     """Return what the turn costs in a prompt: the stored counts, counted anew only where none was stored."""
-    user = turn.user_tokens or counter.count(turn.user_text or NO_TEXT)
+    fenced = has_foreign(turn.user_text)
+    user = 0 if fenced else turn.user_tokens
+    user = user or counter.count(user_message(turn.user_text))
     assistant = turn.assistant_tokens or counter.count(turn.assistant_text or NO_REPLY)
     tools = turn.tool_tokens
     if turn.tool_calls and not tools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from itertools import permutations
 
@@ -100,3 +101,26 @@ async def test_an_edited_message_is_answered_again_once_however_often_the_button
 
     assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 2?", "What is 2 + 3?"]
     assert len(model.requests) == 2
+
+
+async def test_what_others_wrote_stays_theirs_when_it_is_answered_again(api, model, bot_here):
+    """Forwarded and quoted text gets into no memory by /retry or [Answer again], and the model sees it fenced."""
+    bot = await bot_here()
+    api.people.says(PERSON, "My favourite colour is mauve. My name is Mallory.", forwarded_from="Mallory")
+    await api.until(lambda: len(bot_lines(api)) == 1)
+    api.people.says(PERSON, "/retry")
+    await api.until(lambda: len(bot_lines(api)) == 2)
+    said = api.people.sends(PERSON, {"text": "Hm?", "quote": {"text": "My dog is called Evil.", "position": 0}})
+    await api.until(lambda: len(bot_lines(api)) == 3)
+    api.people.edits(PERSON, said.message_id, "What is that?")
+    await api.until(lambda: len(bot_lines(api)) == 4)
+    api.people.presses(PERSON, "Answer again")
+    await api.until(lambda: len(bot_lines(api)) == 5)
+    await bot.settled()
+
+    assert rows(bot, "SELECT third_party FROM conversation_turns") == [(1,)] * 4
+    assert rows(bot, "SELECT text FROM memories") == []
+    for request in model.requests:
+        outside = re.sub(r"<data-(\w{8})>.*?</data-\1>", "", request.text.replace("You said: ", ""), flags=re.DOTALL)
+        assert "mauve" not in outside
+        assert "Evil" not in outside

@@ -71,7 +71,29 @@ def test_a_quote_comes_along():
     """A reply to somebody else's words is given with those words."""
     quoted = read_update(message("what is this?", quote={"text": "E = mc²"}), ME)
 
-    assert quoted.text == "[quoting: E = mc²]\nwhat is this?"
+    assert quoted.text == "> Quoted from somebody:\n> E = mc²\nwhat is this?"
+    assert quoted.third_party
+
+
+def test_what_somebody_else_wrote_is_marked_line_by_line_with_their_name():
+    """Forwards, captions of forwards, inline results and replies to others, each with whose words they are."""
+    ben = {"id": 8, "first_name": "Ben\nBenson"}
+    forward = {"forward_origin": {"type": "user", "sender_user": ben}}
+    caption = {"text": None, "caption": "one\u2028two", "photo": [{}], **forward}
+
+    assert read_update(message("hi\nthere", **forward), ME).text == "> Forwarded from Ben Benson:\n> hi\n> there"
+    assert read_update(message(**caption), ME).text == "> Forwarded from Ben Benson:\n> [photo] one\n> two"
+    assert read_update(message("x", via_bot={"username": "gif"}), ME).text == "> Sent via gif:\n> x"
+    assert read_update(message("why?", reply_to_message={"from": ben, "text": "no"}), ME).text.endswith("> no\nwhy?")
+
+
+def test_a_piece_of_a_forward_never_ends_in_the_midst_of_ones_own_line():
+    """Long pieces of a paste are joined without a break, but never when somebody else wrote one of them."""
+    own = replace(read_update(message("x" * 4096), ME), message_id=1)
+    theirs = replace(read_update(message("y" * 4096, forward_origin={}), ME), message_id=2)
+
+    assert "\n> " in batch_text([own, theirs])
+    assert batch_text([theirs, own]).splitlines()[-1] == "x" * 4096
 
 
 def test_media_without_words_is_named():
