@@ -50,7 +50,7 @@ from bot.ops.workspace import Workspace
 from bot.people.choices import People
 from bot.people.personas import Personas
 from bot.reminders.scheduler import Jobs
-from bot.settings import Settings
+from bot.settings import TELEGRAM_URL, Settings
 from bot.tables import BOT_TABLES
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+START_PATIENCE_S = 120.0
 STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
 STOP_POLLING_S = 1.0
@@ -84,7 +85,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether the bot can take and answer messages, and why not."""
+    """Whether the bot can take and answer messages, and why not: each problem begins with a word and a colon."""
 
     problems: tuple[str, ...]
     detail: dict[str, Any]
@@ -94,10 +95,15 @@ class Health:
         """True when nothing is wrong."""
         return not self.problems
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The first word of each problem: nothing of it tells a path or a driver's sentence."""
+        return tuple(problem.partition(":")[0] for problem in self.problems)
+
 
 def database_lock(settings: Settings) -> FileLock:
     """Return the lock that one process holds per database and so per bot (P9)."""
-    return FileLock(f"{settings.database_path}.lock", timeout=0)
+    return FileLock(f"{settings.database_path}.lock", timeout=0, mode=0o600)
 
 
 def announce_now(text: str) -> None:
@@ -216,19 +222,29 @@ class App:
         self.me = Me(self.bot.id, self.bot.username or "")
 
     async def _until_reached(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Call Telegram until it can be reached. Raises StartError for what waiting does not mend."""
-        tries = 0
+        """Call Telegram until it can be reached. Raises StartError for what waiting does not mend.
+
+        Telegram's own address is waited for as long as it takes, since a network comes back; another one, which may be
+        a mistake, for two minutes.
+        """
+        address, tries, waited_s = self.settings.telegram_api_url, 0, 0.0
         while True:
             try:
                 await call()
             except InvalidToken as exc:
-                raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN") from None
+                hint = "" if address == TELEGRAM_URL else " and TELEGRAM_API_URL"
+                raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN{hint}") from None
             except BadRequest as exc:
                 raise StartError(f"Telegram refuses the settings: {exc}") from None
             except NetworkError as exc:
                 tries += 1
                 log.warning("Telegram cannot be reached, trying again", error=str(exc), tries=tries)
+                if address != TELEGRAM_URL and waited_s >= START_PATIENCE_S:
+                    raise StartError(f"nobody answers at TELEGRAM_API_URL {address} ({exc}); check it") from None
                 await asyncio.sleep(backoff_s(tries))
+                waited_s += backoff_s(tries)
+            except TelegramError as exc:
+                raise StartError(f"{address} does not answer like Telegram ({exc}); check TELEGRAM_API_URL") from None
             else:
                 return
 
@@ -453,7 +469,7 @@ class App:
             problems.append(f"storage: {self.inbox.storage_error}")
         stalled_s = self.poller.silent_for_s()
         if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
-            problems.append(f"polling has been silent for {stalled_s:.0f} s")
+            problems.append(f"polling: silent for {stalled_s:.0f} s")
         detail = {
             "boot_id": self.boot_id,
             "bot": self.me.username,

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from dotenv import load_dotenv
-from pydantic import ValidationError
 from rich.console import Console
 
-from bot.settings import Settings
+from bot.settings import Settings, SettingsError, read_settings
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
@@ -29,8 +27,8 @@ bootstrap = typer.Typer(help="What is carried forward into new sessions.", no_ar
 app.add_typer(checkpoint, name="checkpoint")
 app.add_typer(quarantine, name="quarantine")
 app.add_typer(bootstrap, name="bootstrap")
-console = Console()
-errors = Console(stderr=True)
+console = Console(markup=False)  # what is shown comes from people, files and arguments: `[/x]` is text
+errors = Console(stderr=True, markup=False)
 
 TOKEN_HINT = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
 MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
@@ -48,21 +46,17 @@ MaybeSession = Annotated[str | None, typer.Argument(help="Its id or a beginning 
 
 def load_settings() -> Settings:
     """Return the settings, or say what is wrong with them and exit with 2."""
-    load_dotenv(Path(".env"), override=False)  # providers read their own variables from the environment
     try:
-        return Settings()
-    except ValidationError as exc:
-        for error in exc.errors():
-            name = "_".join(map(str, error["loc"])).upper()
-            errors.print(
-                f"[red]{name or 'settings'}[/red]: {error['msg'].removeprefix('Value error, ')}", highlight=False
-            )
+        return read_settings()
+    except SettingsError as exc:
+        for name, fault in exc.faults.items():
+            errors.print(f"{name}: {fault}", style="red", highlight=False, soft_wrap=True)
         raise typer.Exit(2) from None
 
 
 def stop_with(message: str, code: int = 1) -> typer.Exit:
     """Say one sentence on standard error; return the exit to raise."""
-    errors.print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    errors.print(message, style="red", highlight=False, soft_wrap=True)
     return typer.Exit(code)
 
 
@@ -166,10 +160,12 @@ def start() -> None:
     if settings.telegram_bot_token is not None:
         run()
         return
-    console.print(f"[dim]No TELEGRAM_BOT_TOKEN: talking here. For Telegram, {TOKEN_HINT}.[/dim]", highlight=False)
+    console.print(f"No TELEGRAM_BOT_TOKEN: talking here. For Telegram, {TOKEN_HINT}.", style="dim", highlight=False)
     if settings.continuity_model == "offline":
         console.print(
-            f"[dim]No language model: the offline concierge answers. For a model, {MODEL_HINT}.[/dim]", highlight=False
+            f"No language model: the offline concierge answers. For a model, {MODEL_HINT}.",
+            style="dim",
+            highlight=False,
         )
     chat(Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground")))
 
@@ -247,7 +243,6 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Check settings, files, SQLite, lock and checkpoints; exit 1 when something has failed."""
-    load_dotenv(Path(".env"), override=False)
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops.checks import worst  # noqa: PLC0415
@@ -338,7 +333,7 @@ def migrate(*, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tel
         console.print(f"pending: {name}", highlight=False)
     if not dry_run:
         applied = finished(upgrade(settings))
-        console.print(f"[green]Applied {len(applied)}.[/green]", highlight=False)
+        console.print(f"Applied {len(applied)}.", style="green", highlight=False)
 
 
 @quarantine.command("list")

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, get_args
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from annotated_types import Ge, Gt, Le
+from dotenv import load_dotenv
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.context.budget import Budget
 
-TOKEN_SHAPE = re.compile(r"\d{3,20}:[A-Za-z0-9_-]{30,64}")
+TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
+TELEGRAM_URL = "https://api.telegram.org"
+ENV_FILE = Path(".env")
+HOUR_S = 3600
+YEAR_MINUTES = 366 * 24 * 60
+MAX_TOKENS = 1_000_000
+MAX_SHOWN_CHARS = 60
+HOST_SHAPE = re.compile(r"[A-Za-z0-9.:_%-]{1,253}")
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; `faults` has a sentence for each wrong one, by its name."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name} {fault}" for name, fault in faults.items()))
+        self.faults = dict(faults)
 
 
 class Settings(BaseSettings):
@@ -21,37 +41,47 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
 
     telegram_bot_token: SecretStr | None = Field(None, description="From @BotFather. Without it `make run` chats here.")
-    telegram_api_url: str = Field("https://api.telegram.org", description="A self-hosted Bot API server works too.")
+    telegram_api_url: str = Field(TELEGRAM_URL, description="A self-hosted Bot API server works too.")
     telegram_webhook_url: str | None = Field(None, description="Public https URL; empty = polling.")
     telegram_webhook_secret: SecretStr | None = Field(None, description="Needed with a webhook: 16 characters or more.")
 
     continuity_model: str = Field("offline", description="offline, or provider:name, e.g. openai:gpt-5-mini.")
     continuity_summary_model: str | None = Field(None, description="A cheap model for summaries; empty = no model.")
-    continuity_model_timeout_s: float = Field(60, gt=0, description="A model that is silent this long has failed.")
+    continuity_model_timeout_s: float = Field(
+        60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."
+    )
     continuity_database_url: str = Field("sqlite:///continuity.db", description="sqlite:///relative or sqlite:////abs.")
     continuity_checkpoint_dir: Path = Field(Path("checkpoints"), description="One JSON file per session.")
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
     )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
-    continuity_session_gap_minutes: float = Field(360, gt=0, description="Silence after which a new session begins.")
+    continuity_session_gap_minutes: float = Field(
+        360, gt=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Silence after which a new session begins."
+    )
     continuity_resume_window_minutes: float = Field(
-        15, ge=0, description="Older half-done turns are asked about first."
+        15, ge=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Older half-done turns are asked about first."
     )
     continuity_resend_unproven: bool = Field(
         default=True, description="Send again what could not be proven to be sent."
     )
     continuity_probe_ids: int = Field(12, ge=0, le=200, description="Message ids tried to prove that a part was sent.")
     continuity_send_gap_ms: int = Field(
-        1000, ge=0, description="Pause between two messages to one private chat; Telegram asks for a second."
+        1000, ge=0, le=60_000, description="Pause between two messages to one private chat; Telegram asks for a second."
     )
     continuity_streaming: Literal["draft", "edit", "off"] = Field("draft", description="How an answer grows on screen.")
     continuity_timezone: str = Field("UTC", description="IANA name; people can set their own.")
-    continuity_max_concurrent_turns: int = Field(32, ge=1, description="Conversations worked on side by side.")
+    continuity_max_concurrent_turns: int = Field(32, ge=1, le=1000, description="Conversations worked on side by side.")
     continuity_storage_patience_s: float = Field(
-        20.0, ge=0.1, le=3600, description="How long a refusing disk is waited for before the person hears of it."
+        20.0,
+        ge=0.1,
+        le=HOUR_S,
+        allow_inf_nan=False,
+        description="How long a refusing disk is waited for before the person hears of it.",
     )
-    continuity_merge_window_ms: int = Field(700, ge=0, description="Pieces of one long paste become one turn.")
+    continuity_merge_window_ms: int = Field(
+        700, ge=0, le=60_000, description="Pieces of one long paste become one turn."
+    )
 
     continuity_http_host: str = Field("127.0.0.1", description="Where the HTTP service listens.")
     continuity_http_port: int | None = Field(None, ge=0, le=65535, description="Empty = no HTTP server.")
@@ -59,17 +89,23 @@ class Settings(BaseSettings):
     continuity_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much to log.")
     continuity_log_format: Literal["console", "json"] = Field("console", description="For people or for machines.")
 
-    continuity_history_tokens: int = Field(3000, ge=1, description="Verbatim turns.")
-    continuity_summary_tokens: int = Field(1000, ge=0, description="Rolling summary.")
-    continuity_retrieved_tokens: int = Field(900, ge=0, description="Older turns and memories that bear on it.")
-    continuity_today_tokens: int = Field(500, ge=0, description="Said earlier today in other sessions.")
-    continuity_threads_tokens: int = Field(400, ge=0, description="Open loops.")
-    continuity_last_conversation_tokens: int = Field(300, ge=0, description="Summary of the session before.")
-    continuity_context_tokens: int = Field(6150, ge=1, description="Hard cap over all tiers.")
-    continuity_max_history_messages: int = Field(80, ge=2, description="Messages, two per turn.")
-    continuity_recency_window: int = Field(6, ge=2, description="Messages that compaction never touches.")
-    continuity_tool_output_max_chars: int = Field(4000, ge=100, description="Longer tool outputs are cut.")
-    continuity_daily_tokens_per_user: int | None = Field(None, ge=1, description="Empty = no limit.")
+    continuity_history_tokens: int = Field(3000, ge=1, le=MAX_TOKENS, description="Verbatim turns.")
+    continuity_summary_tokens: int = Field(1000, ge=0, le=MAX_TOKENS, description="Rolling summary.")
+    continuity_retrieved_tokens: int = Field(
+        900, ge=0, le=MAX_TOKENS, description="Older turns and memories that bear on it."
+    )
+    continuity_today_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="Said earlier today in other sessions.")
+    continuity_threads_tokens: int = Field(400, ge=0, le=MAX_TOKENS, description="Open loops.")
+    continuity_last_conversation_tokens: int = Field(
+        300, ge=0, le=MAX_TOKENS, description="Summary of the session before."
+    )
+    continuity_context_tokens: int = Field(6150, ge=1, le=MAX_TOKENS, description="Hard cap over all tiers.")
+    continuity_max_history_messages: int = Field(80, ge=2, le=10_000, description="Messages, two per turn.")
+    continuity_recency_window: int = Field(6, ge=2, le=10_000, description="Messages that compaction never touches.")
+    continuity_tool_output_max_chars: int = Field(
+        4000, ge=100, le=1_000_000, description="Longer tool outputs are cut."
+    )
+    continuity_daily_tokens_per_user: int | None = Field(None, ge=1, le=10**12, description="Empty = no limit.")
 
     @field_validator("telegram_bot_token")
     @classmethod
@@ -82,9 +118,25 @@ class Settings(BaseSettings):
     @field_validator("continuity_allowed_users")
     @classmethod
     def _numeric_ids(cls, value: str) -> str:
-        wrong = [part for part in _parts(value) if part != "*" and not re.fullmatch(r"\d+", part)]
+        wrong = [part for part in _parts(value) if part != "*" and not re.fullmatch(r"[0-9]{1,16}", part)]
         if wrong:
-            msg = f"takes numeric Telegram ids separated by commas, or *; not {', '.join(map(repr, wrong))}"
+            msg = f"takes numeric Telegram ids separated by commas, or *; not {', '.join(map(_shown, wrong))}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("telegram_api_url", "telegram_webhook_url")
+    @classmethod
+    def _http_address(cls, value: str | None) -> str | None:
+        if value is not None and not _is_http(value):
+            msg = f"must be an address such as https://api.telegram.org, not {_shown(value)}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("continuity_http_host")
+    @classmethod
+    def _host_name(cls, value: str) -> str:
+        if not HOST_SHAPE.fullmatch(value):
+            msg = f"must be a host name or an address such as 127.0.0.1, not {_shown(value)}"
             raise ValueError(msg)
         return value
 
@@ -92,7 +144,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_zone(cls, value: str) -> str:
         if value not in available_timezones():
-            msg = f"must be an IANA name such as Europe/Berlin; {value!r} is unknown"
+            msg = f"must be an IANA name such as Europe/Berlin, not {_shown(value)}"
             raise ValueError(msg)
         return value
 
@@ -101,7 +153,7 @@ class Settings(BaseSettings):
     def _known_database(cls, value: str) -> str:
         if not value.startswith("sqlite:///") or not value.removeprefix("sqlite:///"):
             scheme = value.partition(":")[0]
-            msg = f"must be sqlite:///relative.db or sqlite:////absolute.db, not {scheme}:…"
+            msg = f"must be sqlite:///relative.db or sqlite:////absolute.db, not {scheme[:20]}:…"
             raise ValueError(msg)
         return value
 
@@ -171,3 +223,75 @@ class Settings(BaseSettings):
 
 def _parts(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def read_settings() -> Settings:
+    """Return the settings of the environment and `.env`, whose variables providers find in the environment then.
+
+    Raises `SettingsError` with one sentence for each wrong one.
+    """
+    try:
+        load_dotenv(ENV_FILE, override=False)
+        return Settings()
+    except ValidationError as exc:
+        raise SettingsError(faults(exc)) from None
+    except UnicodeDecodeError as exc:
+        raise SettingsError({".env": f"is not UTF-8 (byte {exc.start}); save it as UTF-8"}) from None
+    except OSError as exc:
+        raise SettingsError({".env": f"cannot be read ({exc.strerror}); check its owner"}) from None
+    except ValueError:
+        raise SettingsError({".env": "holds a value that no environment takes; look for strange characters"}) from None
+
+
+def faults(exc: ValidationError) -> dict[str, str]:
+    """Return a sentence for each wrong setting, by the name of its variable. What a secret holds is never repeated."""
+    found: dict[str, str] = {}
+    for error in exc.errors():
+        name = "_".join(map(str, error["loc"]))
+        field = Settings.model_fields.get(name)
+        found[name.upper() or "settings"] = _fault(field, error["type"], error["msg"], error["input"])
+    return found
+
+
+def _fault(field: FieldInfo | None, kind: str, message: str, value: object) -> str:
+    if field is None or kind == "value_error":
+        return message.removeprefix("Value error, ")
+    if "Secret" in str(field.annotation):
+        return "cannot be read as a text"
+    if kind == "literal_error":
+        return f"must be one of {', '.join(get_args(field.annotation))}, not {_shown(value)}"
+    if kind.startswith("bool"):
+        return f"must be true or false, not {_shown(value)}"
+    limits = _limits(field)
+    if limits:
+        what = "number" if "float" in str(field.annotation) else "whole number"
+        return f"must be a {what}{limits}, not {_shown(value)}"
+    return f"cannot be {_shown(value)}"
+
+
+def _limits(field: FieldInfo) -> str:
+    """Return between which numbers a setting lies, in words; empty when it is no number."""
+    words = []
+    for limit in field.metadata:
+        if isinstance(limit, Gt):
+            words.append(f"more than {limit.gt}")
+        if isinstance(limit, Ge):
+            words.append(f"at least {limit.ge}")
+        if isinstance(limit, Le):
+            words.append(f"at most {limit.le}")
+    return f", {' and '.join(words)}" if words else ""
+
+
+def _is_http(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return False
+    sound = HOST_SHAPE.fullmatch(parts.hostname or "") and not (parts.query or parts.fragment)
+    return parts.scheme in ("http", "https") and bool(sound) and port != 0 and value.isascii() and " " not in value
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return repr(text if len(text) <= MAX_SHOWN_CHARS else text[: MAX_SHOWN_CHARS - 1] + "…")

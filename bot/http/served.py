@@ -26,6 +26,11 @@ class Health(Protocol):
         ...
 
     @property
+    def kinds(self) -> Sequence[str]:
+        """The same in a word each, without paths or a driver's sentence: for whoever does not know the token."""
+        ...
+
+    @property
     def detail(self) -> dict[str, Any]:
         """Figures by name."""
         ...

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bot.http.api import add_api, knows
 from bot.http.console.routes import add_console
@@ -19,6 +20,9 @@ from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed
 
 UNAVAILABLE = 503
+RECEIVE_S = 10.0
+"""How long a client may take to send one request, from the connection or from the last answer on."""
+MAX_CONNECTIONS = 512
 
 
 class _Server(uvicorn.Server):
@@ -28,6 +32,40 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+
+class _Connection(H11Protocol):
+    """A connection that is closed when no whole request comes: uvicorn's own timer begins with the first answer."""
+
+    _watch: asyncio.TimerHandle | None = None
+    _answered: object = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to watch."""
+        super().connection_made(transport)
+        self._look_again()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop watching."""
+        if self._watch is not None:
+            self._watch.cancel()
+        super().connection_lost(exc)
+
+    def _look_again(self) -> None:
+        self._watch = self.loop.call_later(RECEIVE_S, self._close_if_waiting)
+
+    def _close_if_waiting(self) -> None:
+        """Close when the same request is waited for as last time; a request that is being answered may take longer."""
+        request = self.cycle
+        whole = request is not None and not request.more_body
+        if whole and not request.response_complete:
+            self._answered = None
+        elif whole and self._answered is not request:
+            self._answered = request
+        else:
+            self.transport.close()
+            return
+        self._look_again()
 
 
 class HttpServer:
@@ -40,6 +78,8 @@ class HttpServer:
             log_config=None,
             access_log=False,
             lifespan="off",
+            http=_Connection,
+            limit_concurrency=MAX_CONNECTIONS,
         )
         self._server = _Server(config)
         self._socket = socket.create_server(
@@ -85,7 +125,7 @@ def make_api(app: Served) -> FastAPI:
         known = knows(token, request.headers.get("authorization", ""))
         return {
             "status": "ok" if found.ok else "failing",
-            "problems": list(found.problems),
+            "problems": list(found.problems if known else found.kinds),
             **(found.detail if known else {}),
         }
 
@@ -102,7 +142,7 @@ def make_api(app: Served) -> FastAPI:
         async def webhook(
             request: Request, x_telegram_bot_api_secret_token: Annotated[str, Header()] = ""
         ) -> dict[str, bool]:
-            if not hmac.compare_digest(x_telegram_bot_api_secret_token, expected):
+            if not hmac.compare_digest(x_telegram_bot_api_secret_token.encode(), expected.encode()):
                 raise HTTPException(403, "wrong secret")
             await _take(app, await request.body())
             return {"ok": True}

@@ -24,6 +24,8 @@ from memory.storage.sqlite import SqliteDatabase
 DATABASE = "continuity.db"
 CHECKPOINTS = "checkpoints"
 MANIFEST = "backup.json"
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999."""
 FORMAT = "continuity-backup"
 SIDE_FILES = ("-wal", "-shm")
 
@@ -64,13 +66,36 @@ def read_manifest(data: bytes, folder: Path) -> Backup:
     """Return what a backup says of itself. Raises OpsError when it is not one of ours."""
     try:
         fields: dict[str, Any] = orjson.loads(data)
-        numbers = fields["schema"]  # one number, before the bot counted its own
-        fields["schema"] = (numbers,) if isinstance(numbers, int) else tuple(map(int, numbers))
-        return Backup(folder=folder, **{name: fields[name] for name in _FIELDS})
-    except (orjson.JSONDecodeError, KeyError, TypeError) as exc:
+        found = {name: _sound(name, fields[name]) for name in _FIELDS}
+        return Backup(folder=folder, **found)
+    except (ValueError, KeyError, TypeError) as exc:
         raise OpsError(
             f"{folder / MANIFEST} does not describe a backup ({exc}); name a folder made by `backup`"
         ) from exc
+
+
+def _sound(name: str, value: Any) -> Any:
+    """Return a value of the manifest: the digest is a text, the schema numbers, the rest a number. Raises TypeError."""
+    if name == "schema":  # one number, before the bot counted its own
+        return tuple(_number(name, each) for each in (value if isinstance(value, list) and value else [value]))
+    if name != "database_digest":
+        return _number(name, value)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {str(value)[:40]!r}")
+    return value
+
+
+def _number(name: str, value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= LAST_MS:
+        raise TypeError(f"{name} is {str(value)[:40]!r}")
+    return value
+
+
+def _require_regular(*paths: Path) -> None:
+    """Raise OpsError for anything but a file: a pipe would be read for ever."""
+    for path in paths:
+        if path.exists() and not path.is_file():
+            raise OpsError(f"{path} is no regular file; name a folder made by `backup`")
 
 
 def file_digest(path: Path) -> str:
@@ -109,7 +134,7 @@ def _make_folder(target: Path) -> None:
 
 
 def _copy_checkpoints(source: Path, target: Path) -> list[str]:
-    names = sorted(path.name for path in source.glob("*.json")) if source.is_dir() else []
+    names = sorted(path.name for path in source.glob("*.json") if path.is_file()) if source.is_dir() else []
     copied = []
     for name in names:
         try:
@@ -157,6 +182,7 @@ def _write_private(path: Path, data: bytes) -> None:
 
 def check(source: Path) -> Backup:
     """Return the backup in a folder, its database proven to be what was written. Raises OpsError, `SchemaMismatch`."""
+    _require_regular(source / MANIFEST, source / DATABASE)
     try:
         backup = read_manifest((source / MANIFEST).read_bytes(), source)
         found = file_digest(source / DATABASE)

@@ -11,14 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pydantic import ValidationError
-
 from bot.ops import checks
 from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
 from bot.ops.workspace import OpsError, Workspace, open_read_only, running
-from bot.settings import TOKEN_SHAPE, Settings
+from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError
@@ -37,11 +35,9 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False) -> list
     faults: dict[str, str] = {}
     settings = None
     try:
-        settings = Settings()
-    except ValidationError as exc:
-        for error in exc.errors():
-            name = "_".join(map(str, error["loc"])).upper() or "settings"
-            faults[name] = error["msg"].removeprefix("Value error, ")
+        settings = read_settings()
+    except SettingsError as exc:
+        faults = exc.faults
     known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
     found = checks.settings(faults, environment, known)
     found.append(_token(environment))

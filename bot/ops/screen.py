@@ -128,7 +128,7 @@ def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit
         )
     console.print(table)
     more = f"; at most {limit} are listed (--limit)" if len(listed) == limit else ""
-    console.print(f"[dim]* = current in its chat{more}. `show SESSION` tells all about one.[/dim]", highlight=False)
+    console.print(f"* = current in its chat{more}. `show SESSION` tells all about one.", style="dim", highlight=False)
 
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------
@@ -154,9 +154,10 @@ def show_verdicts(console: Console, verdicts: Sequence[Verdict], set_aside: Sequ
     wrong = sum(verdict.level == "wrong" for verdict in verdicts)
     total = plural(len(verdicts), "session")
     if wrong:
-        console.print(f"[red]{wrong} of {total} not in order.[/red] `hydrate --all` repairs what can be repaired.")
+        bad = Text(f"{wrong} of {total} not in order.", style="red")
+        console.print(bad + Text(" `hydrate --all` repairs what can be repaired.", style="default"))
     else:
-        console.print(f"[green]{total}: checkpoints and log agree.[/green]", highlight=False)
+        console.print(f"{total}: checkpoints and log agree.", style="green", highlight=False)
     for name in set_aside:
         console.print(said(f"set aside: {name}", "dim"))
 
@@ -220,7 +221,7 @@ def show_checks(console: Console, found: Sequence[Check]) -> None:
 def show_backup(console: Console, backup: Backup) -> None:
     """Show what was backed up."""
     console.print(said(f"{backup.folder}: {_holds(backup)}"), highlight=False)
-    console.print("[dim]It holds everything people wrote: keep it as private as the data.[/dim]")
+    console.print("It holds everything people wrote: keep it as private as the data.", style="dim")
 
 
 def _holds(backup: Backup) -> str:
@@ -253,4 +254,4 @@ def show_quarantined(console: Console, found: Sequence[Quarantined], now_ms: int
             said(each.error),
         )
     console.print(table)
-    console.print("[dim]`quarantine retry UPDATE` puts one back; the bot must be stopped.[/dim]", highlight=False)
+    console.print("`quarantine retry UPDATE` puts one back; the bot must be stopped.", style="dim", highlight=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from bot.replies import plural, shorten
@@ -23,17 +22,17 @@ def show(console: Console, stages: Stages) -> None:
         ("boundaries", "; ".join(state.boundaries)),
         ("role frame", state.role_frame),
     ):
-        console.print(f"{name}: {value}", highlight=False, markup=False)
+        console.print(f"{name}: {value}", highlight=False)
     merged = f"{plural(len(stages.candidates), 'candidate')}, {len(stages.merged)} after merging"
     console.rule(merged, align="left")
     for one in stages.merged:
         line = f"{one.kind} ({one.evidence}, {one.confidence}, {one.stickiness}): {shorten(one.text, TEXT_CHARS)}"
-        console.print(line, highlight=False, markup=False)
+        console.print(line, highlight=False)
     console.rule("scores", align="left")
     console.print(_scores(stages))
     for title, text in (("internal packet", stages.internal_packet), ("preview", stages.preview)):
         console.rule(title, align="left")
-        console.print(text or "nothing to carry forward", highlight=False, markup=False)
+        console.print(text or "nothing to carry forward", highlight=False)
 
 
 def _scores(stages: Stages) -> Table:
@@ -50,4 +49,4 @@ def _scores(stages: Stages) -> Table:
 
 def _cells(tier: str, one: ScoredArc) -> tuple[str, ...]:
     made_of = ", ".join(f"{name} {value:+.2f}" for name, value in one.breakdown.items())
-    return escape(tier), one.arc.kind, escape(one.arc.title), f"{one.score:.2f}", made_of
+    return tier, one.arc.kind, one.arc.title, f"{one.score:.2f}", made_of

@@ -138,7 +138,7 @@ def _receipts(receipts: Sequence[TierReceipt]) -> Table:
         )
     used = sum(receipt.used_tokens for receipt in receipts)
     cut = sum(receipt.cut_tokens for receipt in receipts)
-    table.add_row("[bold]sum[/bold]", "", str(used), "", "", str(cut), "")
+    table.add_row(Text("sum", style="bold"), "", str(used), "", "", str(cut), "")
     return table
 
 

@@ -59,7 +59,7 @@ def require_database(settings: Settings) -> None:
 @contextmanager
 def open_exclusive(settings: Settings) -> Iterator[None]:
     """Hold the bot's lock, so that it cannot start meanwhile. Raises OpsError when it is running."""
-    lock = FileLock(lock_path(settings), timeout=0)
+    lock = FileLock(lock_path(settings), timeout=0, mode=0o600)
     try:
         settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock.acquire()

@@ -18,8 +18,11 @@ LIMIT_S = 30.0
 
 
 def found_in(path: Path, words: Sequence[str]) -> list[str]:
-    """Return which of the words stand in the file, in UTF-8 or as JSON escapes them. Raises `OSError`."""
-    if not path.stat().st_size:
+    """Return which of the words stand in the file, in UTF-8 or as JSON escapes them. Raises `OSError`.
+
+    What is no regular file holds none: a folder has no bytes of its own, and reading a pipe would never end.
+    """
+    if not path.stat().st_size or not path.is_file():
         return []
     with path.open("rb") as file, contextlib.closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)) as data:
         return [word for word in words if any(data.find(form) >= 0 for form in _forms(word))]

@@ -151,6 +151,8 @@ class CheckpointFiles:
         """
         path = self.path(session_id)
         try:
+            if path.exists() and not path.is_file():
+                raise CheckpointDamaged(f"checkpoint '{path}' is no regular file; it is moved aside")
             data = path.read_bytes()
         except FileNotFoundError as exc:
             raise CheckpointMissing(f"there is no checkpoint '{path}'; it is rebuilt from the turn log") from exc
@@ -211,9 +213,10 @@ class CheckpointFiles:
         return len(leftovers)
 
     def _entries(self) -> list[os.DirEntry[str]]:
+        """Return the regular files of the folder; folders, pipes and links among them are not ours."""
         try:
             with os.scandir(self.folder) as entries:
-                return list(entries)
+                return [entry for entry in entries if entry.is_file(follow_symlinks=False)]
         except FileNotFoundError:
             return []
 

@@ -72,6 +72,7 @@ def create_private(path: Path) -> None:
 
     An existing file is never opened here: closing it would drop SQLite's locks in this process.
     """
+    _require_file(path)
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True, mode=0o700)
@@ -82,6 +83,17 @@ def create_private(path: Path) -> None:
             path.chmod(0o600)
     except OSError as exc:
         raise StorageUnavailable(f"database {path}: it cannot be created ({exc}); check the folder") from exc
+
+
+def _require_file(path: Path) -> None:
+    """Raise `StorageUnavailable` when something else than a file has the database's name."""
+    try:
+        other = path.exists() and not path.is_file()
+    except (OSError, ValueError) as exc:
+        raise StorageUnavailable(f"database {path}: it cannot be looked at ({exc}); name another file") from exc
+    if other:
+        what = "a folder" if path.is_dir() else "no regular file"
+        raise StorageUnavailable(f"database {path}: this is {what}; name a file, e.g. {path / 'continuity.db'}")
 
 
 def secure(connection: sqlite3.Connection, path: Path) -> None:
@@ -124,6 +136,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
     Raises `StorageUnavailable` when there is no such file or it is no database.
     """
+    _require_file(path)
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(
@@ -485,10 +498,14 @@ class SchemaFile:
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self.path = Path(path).absolute()
         self._read_only = read_only
-        if read_only:
-            self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, isolation_level=None)
-        else:
+        if not read_only:
             self._connection = connect_writer(self.path)
+            return
+        _require_file(self.path)
+        try:
+            self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        except sqlite3.Error as exc:
+            raise translate(exc, self.path, "open") from exc
 
     def __enter__(self) -> Self:
         return self
