@@ -1,4 +1,83 @@
 """Conversation continuity as a library: durable turns, checkpoints, hydration and bounded context packets.
 
-Knows nothing of Telegram, model providers or schedulers.
+`ConversationMemory.open(folder)` is the front door; `__all__` is what stays compatible from version to version. Names
+are loaded when they are first asked for; `__init__.pyi` tells type checkers. Knows nothing of Telegram, model providers
+or schedulers.
 """
+
+from importlib import import_module
+
+_HOMES = {
+    "memory.opening": ("ConversationMemory", "Found", "PendingTurn"),
+    "memory.context.budget": ("Budget",),
+    "memory.context.compactor": ("SummaryWriter",),
+    "memory.privacy.forget": ("ForgetCounts", "ForgetRequest", "Forgotten", "Proof"),
+    "memory.search.embeddings": ("Embedder",),
+    "memory.storage.extension": ("Erasure", "Extension"),
+    "memory.ports": ("Clock", "Ids", "Statement", "TokenCounter"),
+    "memory.types": (
+        "ConversationContextPacket",
+        "ConversationTurn",
+        "Memory",
+        "OpenLoop",
+        "RetrievedItem",
+        "SessionState",
+        "TierReceipt",
+        "ToolCall",
+    ),
+    "memory.errors": (
+        "CheckpointError",
+        "Conflict",
+        "ContinuityError",
+        "Locked",
+        "SchemaMismatch",
+        "StorageError",
+        "StorageUnavailable",
+        "UnknownSession",
+        "UnsafeSettings",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Budget",
+    "CheckpointError",
+    "Clock",
+    "Conflict",
+    "ContinuityError",
+    "ConversationContextPacket",
+    "ConversationMemory",
+    "ConversationTurn",
+    "Embedder",
+    "Erasure",
+    "Extension",
+    "ForgetCounts",
+    "ForgetRequest",
+    "Forgotten",
+    "Found",
+    "Ids",
+    "Locked",
+    "Memory",
+    "OpenLoop",
+    "PendingTurn",
+    "Proof",
+    "RetrievedItem",
+    "SchemaMismatch",
+    "SessionState",
+    "Statement",
+    "StorageError",
+    "StorageUnavailable",
+    "SummaryWriter",
+    "TierReceipt",
+    "TokenCounter",
+    "ToolCall",
+    "UnknownSession",
+    "UnsafeSettings",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from where it lives."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'memory' has no public name {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)

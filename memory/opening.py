@@ -12,40 +12,48 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from filelock import FileLock, Timeout
+import orjson
 
 from memory.clock import RandomIds, SystemClock
-from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.chat import chat_messages
-from memory.context.compactor import Compactor, SummaryWriter
+from memory.context.compactor import SummaryWriter
 from memory.context.packet_text import prompt
 from memory.context.tokens import TiktokenCounter
-from memory.continuity.bootstrap import Bootstrap
-from memory.errors import Locked, StorageUnavailable
+from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
-from memory.longterm.promoter import Promoter
-from memory.notes.readings import Readings, ZoneOf, utc
-from memory.notes.store import ask_to_read
+from memory.longterm.promoter import read_memory_row
+from memory.notes.readings import ZoneOf, utc
+from memory.parts import Given, Parts
 from memory.ports import Clock, Ids, Statement, TokenCounter
-from memory.privacy.forget import Forgetter, database_files
+from memory.privacy.export import gather
+from memory.privacy.forget import ForgetRequest, Forgotten
 from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
-from memory.search.searcher import Searcher, index_turn
-from memory.search.semantic import Semantic
+from memory.search.query import Query
 from memory.sessions.choice import choose
-from memory.sessions.hydrator import HydrationReport, Hydrator
-from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Promote, Recorder
+from memory.sessions.hydrator import HydrationReport
+from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder
+from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.extension import Erase, Extension
+from memory.storage.extension import Extension
 from memory.storage.named_queries import QUERY_FILES
+from memory.storage.place import places, take_lock
 from memory.storage.sqlite import SqliteDatabase
-from memory.storage.store import Store
-from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
+from memory.storage.store import SessionRow
+from memory.types import (
+    ConversationContextPacket,
+    ConversationTurn,
+    LoopStatus,
+    Memory,
+    OpenLoop,
+    RetrievedItem,
+    SessionState,
+    TierReceipt,
+    ToolCall,
+)
 
-DATABASE: Final = "continuity.db"
-CHECKPOINTS: Final = "checkpoints"
 SESSION_GAP_S: Final = 6 * 3600.0
 REST_S: Final = 5.0
 NO_BUDGET_GIVEN: Final = Budget()
@@ -74,9 +82,13 @@ class PendingTurn:
     state: SessionState
     packet: ConversationContextPacket
     turn_id: str
-    exchange: dict[str, Any]
+    user_id: int | None
+    third_party: bool
+    dedupe_key: str | None
     recorder: Recorder
     clock: Clock
+    recorded: ConversationTurn | None = None
+    """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -96,9 +108,10 @@ class PendingTurn:
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> ConversationTurn:
-        """Store the turn with `also` in one transaction; when this returns it survives a power cut.
+        """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
-        Raises `Conflict` when it was stored already, `StorageUnavailable` when the disk refuses: nothing is stored.
+        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
+        nothing is stored.
         """
         exchange = Exchange(
             turn_id=self.turn_id,
@@ -111,55 +124,22 @@ class PendingTurn:
             input_tokens=input_tokens,
             output_tokens=output_tokens,
             created_at_ms=self.clock.now_ms(),
-            **self.exchange,
+            user_id=self.user_id,
+            third_party=self.third_party,
+            dedupe_key=self.dedupe_key,
         )
-        return await self.recorder.record(exchange, self.packet, *also)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
-    """What an opening was given, defaults filled in."""
-
-    clock: Clock
-    ids: Ids
-    languages: Languages
-    counter: TokenCounter
-    budget: Budget
-    write_summary: SummaryWriter | None
-    embedder: Callable[[], Embedder | None]
-    promoting: bool
-    zone_of: ZoneOf
-    session_gap_s: float
-    max_live_sessions: int
-    erase: tuple[Erase, ...]
+        self.recorded = await self.recorder.record(exchange, self.packet, *also)
+        return self.recorded
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class ConversationMemory:
+class ConversationMemory(Parts):
     """The memory of many conversations over one database; `open` makes it, `async with` closes it in good order.
 
     One process works on a database at a time, from as many tasks as it likes. Nothing depends on the good order: a
     process that is killed loses no turn that was recorded.
     """
 
-    clock: Clock
-    ids: Ids
-    languages: Languages
-    counter: TokenCounter
-    db: SqliteDatabase
-    store: Store
-    checkpoints: CheckpointFiles
-    hydrator: Hydrator
-    semantic: Semantic
-    searcher: Searcher
-    promoter: Promoter
-    recorder: Recorder
-    assembler: Assembler
-    compactor: Compactor
-    readings: Readings
-    bootstrap: Bootstrap
-    forgetter: Forgetter
-    session_gap_ms: int
     found: Found = field(default_factory=Found)
     _held: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -194,9 +174,8 @@ class ConversationMemory:
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
         installed; None = words alone), whether facts are kept beyond their session (`promoting`), and by whose clock a
         day is meant (`zone_of`). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
-        the caller. `exclusive` takes the
-        lock file, `recover` looks for what a crash left, `background` works behind the replies in a task (else call
-        `run`); `read_only` does none of these.
+        the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
+        the replies in a task (else call `run`); `read_only` does none of these.
 
         Raises `Locked` when another process works there, `StorageError` as the database does.
         """
@@ -206,13 +185,13 @@ class ConversationMemory:
             applied: tuple[str, ...] = ()
             if not read_only:
                 if exclusive:
-                    held.callback(_locked(path).release)
+                    held.callback(take_lock(path).release)
                 folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
                 applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
             db = await SqliteDatabase.open(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
-            given = _Given(
+            given = Given(
                 clock=clock,
                 ids=ids or RandomIds(),
                 languages=languages or Languages.load(),
@@ -226,7 +205,7 @@ class ConversationMemory:
                 max_live_sessions=max_live_sessions,
                 erase=tuple(each.erase for each in extensions if each.erase),
             )
-            memory = cls._join(db, CheckpointFiles(folder, clock), given)
+            memory = cls.join(db, CheckpointFiles(folder, clock), given)
             if not read_only:
                 if applied:
                     log.info("database schema brought up to date: %s", ", ".join(applied))
@@ -236,67 +215,6 @@ class ConversationMemory:
                     memory._work_behind(held)  # noqa: SLF001 - its own class
             memory._held = held.pop_all()  # noqa: SLF001 - its own class
             return memory
-
-    @classmethod
-    def _join(cls, db: SqliteDatabase, checkpoints: CheckpointFiles, given: _Given) -> Self:
-        clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
-        store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
-        hydrator = Hydrator(
-            store,
-            checkpoints,
-            languages,
-            counter,
-            clock,
-            summary_max_tokens=budget.summary_tokens,
-            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages), ask_to_read(turn)),
-        )
-        recorder = Recorder(
-            store,
-            hydrator,
-            checkpoints,
-            languages,
-            counter,
-            clock,
-            ids,
-            promote=promoter.promote if given.promoting else None,
-            notice=_notice(promoter if given.promoting else None, semantic),
-            max_live=given.max_live_sessions,
-        )
-        searcher = Searcher(db, languages, counter=counter, semantic=semantic)
-        assembler = Assembler(store, searcher, budget, languages, counter)
-        bootstrap = Bootstrap(db, clock, counter)
-        readings = Readings(store, languages, clock, zone_of=given.zone_of)
-        return cls(
-            clock=clock,
-            ids=ids,
-            languages=languages,
-            counter=counter,
-            db=db,
-            store=store,
-            checkpoints=checkpoints,
-            hydrator=hydrator,
-            semantic=semantic,
-            searcher=searcher,
-            promoter=promoter,
-            recorder=recorder,
-            assembler=assembler,
-            compactor=_compactor(store, readings, given),
-            readings=readings,
-            bootstrap=bootstrap,
-            forgetter=Forgetter(
-                db,
-                recorder,
-                checkpoints,
-                bootstrap,
-                hydrator.fold,
-                readings,
-                clock,
-                files=database_files(db.path),
-                caches=[assembler.clear_cache, searcher.clear_cache],
-                erase=given.erase,
-            ),
-            session_gap_ms=round(given.session_gap_s * 1000),
-        )
 
     async def _recover(self, applied: tuple[str, ...]) -> None:
         """Mark what was interrupted, bring back what only a checkpoint remembers (P8), and empty the write-ahead log.
@@ -355,16 +273,19 @@ class ConversationMemory:
         text: str,
         *,
         user_id: int | None = None,
+        dedupe_key: str | None = None,
         third_party: bool = False,
         time_zone: str = "UTC",
         reserved_tokens: int = 0,
     ) -> PendingTurn:
         """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
 
-        Nothing is stored but a session that begins; what you `record` counts. `third_party` marks text that the user
-        forwarded or quoted: it is never promoted. `reserved_tokens` is what your instructions and tools take.
-        Raises `StorageUnavailable`.
+        Nothing is stored but a session that begins; what you `record` counts. With a `dedupe_key` (your id of the
+        message) a message is answered once: what was answered before has its turn in `recorded`. `third_party` marks
+        text that the user forwarded or quoted: it is never promoted. `reserved_tokens` is what your instructions and
+        tools take. Raises `StorageUnavailable`.
         """
+        recorded = await self.store.turn_answering(dedupe_key) if dedupe_key else None
         state = await self._session(conversation_id, user_id)
         state = await self.compactor.compact_if_due(state, self.assembler.history, self.recorder.edit)
         packet = await self.assembler.packet(
@@ -376,9 +297,12 @@ class ConversationMemory:
             state=state,
             packet=packet,
             turn_id=self.ids.new("t"),
-            exchange={"user_id": user_id, "third_party": third_party},
+            user_id=user_id,
+            third_party=third_party,
+            dedupe_key=dedupe_key,
             recorder=self.recorder,
             clock=self.clock,
+            recorded=recorded,
         )
 
     async def _session(self, conversation_id: str, user_id: int | None) -> SessionState:
@@ -388,70 +312,81 @@ class ConversationMemory:
             return current
         return await self.recorder.open_session(conversation_id, user_id, choice)
 
+    # --- sessions ---------------------------------------------------------------------------------------------------
 
-# --- pure -----------------------------------------------------------------------------------------------------------
+    async def fresh(self, conversation_id: str, *, user_id: int | None = None) -> SessionState:
+        """Start anew: nothing said before reaches the model, until `resume`. Raises `StorageUnavailable`."""
+        return await self.recorder.open_session(conversation_id, user_id, "fresh")
 
+    async def sessions(self, conversation_id: str, *, limit: int = 10) -> list[SessionRow]:
+        """Return the sessions of a conversation that hold turns, the latest first. Raises `StorageUnavailable`."""
+        return await self.store.sessions(conversation_id, limit=limit)
 
-def places(where: str | os.PathLike[str], checkpoints: Path | None = None) -> tuple[Path, Path]:
-    """Return the database file and the folder of checkpoints for a folder or an address.
+    async def resume(self, conversation_id: str, session_id: str) -> SessionState:
+        """Make an earlier session the one that goes on. Raises `UnknownSession`, `StorageUnavailable`."""
+        return await self.recorder.switch(conversation_id, session_id)
 
-    Raises `ValueError` for an address of another kind than `sqlite:///path`.
-    """
-    text = os.fspath(where)
-    scheme, found, rest = text.partition("://")
-    if not found:
-        folder = Path(text).absolute()
-        return folder / DATABASE, checkpoints or folder / CHECKPOINTS
-    if scheme != "sqlite" or len(rest) < 2 or not rest.startswith("/"):  # noqa: PLR2004 - a slash and a name
-        raise ValueError(f"a memory opens in a folder or at sqlite:///path/to/file.db, not at {scheme}://…")
-    path = Path(rest[1:]).absolute()
-    return path, checkpoints or path.with_name(CHECKPOINTS)
+    # --- what is known ----------------------------------------------------------------------------------------------
 
+    async def search(self, conversation_id: str, text: str, *, limit: int = 12) -> list[RetrievedItem]:
+        """Return older turns and memories that bear on the text, best first. Raises `StorageUnavailable`."""
+        return await self.searcher.search(Query(conversation_id, text, limit=limit, now_ms=self.clock.now_ms()))
 
-# --- small things ---------------------------------------------------------------------------------------------------
+    async def promote(self, conversation_id: str) -> list[Memory]:
+        """Pass the last turns through the gate to long-term memory now, and return what is remembered.
 
+        It also happens by itself, behind the replies. Raises `StorageUnavailable`.
+        """
+        state = await self.recorder.current(conversation_id)
+        if state:
+            await self.promoter.promote(state, await self.recorder.recent_turns(state.session_id))
+        return await self.memories(conversation_id)
 
-def lock_path(database: Path) -> Path:
-    """Return the file that the one process that works on a database holds locked (P9)."""
-    return database.with_name(database.name + ".lock")
+    async def memories(self, conversation_id: str, *, user_id: int | None = None, limit: int = 100) -> list[Memory]:
+        """Return what is remembered beyond a session, the latest first; with `user_id` what that person said."""
+        rows = await self.db.read(
+            "memories_remembered", conversation_id=conversation_id, user_id=user_id, limit=limit, offset=0
+        )
+        return [read_memory_row(row) for row in rows]
 
+    async def loops(self, conversation_id: str) -> tuple[OpenLoop, ...]:
+        """Return what is unfinished in the present session, in the order of opening. Raises `StorageUnavailable`."""
+        state = await self.recorder.current(conversation_id)
+        return live_loops(state) if state else ()
 
-def _locked(database: Path) -> FileLock:
-    lock = FileLock(lock_path(database), timeout=0)
-    try:
-        database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise Locked(f"another process works on {database} (its lock is held); stop that one first") from None
-    except OSError as exc:  # after Timeout, which is one
-        raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
-    return lock
+    async def end_loop(self, conversation_id: str, loop_id: str, status: LoopStatus = "done") -> tuple[OpenLoop, ...]:
+        """Close a loop of the present session (done, dropped, …) and return what is left.
 
+        Raises `KeyError` when there is no such loop, `StorageUnavailable`.
+        """
+        state = await self.recorder.current(conversation_id)
+        if state is None:
+            raise KeyError(loop_id)
+        now_ms = self.clock.now_ms()
+        return live_loops(
+            await self.recorder.edit(state.session_id, lambda now: close_loop(now, loop_id, status, now_ms))
+        )
 
-def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
-    """Return what is told of each stored turn, behind the reply."""
+    async def receipt(self, conversation_id: str) -> tuple[TierReceipt, ...]:
+        """Return what the model was given for the last answer of the present session, tier by tier; () for none."""
+        session_id = await self.store.current_session_id(conversation_id)
+        found = await self.store.context_snapshots(session_id, limit=1) if session_id else []
+        return (
+            tuple(TierReceipt.model_validate(each) for each in orjson.loads(found[0]["receipts_json"])) if found else ()
+        )
 
-    async def notice(state: SessionState, turns: Sequence[ConversationTurn]) -> None:
-        try:
-            if promoter:
-                await promoter.notice(state, turns)
-        finally:
-            semantic.wake()
+    # --- whose it is ------------------------------------------------------------------------------------------------
 
-    return notice
+    async def forget(self, request: ForgetRequest) -> Forgotten:
+        """Forget turns, memories, sessions or everything of a conversation, in every row, index, file and cache (P13).
 
+        `forgetter.prove` looks into the raw files afterwards. Raises `StorageUnavailable` with no row changed.
+        """
+        return await self.forgetter.forget(request)
 
-def _compactor(store: Store, readings: Readings, given: _Given) -> Compactor:
-    return Compactor(
-        store,
-        budget=given.budget,
-        languages=given.languages,
-        counter=given.counter,
-        clock=given.clock,
-        ids=given.ids,
-        write_summary=given.write_summary,
-        read_first=readings.catch_up_session,
-    )
+    async def export(self, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
+        """Return all that is kept about a conversation as JSON values; with `user_id` what that person said."""
+        return await gather(self.db, self.clock, conversation_id, user_id=user_id)
 
 
 def _no_embedder() -> None:

@@ -123,6 +123,10 @@ WHERE session_id = :session_id AND seq = :seq;
 -- One turn by its id.
 SELECT * FROM conversation_turns WHERE turn_id = :turn_id;
 
+-- name: turn_answering
+-- What was answered already is not answered again (P2, P4).
+SELECT * FROM conversation_turns WHERE dedupe_key = :dedupe_key;
+
 -- name: last_turns
 -- The newest turns of a session; the caller turns them round.
 SELECT * FROM conversation_turns WHERE session_id = :session_id ORDER BY seq DESC LIMIT :limit;

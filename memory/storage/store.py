@@ -382,6 +382,11 @@ class Store:
         row = await self.db.read_one("get_turn", turn_id=turn_id)
         return read_turn_row(row).turn if row else None
 
+    async def turn_answering(self, dedupe_key: str) -> ConversationTurn | None:
+        """Return the turn that answers what this key names, None when nothing did yet."""
+        row = await self.db.read_one("turn_answering", dedupe_key=dedupe_key)
+        return read_turn_row(row).turn if row else None
+
     async def count_turns(self, session_id: str) -> tuple[int, int]:
         """Return how many turns the log holds for a session, and its last seq (0 for none)."""
         row = await self.db.read_one("count_turns", session_id=session_id)

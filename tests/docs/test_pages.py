@@ -179,24 +179,6 @@ def test_the_changelog_has_a_place_for_what_comes():
 # --- examples -------------------------------------------------------------------------------------------------------
 
 
-def test_the_library_example_prints_what_the_page_says(tmp_path):
-    """The Python blocks are one program; it runs in an empty folder and prints the block of text."""
-    text = text_of(LIBRARY_PAGE)
-    program = "\n".join(blocks(text, "python"))
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-    assert done.stderr == ""
-    assert done.stdout == blocks(text, "text")[0]
-
-
 @pytest.mark.acceptance
 def test_the_tutorial_reads_as_it_says(tmp_path):
     """Each block of talk, piped into `chat`, comes out as it stands there; times of day differ."""

@@ -1,0 +1,66 @@
+# What type checkers see of the public names; a test compares it with `__init__.py`.
+
+from memory.context.budget import Budget
+from memory.context.compactor import SummaryWriter
+from memory.errors import (
+    CheckpointError,
+    Conflict,
+    ContinuityError,
+    Locked,
+    SchemaMismatch,
+    StorageError,
+    StorageUnavailable,
+    UnknownSession,
+    UnsafeSettings,
+)
+from memory.opening import ConversationMemory, Found, PendingTurn
+from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgotten, Proof
+from memory.search.embeddings import Embedder
+from memory.storage.extension import Erasure, Extension
+from memory.types import (
+    ConversationContextPacket,
+    ConversationTurn,
+    Memory,
+    OpenLoop,
+    RetrievedItem,
+    SessionState,
+    TierReceipt,
+    ToolCall,
+)
+
+__all__ = [
+    "Budget",
+    "CheckpointError",
+    "Clock",
+    "Conflict",
+    "ContinuityError",
+    "ConversationContextPacket",
+    "ConversationMemory",
+    "ConversationTurn",
+    "Embedder",
+    "Erasure",
+    "Extension",
+    "ForgetCounts",
+    "ForgetRequest",
+    "Forgotten",
+    "Found",
+    "Ids",
+    "Locked",
+    "Memory",
+    "OpenLoop",
+    "PendingTurn",
+    "Proof",
+    "RetrievedItem",
+    "SchemaMismatch",
+    "SessionState",
+    "Statement",
+    "StorageError",
+    "StorageUnavailable",
+    "SummaryWriter",
+    "TierReceipt",
+    "TokenCounter",
+    "ToolCall",
+    "UnknownSession",
+    "UnsafeSettings",
+]

@@ -1,0 +1,158 @@
+"""The parts of a memory over one database, and how they are joined: here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from memory.context.assembler import Assembler
+from memory.context.budget import Budget
+from memory.context.compactor import Compactor, SummaryWriter
+from memory.continuity.bootstrap import Bootstrap
+from memory.language.languages import Languages
+from memory.longterm.promoter import Promoter
+from memory.notes.readings import Readings, ZoneOf
+from memory.notes.store import ask_to_read
+from memory.ports import Clock, Ids, TokenCounter
+from memory.privacy.forget import Forgetter, database_files
+from memory.search.embeddings import Embedder
+from memory.search.searcher import Searcher, index_turn
+from memory.search.semantic import Semantic
+from memory.sessions.hydrator import Hydrator
+from memory.sessions.recorder import Promote, Recorder
+from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.extension import Erase
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store
+from memory.types import ConversationTurn, SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What an opening was given, defaults filled in."""
+
+    clock: Clock
+    ids: Ids
+    languages: Languages
+    counter: TokenCounter
+    budget: Budget
+    write_summary: SummaryWriter | None
+    embedder: Callable[[], Embedder | None]
+    promoting: bool
+    zone_of: ZoneOf
+    session_gap_s: float
+    max_live_sessions: int
+    erase: tuple[Erase, ...]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Parts:
+    """What a memory is made of; each part has its own promises."""
+
+    clock: Clock
+    ids: Ids
+    languages: Languages
+    counter: TokenCounter
+    db: SqliteDatabase
+    store: Store
+    checkpoints: CheckpointFiles
+    hydrator: Hydrator
+    semantic: Semantic
+    searcher: Searcher
+    promoter: Promoter
+    recorder: Recorder
+    assembler: Assembler
+    compactor: Compactor
+    readings: Readings
+    bootstrap: Bootstrap
+    forgetter: Forgetter
+    session_gap_ms: int
+
+    @classmethod
+    def join(cls, db: SqliteDatabase, checkpoints: CheckpointFiles, given: Given) -> Self:
+        """Return everything that works on this database, joined."""
+        clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
+        store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
+        hydrator = Hydrator(
+            store,
+            checkpoints,
+            languages,
+            counter,
+            clock,
+            summary_max_tokens=budget.summary_tokens,
+            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages), ask_to_read(turn)),
+        )
+        recorder = Recorder(
+            store,
+            hydrator,
+            checkpoints,
+            languages,
+            counter,
+            clock,
+            ids,
+            promote=promoter.promote if given.promoting else None,
+            notice=_notice(promoter if given.promoting else None, semantic),
+            max_live=given.max_live_sessions,
+        )
+        searcher = Searcher(db, languages, counter=counter, semantic=semantic)
+        assembler = Assembler(store, searcher, budget, languages, counter)
+        bootstrap = Bootstrap(db, clock, counter)
+        readings = Readings(store, languages, clock, zone_of=given.zone_of)
+        return cls(
+            clock=clock,
+            ids=ids,
+            languages=languages,
+            counter=counter,
+            db=db,
+            store=store,
+            checkpoints=checkpoints,
+            hydrator=hydrator,
+            semantic=semantic,
+            searcher=searcher,
+            promoter=promoter,
+            recorder=recorder,
+            assembler=assembler,
+            compactor=_compactor(store, readings, given),
+            readings=readings,
+            bootstrap=bootstrap,
+            forgetter=Forgetter(
+                db,
+                recorder,
+                checkpoints,
+                bootstrap,
+                hydrator.fold,
+                readings,
+                clock,
+                files=database_files(db.path),
+                caches=[assembler.clear_cache, searcher.clear_cache],
+                erase=given.erase,
+            ),
+            session_gap_ms=round(given.session_gap_s * 1000),
+        )
+
+
+def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
+    """Return what is told of each stored turn, behind the reply."""
+
+    async def notice(state: SessionState, turns: Sequence[ConversationTurn]) -> None:
+        try:
+            if promoter:
+                await promoter.notice(state, turns)
+        finally:
+            semantic.wake()
+
+    return notice
+
+
+def _compactor(store: Store, readings: Readings, given: Given) -> Compactor:
+    return Compactor(
+        store,
+        budget=given.budget,
+        languages=given.languages,
+        counter=given.counter,
+        clock=given.clock,
+        ids=given.ids,
+        write_summary=given.write_summary,
+        read_first=readings.catch_up_session,
+    )
