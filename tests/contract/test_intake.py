@@ -84,7 +84,7 @@ async def test_a_stranger_is_handed_on_and_not_stored(house):
     await house.intake.take(update(user_id=666))
 
     assert [envelope.user_id for envelope in house.strangers] == [666]
-    assert await house.db.read("inbox_counts") == []
+    assert await house.db.read("ops_inbox") == []
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ async def test_what_a_stranger_sends_leaves_no_byte_whatever_its_shape(house, fi
     """The gate comes before anything that looks closer: no row, also not for what cannot be read (P14)."""
     await house.intake.take(update(user_id=666, **fields))
 
-    assert await house.db.read("inbox_counts") == []
+    assert await house.db.read("ops_inbox") == []
     assert house.delivered == []
 
 
@@ -179,7 +179,7 @@ async def test_a_webhook_body_that_is_no_update_is_malformed(house, body):
     with pytest.raises(Malformed):
         await house.intake.take_body(body)
 
-    assert await house.db.read("inbox_counts") == []
+    assert await house.db.read("ops_inbox") == []
 
 
 async def test_a_body_nested_deeper_than_any_update_is_passed_over(house):
@@ -198,5 +198,5 @@ async def test_a_finished_update_keeps_no_text(house):
     await house.inbox.claim([found], "t_1")
     await house.db.write(house.inbox.done(found))
 
-    assert "secret" not in json.dumps([dict(row) for row in await house.db.read("inbox_counts")])
+    assert "secret" not in json.dumps([dict(row) for row in await house.db.read("ops_inbox")])
     assert await house.inbox.unfinished(ME) == []
