@@ -4,17 +4,8 @@ One utterance becomes one `ConversationTurn` with one side filled: of an assista
 user's. (A turn of the bot has both sides, but the index holds each side as a message of its own and the evidence of the
 data sets is single messages.) A chat between people is a group chat whose members' first names are known.
 
-Reached without any model on LoCoMo's development half (five conversations, 997 questions), with
-`python -m benchmarks.quality --data FOLDER`:
-
-recall @5 / @10 / @20: 73.9 / 81.4 / 86.2 (FTS5 with porter stems: 54.5 / 63.2 / 70.0); inside 2,000 / 3,000 tokens:
-90.8 / 92.7 (76.9 / 79.3). The weights lie on a plateau: of 337 random settings half reach 72.6 @5 and 91.0 inside 2,000
-tokens, and the setting that is best on four conversations gives 73.8 and 90.9 on the fifth, averaged over all five.
-With one speaker turned into an assistant of long answers (60 to 300 words of similar talk around each message, names
-turned into "I" and "you"), the same weights give 69.6 @5 and 81.3 inside 2,000 tokens (plain BM25: 56.4 and 65.5).
-
-With the extra `semantic` (`benchmarks.quality.plugins:semantic_retriever`): 76.3 / 83.2 / 88.4 and 92.3 / 94.3,
-the same run without it: 73.9 / 81.4 / 86.2 and 90.4 / 92.2.
+The figures reached are in `docs/explanation/search.md`; `query.shown` measures what the
+bot shows: passages, not messages.
 """
 
 from __future__ import annotations
@@ -32,6 +23,7 @@ from typing import Any
 
 import dateparser
 
+from memory.context.tokens import TiktokenCounter
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search import embeddings
@@ -48,6 +40,7 @@ CONVERSATION = "tg:1:1:0"
 ASSISTANTS = {"assistant", "bot", "ai", "chatbot", "agent", "system", "model"}
 USERS = {"user", "human", "me"}
 DAY_MS = 86_400_000
+SHOWN = 100
 START_MS = 1_700_000_000_000
 
 
@@ -81,7 +74,7 @@ def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | 
     runner.run(db.write(*statements))
     semantic = Semantic(db, lambda: model)
     runner.run(_catch_up(semantic))
-    searcher = Searcher(db, languages, semantic=semantic)
+    searcher = Searcher(db, languages, counter=TiktokenCounter(), semantic=semantic)
     now_ms = stored[-1].created_at_ms + DAY_MS if stored else 0
 
     def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
@@ -89,6 +82,18 @@ def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | 
         del budget
         found = runner.run(searcher.order(Query(CONVERSATION, question, limit=k, now_ms=now_ms, names=names)))
         return [scored.message.ref for scored in found]
+
+    def shown(question: str, budget: int) -> list[str]:
+        """Return the ids of the turns that are found when their passages, as the bot shows them, fill a budget."""
+        items = runner.run(searcher.search(Query(CONVERSATION, question, limit=SHOWN, now_ms=now_ms, names=names)))
+        found = []
+        for item in items:
+            if item.tokens <= budget:
+                budget -= item.tokens
+                found.append(item.ref)
+        return found
+
+    query.shown = shown  # type: ignore[attr-defined]
 
     def close() -> None:
         runner.run(db.close())

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
-from math import log, log2
+from math import inf, log, log2
 from typing import NamedTuple
 
 DAY_MS = 86_400_000
@@ -289,7 +289,7 @@ def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored
     by_key = {scored.message.key: scored for scored in ranked}
     near = [by_key[key] for key in nearest if key in by_key]
     order = list({s.message.key: s for pair in zip_longest(near, ranked) for s in pair if s}.values())
-    least = 0.0
+    least = -inf
     raised = []
     for scored in reversed(order):
         missing = max(0.0, least - scored.score)

@@ -47,7 +47,7 @@ from memory.search.terms import (
 )
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
-SHORTLIST = 70
+SHORTLIST = 40
 """At most so many documents are looked at with their neighbours, fewer for a short answer."""
 SHORTLIST_LEAST = 20
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
@@ -57,9 +57,9 @@ AROUND = 2
 AROUND_MOST = 40
 LOOKED_AT = 120
 """About half so many turns are looked at in all."""
-HITS = 700
+HITS = 150
 """The rarest terms are looked up until they stand in so many turns."""
-HITS_OF_SIDE = 1_500
+HITS_OF_SIDE = 1_000
 """The others only on the side that the question is about, until they stand in so many turns."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""

@@ -295,6 +295,18 @@ async def test_what_is_far_behind_the_best_is_left_out(store, desk):
     assert [item.ref for item in packet.retrieved] == ["m_1"]
 
 
+async def test_the_best_stays_when_nothing_fits_well(store, desk):
+    """Scores may be below nothing, as of a long answer that is all there is; the best of them is shown."""
+    best, far = (
+        found("m_1", "s_0", "the boat is red").model_copy(update={"score": -1.0}),
+        found("m_2", "s_0", "something else").model_copy(update={"score": -1.8}),
+    )
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store, FixedSearcher(best, far)).packet(state, "what colour is it?", now_ms=NOW_MS)
+
+    assert [item.ref for item in packet.retrieved] == ["m_1"]
+
+
 async def test_nothing_of_other_sessions_reaches_a_fresh_one(store, desk):
     """/fresh: no tier, no memory, no bootstrap (DESIGN section 9)."""
     loop = OpenLoop(

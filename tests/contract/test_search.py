@@ -153,6 +153,17 @@ async def test_indexing_again_changes_nothing(say, db, searcher, languages):
     assert refs(await searcher.search(Query(HERE, "harbour"))) == ["t_1"]
 
 
+async def test_what_a_person_says_comes_with_the_passage_that_answers_it(say, searcher):
+    """A turn found by the person's words shows of the long answer what bears on the question too."""
+    filler = " ".join(f"filler{n}" for n in range(500))
+    await say(make_turn(user_text="Who is my pilot?", assistant_text=f"{filler} your pilot is called Ines {filler}"))
+
+    (found,) = await searcher.search(Query(HERE, "what was my pilot called?"))
+
+    assert found.text.startswith("User: Who is my pilot?")
+    assert "called Ines" in found.text
+
+
 async def test_long_answer_is_shown_by_its_passage(say, searcher):
     """Of a long message the part that fits is shown, with marks where it was cut."""
     filler = " ".join(f"filler{n}" for n in range(500))

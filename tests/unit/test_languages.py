@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.language.languages import Languages
+from memory.language.languages import Languages, _Library
 
 LANGUAGES = Languages.load()
 CUES = set(LANGUAGES.get("en").cues)
@@ -70,3 +70,20 @@ def test_a_text_in_a_language_without_data_is_not_taken_for_english():
 def test_a_region_is_left_out_of_the_code():
     """Telegram's `pt-br` is Portuguese."""
     assert LANGUAGES.get("pt-BR").code == "pt"
+
+
+def test_nobody_waits_for_the_library_while_it_is_loaded():
+    """While one thread loads the library the others do without it: the loop is never held for a second."""
+    library = _Library()
+    with library._loading:
+        assert library.guess("een tekst die in een andere taal is geschreven") is None
+    library.load()
+
+    assert library.guess("een tekst die in een andere taal is geschreven") == "nl"
+
+
+def test_only_the_beginning_of_a_text_has_a_vote():
+    """A pasted book costs no more than a message."""
+    assert (
+        LANGUAGES.detect("Wo ist denn das Haus von dem du sprichst? " * 20 + "where is the house " * 9_000).code == "de"
+    )

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from threading import get_ident
 
 import orjson
 import pytest
@@ -441,3 +442,15 @@ async def test_a_restart_is_not_noticed(tmp_path):
         await memory.close()
 
     assert states[broken] == states[whole]
+
+
+async def test_a_long_turn_is_indexed_beside_the_loop(memory, session_id):
+    """What belongs to a pasted book is made in a thread; a usual turn is done on the spot."""
+    threads = []
+    hydrator = memory.recorder._hydrator
+    hydrator.derive = lambda _: threads.append(get_ident()) or ()
+
+    await memory.recorder.record(exchange(session_id, 1, user_text="short"), None)
+    await memory.recorder.record(exchange(session_id, 2, user_text="word " * 80_000), None)
+
+    assert threads[0] == get_ident() != threads[1]
