@@ -84,6 +84,10 @@ WHY_GARBAGE = "the language model sent something that I cannot read."
 WHY_REFUSED = "the language model refused the request; whoever runs me should check the key and the model's name."
 WHY_BUDGET = "today's budget for the language model is used up; it is renewed at midnight."
 TRY_AGAIN = "Try again"
+TOO_LONG = (
+    "That was a lot at once: I read the beginning and the end, {read} of {whole} characters. "
+    "If the middle matters, send it to me in smaller pieces."
+)
 STORAGE_REFUSED = "I couldn't save that, so I've left it undone. Your message is safe; nothing was lost."
 STORAGE_DOWN = "I can't save anything just now, so I can't answer. I'll do it as soon as I can; no need to write again."
 

@@ -100,6 +100,9 @@ class Settings(BaseSettings):
         300, ge=0, le=MAX_TOKENS, description="Summary of the session before."
     )
     continuity_context_tokens: int = Field(6150, ge=1, le=MAX_TOKENS, description="Hard cap over all tiers.")
+    continuity_message_tokens: int = Field(
+        4000, ge=100, le=MAX_TOKENS, description="A longer message loses its middle, and the person is told."
+    )
     continuity_max_history_messages: int = Field(80, ge=2, le=10_000, description="Messages, two per turn.")
     continuity_recency_window: int = Field(6, ge=2, le=10_000, description="Messages that compaction never touches.")
     continuity_tool_output_max_chars: int = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import structlog
@@ -22,7 +22,8 @@ from bot.people.personas import instructions_of
 from bot.people.spending import Spending, day_of, spent
 from bot.turns.services import Services
 from memory import faults
-from memory.ports import Statement
+from memory.context.transcript import clip_to_tokens
+from memory.ports import Statement, TokenCounter
 from memory.sessions.choice import choose
 from memory.sessions.recorder import Exchange
 from memory.types import ConversationTurn, SessionState
@@ -39,6 +40,29 @@ class Said:
 
     text: str
     third_party: bool = False
+    whole_chars: int = 0
+    """How long it was before its middle was left out; 0 when nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One turn to be made."""
+
+    batch: Sequence[Envelope]
+    turn_id: str
+    said: Said
+    effects: Sequence[Statement] = ()
+    """Committed with the end of the updates."""
+
+    @property
+    def target(self) -> Target:
+        return Target.of(self.batch[-1])
+
+
+def bounded(said: Said, max_tokens: int, counter: TokenCounter) -> Said:
+    """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
+    text = clip_to_tokens(said.text, max_tokens, counter, "the message")
+    return said if text == said.text else replace(said, text=text, whole_chars=len(said.text))
 
 
 class ContinuityGate(Protocol):
@@ -93,14 +117,14 @@ class Turns:
         `effects` are committed with the end of the updates, whatever that is. A crash before the gate is passed leaves
         them `claimed`; behind it they are parked, or as `_answer` says. Raises as `_answer` does.
         """
-        if said is not None or care(batch_text(batch)):  # nobody in distress waits for a tap on what to carry forward
-            await self._answer(batch, turn_id, said or _said(batch), effects)
+        if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
+            await self._answer(_Work(batch, turn_id, said or self._said(batch), effects))
             return
         state = await self._session(batch)
         for together, each_id in await self.door.enter(batch, turn_id, state):
-            await self._answer(together, each_id, _said(together), effects)
+            await self._answer(_Work(together, each_id, self._said(together), effects))
 
-    async def _answer(self, batch: Sequence[Envelope], turn_id: str, said: Said, effects: Sequence[Statement]) -> None:
+    async def _answer(self, work: _Work) -> None:
         """Answer these updates as one turn (`on_turn`).
 
         What a crash leaves behind, line by line:
@@ -111,7 +135,7 @@ class Turns:
         Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
-        target = Target.of(batch[-1])
+        batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
             state = await self._session(batch)
             with self._services.meters.timed("packet"):
@@ -124,10 +148,17 @@ class Turns:
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 self._keep(turn_id, ask, outcome)
-                await self._commit(batch, ask, outcome, live, effects)
+                await self._commit(work, ask, outcome, live)
                 del self._unstored[turn_id]
             else:
-                await self._no_answer(batch, turn_id, outcome, live, effects)
+                await self._no_answer(work, outcome, live)
+
+    def _said(self, batch: Sequence[Envelope]) -> Said:
+        """Return what these messages say together, as much of it as one turn takes in."""
+        third_party = any(envelope.third_party for envelope in batch)
+        settings = self._services.settings
+        max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
+        return bounded(Said(batch_text(batch), third_party=third_party), max_tokens, self._services.counter)
 
     def _keep(self, turn_id: str, ask: Ask, answer: Answer) -> None:
         self._unstored[turn_id] = (ask, answer)
@@ -201,16 +232,9 @@ class Turns:
             self._stopped.discard(key)
             task.cancel()
 
-    async def _commit(
-        self,
-        batch: Sequence[Envelope],
-        ask: Ask,
-        answer: Answer,
-        live: LiveAnswer | LocalAnswer,
-        effects: Sequence[Statement],
-    ) -> None:
+    async def _commit(self, work: _Work, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
-        services = self._services
+        services, batch = self._services, work.batch
         message = Message(
             answer.text,
             markdown=True,
@@ -219,7 +243,7 @@ class Turns:
             edits_message_id=live.message_id,
             buttons=answer.buttons,
         )
-        ends = [*effects, *(services.inbox.done(envelope) for envelope in batch)]
+        ends = [*work.effects, *(services.inbox.done(envelope) for envelope in batch)]
         tokens = answer.input_tokens + answer.output_tokens
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
@@ -230,7 +254,8 @@ class Turns:
             return stored
 
         with services.meters.timed("commit"):
-            turn = await services.committer.say(Target.of(batch[-1]), [message], store, turn_id=ask.turn_id)
+            messages = [message, *_notices(work.said)]
+            turn = await services.committer.say(work.target, messages, store, turn_id=ask.turn_id)
         if answer.job_refs:
             services.jobs.look()
         self.answered += 1
@@ -245,17 +270,11 @@ class Turns:
             update_ids=[envelope.update_id for envelope in batch],
         )
 
-    async def _no_answer(
-        self,
-        batch: Sequence[Envelope],
-        turn_id: str,
-        reason: NoAnswer | None,
-        live: LiveAnswer | LocalAnswer,
-        effects: Sequence[Statement],
-    ) -> None:
+    async def _no_answer(self, work: _Work, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
+        batch, turn_id = work.batch, work.turn_id
         if reason is None:
             message = Message(replies.STOPPED, edits_message_id=live.message_id)
-            await self._services.committer.done(batch, [message], *effects, turn_id=turn_id)
+            await self._services.committer.done(batch, [message], *work.effects, turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
         message = Message(
@@ -266,8 +285,12 @@ class Turns:
         await self._services.committer.parked(batch, [message], reason.reason, turn_id)
 
 
-def _said(batch: Sequence[Envelope]) -> Said:
-    return Said(batch_text(batch), third_party=any(envelope.third_party for envelope in batch))
+def _notices(said: Said) -> list[Message]:
+    """Return what the person has to know besides the answer."""
+    if not said.whole_chars:
+        return []
+    text = replies.TOO_LONG.format(read=f"{len(said.text):,}", whole=f"{said.whole_chars:,}")
+    return [Message(text)]
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:
