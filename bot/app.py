@@ -17,7 +17,7 @@ from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 from telegram.request import HTTPXRequest
 
 from bot import replies
-from bot.answers.choose import make_responder
+from bot.answers.choose import make_responder, reading_model, summary_writer
 from bot.answers.remind_first import RemindFirst
 from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
@@ -49,6 +49,7 @@ from bot.meters import Meters
 from bot.ops.workspace import Workspace
 from bot.people.choices import People
 from bot.people.personas import Personas
+from bot.people.spending import ReadingPurse, Spending
 from bot.reminders.scheduler import Jobs
 from bot.settings import TELEGRAM_URL, Settings
 from bot.tables import BOT_TABLES
@@ -179,13 +180,18 @@ class App:
             ids=self.ids,
             budget=settings.budget(),
             session_gap_s=settings.session_gap_ms / 1000,
+            write_summary=summary_writer(settings),
             zone_of=self._zone_of,
+            notes_model=reading_model(settings),
             extensions=[BOT_TABLES],
             exclusive=False,
             background=False,
         )
         self.db = self.memory.db
         self.people = People(self.db, self.clock, settings.continuity_timezone)
+        self.memory.readings.purse = ReadingPurse(
+            Spending(self.db, settings.continuity_daily_tokens_per_user), self.clock, self._zone_of
+        )
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
         self.inbox = Inbox(self.db, self.clock, self.boot_id)

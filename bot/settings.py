@@ -47,6 +47,9 @@ class Settings(BaseSettings):
 
     continuity_model: str = Field("offline", description="offline, or provider:name, e.g. openai:gpt-5-mini.")
     continuity_summary_model: str | None = Field(None, description="A cheap model for summaries; empty = no model.")
+    continuity_memory_model: str | None = Field(
+        None, description="Reads for memory behind the replies; empty = the chat model, off = rules."
+    )
     continuity_model_timeout_s: float = Field(
         60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."
     )

@@ -23,6 +23,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import read_memory_row
+from memory.notes.drafts import ModelReader
 from memory.notes.readings import ZoneOf, utc
 from memory.parts import Given, Parts
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -160,6 +161,7 @@ class ConversationMemory(Parts):
         embedder: Callable[[], Embedder | None] | None = load_embedder,
         promoting: bool = True,
         zone_of: ZoneOf = utc,
+        notes_model: ModelReader | None = None,
         session_gap_s: float = SESSION_GAP_S,
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
@@ -172,8 +174,9 @@ class ConversationMemory(Parts):
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), whether facts are kept beyond their session (`promoting`), and by whose clock a
-        day is meant (`zone_of`). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
+        installed; None = words alone), whether facts are kept beyond their session (`promoting`), by whose clock a
+        day is meant (`zone_of`), and whether a model reads sessions behind the replies (`notes_model`: checked by code;
+        None = rules alone). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
         the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
         the replies in a task (else call `run`); `read_only` does none of these.
 
@@ -201,6 +204,7 @@ class ConversationMemory(Parts):
                 embedder=embedder or _no_embedder,
                 promoting=promoting,
                 zone_of=zone_of,
+                notes_model=notes_model,
                 session_gap_s=session_gap_s,
                 max_live_sessions=max_live_sessions,
                 erase=tuple(each.erase for each in extensions if each.erase),

@@ -12,6 +12,7 @@ from memory.context.compactor import Compactor, SummaryWriter
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
+from memory.notes.drafts import ModelReader
 from memory.notes.readings import Readings, ZoneOf
 from memory.notes.store import ask_to_read
 from memory.ports import Clock, Ids, TokenCounter
@@ -41,6 +42,7 @@ class Given:
     embedder: Callable[[], Embedder | None]
     promoting: bool
     zone_of: ZoneOf
+    notes_model: ModelReader | None
     session_gap_s: float
     max_live_sessions: int
     erase: tuple[Erase, ...]
@@ -98,7 +100,7 @@ class Parts:
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         assembler = Assembler(store, searcher, budget, languages, counter)
         bootstrap = Bootstrap(db, clock, counter)
-        readings = Readings(store, languages, clock, zone_of=given.zone_of)
+        readings = Readings(store, languages, clock, zone_of=given.zone_of, by_model=given.notes_model, ids=ids)
         return cls(
             clock=clock,
             ids=ids,

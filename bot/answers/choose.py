@@ -8,12 +8,14 @@ from bot.answers.responder import Responder
 from bot.settings import Settings
 from memory.context.compactor import SummaryWriter
 from memory.language.languages import Languages
+from memory.notes.drafts import ModelReader
 from memory.ports import Database
 from memory.search.searcher import Searcher
 from memory.storage.store import Store
 from memory.types import ConversationTurn
 
 OFFLINE = "offline"
+OFF = "off"
 
 
 def make_responder(
@@ -29,6 +31,16 @@ def make_responder(
 
     tools = Tools(db, searcher, languages, settings.continuity_tool_output_max_chars)
     return ModelResponder(settings.continuity_model, tools, timeout_s=settings.continuity_model_timeout_s)
+
+
+def reading_model(settings: Settings) -> ModelReader | None:
+    """Return the model that keeps session notes; None for the rules (`off`, or no model that answers)."""
+    name = settings.continuity_memory_model or settings.continuity_model
+    if name in {OFF, OFFLINE} or settings.continuity_model == OFFLINE:
+        return None
+    from bot.answers.reading import ReadingModel  # noqa: PLC0415 - only with a model
+
+    return ReadingModel(name)
 
 
 def summary_writer(settings: Settings) -> SummaryWriter | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from memory.ports import Database, Statement
+from memory.ports import Clock, Database, Statement
 
 
 def day_of(now_ms: int, zone: str) -> str:
@@ -18,6 +19,26 @@ def spent(user_id: int | None, day: str, tokens: int) -> list[Statement]:
     if user_id is None or not tokens:
         return []
     return [Statement("usage_add", {"user_id": user_id, "day": day, "tokens": tokens})]
+
+
+class ReadingPurse:
+    """Books what reading behind the replies costs to the person who spoke (`memory.notes.readings.Purse`)."""
+
+    def __init__(self, spending: Spending, clock: Clock, zone_of: Callable[[int | None], Awaitable[str]]) -> None:
+        self._spending = spending
+        self._clock = clock
+        self._zone_of = zone_of
+
+    async def may_spend(self, user_id: int | None) -> bool:
+        """Return whether something of the person's budget for today is left. Raises `StorageUnavailable`."""
+        return not await self._spending.used_up(user_id, await self._today(user_id))
+
+    async def booked(self, user_id: int | None, tokens: int) -> list[Statement]:
+        """Return what writes the tokens down for today."""
+        return spent(user_id, await self._today(user_id), tokens)
+
+    async def _today(self, user_id: int | None) -> str:
+        return day_of(self._clock.now_ms(), await self._zone_of(user_id))
 
 
 class Spending:

@@ -14,7 +14,8 @@ ON CONFLICT (session_id) DO UPDATE SET
 SELECT r.session_id, r.conversation_id, r.user_id, r.last_seq, r.due_at_ms, r.attempts
 FROM readings r LEFT JOIN session_notes n ON n.session_id = r.session_id
 WHERE r.due_at_ms <= :now_ms
-    OR r.last_seq - COALESCE(CASE WHEN :by_model = 1 THEN n.model_seq ELSE n.read_through_seq END, 0) >= :unread_turns
+    OR (r.attempts = 0
+        AND r.last_seq - COALESCE(CASE WHEN :by_model = 1 THEN n.model_seq ELSE n.read_through_seq END, 0) >= :unread_turns)
 ORDER BY r.due_at_ms, r.session_id LIMIT :limit;
 
 -- name: readings_here
@@ -45,7 +46,7 @@ UPDATE readings SET due_at_ms = :due_at_ms WHERE session_id = :session_id;
 DELETE FROM readings WHERE session_id = :session_id AND last_seq <= :through_seq;
 
 -- name: renew_reading
--- A turn came while the model was reading: that is a new reading.
+-- The model answered; what is left to be read is a new reading.
 UPDATE readings SET attempts = 0 WHERE session_id = :session_id;
 
 -- name: insert_notes
@@ -122,3 +123,8 @@ DELETE FROM readings WHERE session_id = :session_id;
 -- name: erase_model_readings
 -- No text, but what they cost belongs to the session.
 DELETE FROM model_readings WHERE session_id = :session_id;
+
+-- name: model_readings_of_session
+-- For operators: each reading of a session by a model.
+SELECT reading_id, model, from_seq, through_seq, kept, dropped_json, error, input_tokens, output_tokens, at_ms
+FROM model_readings WHERE session_id = :session_id ORDER BY at_ms, reading_id;

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Protocol
 from weakref import WeakValueDictionary
 
+from memory.clock import RandomIds
 from memory.errors import Conflict, StorageUnavailable
 from memory.faults import point
 from memory.language.languages import Languages
-from memory.notes.requests import BEFORE_TURNS, CHUNK_TURNS, carried, request_of, unread
+from memory.notes.drafts import Drafting, ModelReader
+from memory.notes.keep import keep
+from memory.notes.requests import BEFORE_TURNS, CHUNK_TURNS, carried, ended_between, request_of, unread
 from memory.notes.rules import read_by_rules
-from memory.notes.store import NotesStore, StoredNotes, WaitingReading, end_reading, put_notes
+from memory.notes.store import (
+    NotesStore,
+    ReadingOutcome,
+    StoredNotes,
+    WaitingReading,
+    claim_reading,
+    end_reading,
+    log_model_reading,
+    postpone_reading,
+    put_notes,
+    renew_reading,
+)
 from memory.notes.types import ReadByRules, ReadingRequest, SessionNotes
-from memory.ports import Clock
+from memory.ports import Clock, Ids, Statement
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store
 from memory.types import ConversationTurn
@@ -23,11 +39,31 @@ from memory.types import ConversationTurn
 UNREAD_TURNS = 20
 """A session with so many unread turns is read without waiting for quiet."""
 LOOK_EVERY_S = 5.0
+MODEL_LIMIT_S = 60.0
+"""A model that has not answered by then is not waited for."""
+MODEL_ATTEMPTS = 2
+RETRY_AFTER_MS = 600_000
+MODELS_AT_ONCE = 2
+SHARE_OF_TALK = 0.25
+"""Reading by a model takes at most this share of the tokens that the conversation itself took in the last week."""
+SHARE_OF_MS = 7 * 86_400_000
 
 ZoneOf = Callable[[int | None], Awaitable[str]]
 """The IANA time zone by which somebody lives."""
 
 log = logging.getLogger(__name__)
+
+
+class Purse(Protocol):
+    """Who pays for reading by a model."""
+
+    async def may_spend(self, user_id: int | None) -> bool:
+        """Return whether this person's budget for the day has something left."""
+        ...
+
+    async def booked(self, user_id: int | None, tokens: int) -> Sequence[Statement]:
+        """Return what writes the tokens down, to be committed with the notes."""
+        ...
 
 
 async def utc(_: int | None) -> str:
@@ -40,6 +76,9 @@ class Readings:
 
     A row waits from the transaction of the turn until that of its notes. So a process that dies at any step does the
     reading again, and what was stored is never read twice. Rules run in a thread: they take milliseconds a turn.
+
+    With a model (`by_model`) the rules only stand in until it has answered: their notes are shown meanwhile, and stay
+    when it fails twice, is too dear, or the person's budget is used up. It is asked at most twice for the same turns.
     """
 
     def __init__(
@@ -50,6 +89,10 @@ class Readings:
         *,
         by_rules: ReadByRules = read_by_rules,
         zone_of: ZoneOf = utc,
+        by_model: ModelReader | None = None,
+        purse: Purse | None = None,
+        ids: Ids | None = None,
+        model_limit_s: float = MODEL_LIMIT_S,
     ) -> None:
         self.notes = NotesStore(store.db)
         self._store = store
@@ -57,6 +100,13 @@ class Readings:
         self._clock = clock
         self._by_rules = by_rules
         self._zone_of = zone_of
+        self._by_model = by_model
+        self.purse = purse
+        """Who pays for the model; nobody asks when it is None."""
+        self._ids = ids or RandomIds()
+        self._model_limit_s = model_limit_s
+        self._asking = asyncio.Semaphore(MODELS_AT_ONCE)
+        self._forgotten: Counter[str] = Counter()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self) -> None:
@@ -72,9 +122,11 @@ class Readings:
 
     async def read_due(self) -> int:
         """Read the sessions that are due now, at most 20, and return how many. Raises `StorageUnavailable`."""
-        due = await self.notes.due(self._clock.now_ms(), UNREAD_TURNS, by_model=False)
+        due = await self.notes.due(self._clock.now_ms(), UNREAD_TURNS, by_model=self._by_model is not None)
         for waiting in due:
             await self._read_session(waiting)
+        if self._by_model is not None:
+            await asyncio.gather(*(self._ask_model(self._by_model, waiting) for waiting in due))
         return len(due)
 
     async def catch_up(self, conversation_id: str) -> None:
@@ -95,7 +147,11 @@ class Readings:
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
-        """Keep readings from a conversation, for whoever takes turns away (P13)."""
+        """Keep readings from a conversation, for whoever takes turns away (P13).
+
+        What a model is reading just now is not kept when it answers: it is asked anew about what is left.
+        """
+        self._forgotten[conversation_id] += 1
         async with self._one(conversation_id):
             yield
 
@@ -114,7 +170,7 @@ class Readings:
             raise ValueError("there are no turns to read")
         return carried(notes, old) if old else notes
 
-    # --- inside -----------------------------------------------------------------------------------------------------
+    # --- by rules ---------------------------------------------------------------------------------------------------
 
     async def _read_session(self, waiting: WaitingReading) -> None:
         """Read all unread turns of a session by rules and store the notes, twenty turns at a time.
@@ -124,25 +180,135 @@ class Readings:
         """
         async with self._one(waiting.conversation_id):
             try:
-                if not await self._store_rules(waiting):  # it was read before, or its last turns are gone
+                read = await self._store_rules(waiting)
+                if not read and self._by_model is None:  # it was read before, or its last turns are gone
                     await self._store.db.write(end_reading(waiting.session_id, waiting.last_seq))
             except Conflict as exc:  # a choice made by hand, or something forgotten by another process: next time
                 log.debug("session %s is read again: %s", waiting.session_id, exc)
 
     async def _store_rules(self, waiting: WaitingReading) -> bool:
         """Return whether there was anything to read."""
-        stored = before = await self.notes.load(waiting.session_id)
+        stored = at_first = await self.notes.load(waiting.session_id)
         others: list[SessionNotes] | None = None
         while turns := await self._unread_turns(stored):
             others = await self._others(waiting) if others is None else others
-            notes = await self._read(await self._request(turns, await self._before(turns[0]), stored.notes, others))
+            before = await self._before(turns[0])
+            notes = await self._read(await self._request(turns, before, stored.notes, others))
             point("reading_done")
-            await self._store.db.write(
-                put_notes(stored, notes, stored.by_model, turns[-1]), end_reading(waiting.session_id, turns[-1].seq)
-            )
+            ends = [] if self._by_model else [end_reading(waiting.session_id, turns[-1].seq)]
+            await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends)
             point("reading_stored")
             stored = StoredNotes(stored.session_id, notes, stored.by_model, stored.version + 1)
-        return stored is not before
+        return stored is not at_first
+
+    # --- with a model -----------------------------------------------------------------------------------------------
+
+    async def _ask_model(self, model: ModelReader, waiting: WaitingReading) -> None:
+        """Have a session read by the model as far as it can be paid for, twenty turns at a time.
+
+        What a crash leaves behind: after the claim an attempt that is counted, the model is asked once more at the
+        next start; after the answer the same, it was in memory only; after the transaction the notes, what they cost,
+        and the row only if turns are left.
+        """
+        async with self._asking:
+            while await self._read_by_model(model, waiting):
+                pass
+
+    async def _read_by_model(self, model: ModelReader, waiting: WaitingReading) -> bool:
+        """Have the next turns read; False when that is all, or all for now."""
+        forgotten = self._forgotten[waiting.conversation_id]
+        stored = await self.notes.load(waiting.session_id)
+        seq = stored.by_model.read_through_seq if stored.by_model else 0
+        turns = await self._store.turns_after(waiting.session_id, seq, limit=CHUNK_TURNS)
+        if not turns:
+            await self._store.db.write(end_reading(waiting.session_id, max(seq, waiting.last_seq)))
+            return False
+        before, others = await self._before(turns[0]), await self._others(waiting)
+        request = await self._request(turns, before, stored.by_model, others)
+        if not (await self._is_affordable(model, waiting, request) and await self._claimed(waiting)):
+            await self._store.db.write(end_reading(waiting.session_id, waiting.last_seq))
+            return False
+        point("model_reading_claimed")
+        drafting = await self._draft(model, request)
+        if drafting is None:
+            return False
+        point("model_reading_answered")
+        async with self._one(waiting.conversation_id):
+            gone = self._forgotten[waiting.conversation_id] != forgotten
+            await self._keep(model, waiting, request, drafting, at_first=None if gone else stored)
+        return True
+
+    async def _claimed(self, waiting: WaitingReading) -> bool:
+        """Count an attempt; False when the model was asked often enough: the rules' notes stay."""
+        try:
+            await self._store.db.write(claim_reading(waiting.session_id, MODEL_ATTEMPTS))
+        except Conflict:
+            return False
+        return True
+
+    async def _draft(self, model: ModelReader, request: ReadingRequest) -> Drafting | None:
+        """Return what the model answered; None when it failed, which is logged, and tried once more later."""
+        try:
+            async with asyncio.timeout(self._model_limit_s):
+                return await model(request)
+        except Exception as exc:  # noqa: BLE001 - whatever is wrong with a model, the rules' notes stand
+            log.warning("session %s was not read by the model: %s", request.session_id, type(exc).__name__)
+            failed = ReadingOutcome(error=type(exc).__name__)
+            await self._store.db.write(
+                postpone_reading(request.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
+                log_model_reading(self._ids.new("r"), request, model.name, failed),
+            )
+            return None
+
+    async def _keep(
+        self,
+        model: ModelReader,
+        waiting: WaitingReading,
+        request: ReadingRequest,
+        drafting: Drafting,
+        *,
+        at_first: StoredNotes | None,
+    ) -> None:
+        """Store what may be believed of the draft with what it cost.
+
+        `at_first` is what was stored when the model was asked; None when turns were forgotten since: then only the
+        cost is stored.
+        """
+        tokens = drafting.input_tokens + drafting.output_tokens
+        paid = await self.purse.booked(waiting.user_id, tokens) if self.purse else ()
+        if at_first is None:
+            await self._store.db.write(*paid, renew_reading(waiting.session_id))
+            return
+        by_rules = await self._read(request)
+        kept = await asyncio.to_thread(keep, drafting.draft, request, by_rules, self._languages, model.name)
+        outcome = ReadingOutcome(kept.kept, kept.dropped, "", drafting.input_tokens, drafting.output_tokens)
+        record = log_model_reading(self._ids.new("r"), request, model.name, outcome)
+        for last_try in (False, True):
+            stored = await self.notes.load(waiting.session_id)
+            notes = ended_between(kept.notes, at_first.notes, stored.notes)
+            try:
+                await self._store.db.write(
+                    put_notes(stored, notes, notes, request.turns[-1]),
+                    record,
+                    renew_reading(waiting.session_id),
+                    end_reading(waiting.session_id, notes.read_through_seq),
+                    *paid,
+                )
+                break
+            except Conflict:  # a choice by hand came between
+                if last_try:
+                    raise
+        point("model_reading_stored")
+        await self._store_rules(waiting)
+
+    async def _is_affordable(self, model: ModelReader, waiting: WaitingReading, request: ReadingRequest) -> bool:
+        """Return whether reading stays under its share of what the talk of the last days cost, and in the budget."""
+        if self.purse and not await self.purse.may_spend(waiting.user_id):
+            return False
+        talk, reading = await self.notes.spent(waiting.conversation_id, request.now_ms - SHARE_OF_MS)
+        return reading + model.estimate(request) <= talk * SHARE_OF_TALK
+
+    # --- inside -----------------------------------------------------------------------------------------------------
 
     async def _unread_turns(self, stored: StoredNotes) -> list[ConversationTurn]:
         seq = stored.notes.read_through_seq if stored.notes else 0

@@ -67,6 +67,16 @@ def texts_of(notes: SessionNotes) -> tuple[str, ...]:
     return tuple(filter(None, (notes.title, notes.standing, *(item.text for item in items))))
 
 
+def ended_between(new: SessionNotes, before: SessionNotes | None, now: SessionNotes | None) -> SessionNotes:
+    """Return new notes in which nothing is open that was ended by hand between two moments, while they were made."""
+    if before is None or now is None:
+        return new
+    were_open = {matter.matter_id for matter in before.matters if matter.status == "open"}
+    ended = {m.matter_id: m.status for m in now.matters if m.status != "open" and m.matter_id in were_open}
+    matters = (m.model_copy(update={"status": ended.get(m.matter_id, m.status)}) for m in new.matters)
+    return new.model_copy(update={"matters": tuple(matters)})
+
+
 def carried(new: SessionNotes, old: SessionNotes) -> SessionNotes:
     """Return notes that were read anew with what was ended by hand in the old ones: it does not open again.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from memory.errors import Conflict, UnknownSession
-from memory.notes.types import SessionNotes
+from memory.notes.types import ReadingRequest, SessionNotes
 from memory.ports import Database, Row, Statement
 from memory.types import ConversationTurn
 
@@ -42,6 +43,18 @@ class WaitingReading:
     last_seq: int
     due_at_ms: int
     attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOutcome:
+    """What came of asking a model."""
+
+    kept: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    error: str = ""
+    """The kind of failure, "" when it answered."""
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -94,6 +107,40 @@ def rewrite_notes(stored: StoredNotes, notes: SessionNotes, last: ConversationTu
 def end_reading(session_id: str, through_seq: int) -> Statement:
     """Return the end of a reading; a turn that came meanwhile waits on."""
     return Statement("end_reading", {"session_id": session_id, "through_seq": through_seq})
+
+
+def claim_reading(session_id: str, max_attempts: int) -> Statement:
+    """Count an attempt before a model is asked; `Conflict` when there were enough, or when nothing waits any more."""
+    return Statement("claim_reading", {"session_id": session_id, "max_attempts": max_attempts}, expect=1)
+
+
+def postpone_reading(session_id: str, due_at_ms: int) -> Statement:
+    """Let a model be asked again later."""
+    return Statement("postpone_reading", {"session_id": session_id, "due_at_ms": due_at_ms})
+
+
+def renew_reading(session_id: str) -> Statement:
+    """Begin to count anew for the turns that are left."""
+    return Statement("renew_reading", {"session_id": session_id})
+
+
+def log_model_reading(reading_id: str, request: ReadingRequest, model: str, outcome: ReadingOutcome) -> Statement:
+    """Return the record of what asking a model cost and brought; it holds no text."""
+    params = {
+        "reading_id": reading_id,
+        "session_id": request.session_id,
+        "conversation_id": request.conversation_id,
+        "model": model,
+        "from_seq": request.turns[0].seq,
+        "through_seq": request.turns[-1].seq,
+        "kept": outcome.kept,
+        "dropped_json": json.dumps(outcome.dropped, sort_keys=True),
+        "error": outcome.error,
+        "input_tokens": outcome.input_tokens,
+        "output_tokens": outcome.output_tokens,
+        "at_ms": request.now_ms,
+    }
+    return Statement("insert_model_reading", params)
 
 
 def erase_session(session_id: str) -> list[Statement]:
@@ -186,6 +233,13 @@ class NotesStore:
         """Return the sessions of a conversation with turns that stand in no notes yet, the oldest first."""
         rows = await self._db.read("readings_here", conversation_id=conversation_id)
         return [WaitingReading(**row) for row in rows]
+
+    async def spent(self, conversation_id: str, since_ms: int) -> tuple[int, int]:
+        """Return the tokens that the model took since then to talk, and to read what was said."""
+        here = {"conversation_id": conversation_id, "since_ms": since_ms}
+        talk = await self._db.read_one("spent_on_talk", **here)
+        reading = await self._db.read_one("spent_on_reading", **here)
+        return (talk["tokens"] if talk else 0, reading["tokens"] if reading else 0)
 
     async def waiting(self, now_ms: int) -> int:
         """Return how many readings are due."""

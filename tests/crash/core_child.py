@@ -3,6 +3,7 @@
     python core_child.py FOLDER writes            acknowledge single database writes for ever
     python core_child.py FOLDER errors            make five database writes, telling of each how it went
     python core_child.py FOLDER readings          record turns and have them read, from wherever the last life ended
+    python core_child.py FOLDER model             the same with a model that reads, said line by line when it is asked
     python core_child.py FOLDER turns COUNT       survey, adopt, then record turns until the session has COUNT
 
 Prints one line per acknowledgement, and `end` when it came through.
@@ -15,8 +16,9 @@ from pathlib import Path
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes.drafts import Draft, Drafting, DraftMatter
 from memory.notes.readings import Readings
-from memory.notes.store import ask_to_read
+from memory.notes.store import QUIET_MS, ask_to_read
 from memory.sessions.recorder import Exchange
 from memory.storage.store import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
@@ -81,11 +83,25 @@ async def turns(folder, count):
     say("end")
 
 
-async def readings(folder):
+class Model:
+    """Reads every session the same way."""
+
+    name = "scripted:1"
+
+    def estimate(self, _request):
+        return 100
+
+    async def __call__(self, request):
+        say(f"asked {request.turns[-1].seq}")
+        matters = [DraftMatter(kind="task", text="Call the plumber", turns=[1])] if request.turns[0].seq == 1 else []
+        return Drafting(Draft(matters=matters), 90, 10)
+
+
+async def readings(folder, model=None):
     memory = await start_memory(folder)
     memory.hydrator.derive = lambda turn: (ask_to_read(turn),)
     languages = Languages.load()
-    reader = Readings(memory.store, languages, memory.clock)
+    reader = Readings(memory.store, languages, memory.clock, by_model=model)
     state = await memory.recorder.current(CONVERSATION)
     if state is None:
         state = await memory.recorder.open_session(CONVERSATION, 7, "first")
@@ -99,20 +115,32 @@ async def readings(folder):
                     user_id=7,
                     user_text=text,
                     assistant_text="I see.",
-                    created_at_ms=START_MS + number,
+                    created_at_ms=START_MS + number - 2 * QUIET_MS,
+                    input_tokens=10_000,
                 ),
                 None,
             )
         await reader.catch_up(CONVERSATION)
+        await reader.read_due()
     notes = await reader.notes.of_session(state.session_id)
     say(notes.model_dump_json())
     await memory.close()
     say("end")
 
 
+async def by_model(folder):
+    await readings(folder, Model())
+
+
 def live(place, what, count="0"):
     """Do one of these in a folder until the end, or until somebody kills it."""
-    jobs = {"writes": writes, "errors": errors, "readings": readings, "turns": partial(turns, count=int(count))}
+    jobs = {
+        "writes": writes,
+        "errors": errors,
+        "readings": readings,
+        "model": by_model,
+        "turns": partial(turns, count=int(count)),
+    }
     asyncio.run(jobs[what](Path(place)))
 
 

@@ -1,0 +1,269 @@
+"""A model behind the reply: the rules stand in, its answer is checked, paid for, and asked for at most twice."""
+
+import asyncio
+import json
+
+import pytest
+
+from memory.language.languages import Languages
+from memory.notes.drafts import Draft, Drafting, DraftMatter, DraftNote
+from memory.notes.readings import RETRY_AFTER_MS, Readings
+from memory.notes.store import QUIET_MS, ask_to_read
+from memory.ports import Statement
+from memory.testing import make_exchange, open_memory
+
+HERE = "tg:1:1:0"
+LANGUAGES = Languages.load()
+SURGERY = "My mother has her knee surgery on Friday at 8, I'm worried."
+PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
+WORDED = "Mother has her knee surgery on Friday"
+
+
+class Scripted:
+    """A model that answers what it was told to, or fails; it keeps what it was asked."""
+
+    name = "scripted:1"
+
+    def __init__(self, *answers, price=500):
+        self.answers = list(answers)
+        self.requests = []
+        self.price = price
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    def estimate(self, _request):
+        return self.price
+
+    async def __call__(self, request):
+        self.requests.append(request)
+        self.asked.set()
+        await self.may_answer.wait()
+        answer = self.answers.pop(0) if self.answers else Draft()
+        if isinstance(answer, Exception):
+            raise answer
+        return Drafting(answer, self.price - 100, 100)
+
+
+class Purse:
+    def __init__(self, *, full=True):
+        self.full = full
+        self.paid = []
+
+    async def may_spend(self, _user_id):
+        return self.full
+
+    async def booked(self, user_id, tokens):
+        self.paid.append((user_id, tokens))
+        return [Statement("hasten_reading", {"session_id": "", "at_ms": 0})]
+
+
+RIGHT = Draft(
+    title="Knee surgery of mother",
+    standing="Mother has her knee surgery on Friday.",
+    standing_turns=[1],
+    matters=[
+        DraftMatter(kind="event", text=WORDED, turns=[1], due="2023-11-17", importance=1.0),
+        DraftMatter(kind="event", text="Gustav has his knee surgery on Friday", turns=[1]),
+    ],
+    lasting=[DraftNote(kind="relationship", text="Worried about mother", turns=[1])],
+)
+
+
+@pytest.fixture
+async def memory(tmp_path):
+    async with open_memory(tmp_path) as opened:
+        opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
+        yield opened
+
+
+@pytest.fixture
+def readings_with(memory):
+    def made(model, **options):
+        options = {"purse": Purse()} | options
+        return Readings(memory.store, LANGUAGES, memory.clock, by_model=model, **options)
+
+    return made
+
+
+@pytest.fixture
+def say(memory):
+    numbers = iter(range(1, 10_000))
+
+    async def said(*texts, tokens=4000, session=None):
+        session = session or await memory.recorder.current(HERE) or await memory.recorder.open_session(HERE, 7, "first")
+        for text in texts:
+            fields = {"session_id": session.session_id, "conversation_id": HERE, "user_text": text}
+            fields |= {"created_at_ms": memory.clock.now_ms(), "input_tokens": tokens, "model": "scripted:1"}
+            await memory.recorder.record(make_exchange(next(numbers), **fields), None)
+        return session.session_id
+
+    return said
+
+
+async def logged(memory, session_id):
+    rows = await memory.db.read("model_readings_of_session", session_id=session_id)
+    return [(row["error"], row["kept"], json.loads(row["dropped_json"])) for row in rows]
+
+
+async def test_the_models_notes_take_the_place_of_the_rules(memory, readings_with, say):
+    """What was said is kept in the model's words with its day; what it made up is dropped, counted and paid for."""
+    model, purse = Scripted(RIGHT), Purse()
+    readings = readings_with(model, purse=purse)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+
+    notes = await readings.notes.of_session(session_id)
+    assert notes.reader == "scripted:1"
+    assert [matter.text for matter in notes.matters] == [WORDED]
+    assert notes.matters[0].due_at_ms is not None
+    assert notes.title == "Knee surgery of mother"
+    assert purse.paid == [(7, 500)]
+    assert await logged(memory, session_id) == [("", 2, {"name": 1})]
+    assert await readings.notes.waiting(memory.clock.now_ms()) == 0
+
+
+async def test_the_rules_stand_in_until_the_model_has_answered(memory, readings_with, say):
+    """Somebody who looks meanwhile sees the rules' notes at once; the answer comes behind."""
+    model = Scripted(RIGHT)
+    model.may_answer.clear()
+    readings = readings_with(model)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(readings.read_due())
+    await model.asked.wait()
+
+    await readings.catch_up(HERE)
+    assert (await readings.notes.of_session(session_id)).reader == "rules"
+    model.may_answer.set()
+    await reading
+    assert (await readings.notes.of_session(session_id)).reader == "scripted:1"
+
+
+async def test_turns_that_come_while_the_model_reads_are_read_too(memory, readings_with, say):
+    """By rules at once and by the model next time, upon what it noted before."""
+    model = Scripted(RIGHT, Draft())
+    model.may_answer.clear()
+    readings = readings_with(model)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(readings.read_due())
+    await model.asked.wait()
+    await say(PLUMBER)
+    model.may_answer.set()
+    await reading
+
+    texts = " / ".join(matter.text for matter in (await readings.notes.of_session(session_id)).matters)
+    assert WORDED in texts
+    assert "plumber" in texts
+    assert [[turn.seq for turn in request.turns] for request in model.requests] == [[1], [2]]
+    assert model.requests[1].notes.matters[0].text == WORDED
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("overloaded"), TimeoutError()])
+async def test_a_model_that_fails_is_asked_once_more_later_and_then_no_more(memory, readings_with, say, failure):
+    """The rules' notes stand meanwhile and afterwards; each failure is on record without any text."""
+    model = Scripted(failure, failure, failure)
+    readings = readings_with(model)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    await readings.read_due()
+    assert len(model.requests) == 1
+    assert (await readings.notes.of_session(session_id)).reader == "rules"
+    for _ in range(3):
+        memory.clock.advance(ms=RETRY_AFTER_MS)
+        await readings.read_due()
+
+    assert len(model.requests) == 2
+    assert [error for error, *_ in await logged(memory, session_id)] == [type(failure).__name__] * 2
+
+
+async def test_a_model_that_hangs_is_not_waited_for(memory, readings_with, say):
+    """After its limit it has failed."""
+    model = Scripted(RIGHT)
+    model.may_answer.clear()
+    readings = readings_with(model, model_limit_s=0.01)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+
+    assert (await readings.notes.of_session(session_id)).reader == "rules"
+    assert [error for error, *_ in await logged(memory, session_id)] == ["TimeoutError"]
+
+
+async def test_reading_never_costs_more_than_a_quarter_of_the_talk(memory, readings_with, say):
+    """Talk that was cheap is read by rules until there was enough of it; then everything unread is caught up."""
+    model = Scripted(RIGHT)
+    readings = readings_with(model)
+    session_id = await say(SURGERY, tokens=1000)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    assert model.requests == []
+    assert (await readings.notes.of_session(session_id)).read_through_seq == 1
+
+    await say(PLUMBER, tokens=1000)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    assert [[turn.seq for turn in request.turns] for request in model.requests] == [[1, 2]]
+    talk, reading = await readings.notes.spent(HERE, 0)
+    assert reading <= talk / 4
+
+
+async def test_a_budget_that_is_used_up_leaves_it_to_the_rules(memory, readings_with, say):
+    """Nobody is asked, and nothing waits on."""
+    model = Scripted(RIGHT)
+    readings = readings_with(model, purse=Purse(full=False))
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+
+    assert model.requests == []
+    assert await readings.notes.waiting(memory.clock.now_ms()) == 0
+
+
+async def test_an_answer_about_turns_that_were_forgotten_meanwhile_is_not_kept(memory, readings_with, say):
+    """It is paid for, and the model is asked anew about what is there now."""
+    model = Scripted(RIGHT, Draft())
+    model.may_answer.clear()
+    purse = Purse()
+    readings = readings_with(model, purse=purse)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(readings.read_due())
+    await model.asked.wait()
+    async with readings.alone(HERE):
+        pass
+    model.may_answer.set()
+    await reading
+
+    assert len(model.requests) == 2
+    assert (await readings.notes.of_session(session_id)).lasting == ()
+    assert len(purse.paid) == 2
+
+
+async def test_a_choice_by_hand_while_the_model_reads_is_kept(memory, readings_with, say):
+    """What was ended with a button is not opened again by an answer that did not know of it."""
+    again = DraftMatter(kind="event", text="Mother has her knee surgery on Friday at 8", turns=[1], continues=1)
+    model = Scripted(RIGHT, Draft(matters=[again]))
+    readings = readings_with(model)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    model.may_answer.clear()
+    model.asked.clear()
+    await say("The knee surgery is at 8, I hear.")
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(readings.read_due())
+    await model.asked.wait()
+
+    def ended(notes):
+        done = [matter.model_copy(update={"status": "settled"}) for matter in notes.matters]
+        return notes.model_copy(update={"matters": tuple(done)})
+
+    await readings.notes.change(session_id, ended)
+    model.may_answer.set()
+    await reading
+
+    assert {matter.status for matter in (await readings.notes.of_session(session_id)).matters} == {"settled"}
