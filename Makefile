@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup run test check soak bench bench-quality lock clean
+.PHONY: help setup run chat test check soak bench bench-quality lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -19,8 +19,11 @@ $(STAMP): pyproject.toml requirements.lock
 
 setup: $(STAMP) ## make .venv with the locked versions
 
-run: setup ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else in this terminal
+run: setup ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a messenger in the browser
 	@$(BIN)/python -m bot start
+
+chat: setup ## talk to the bot in this terminal, without a token
+	@$(BIN)/python -m bot chat
 
 test: setup ## run all tests (under 10 minutes on 2 cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -153,21 +154,37 @@ def chat(
     raise typer.Exit(code)
 
 
+@app.command()
+def play(
+    folder: Annotated[Path, typer.Option(help="Where the conversations are kept.")] = Path(".playground"),
+    port: Annotated[int, typer.Option(help="Where the page is; another one when it is taken.")] = 8600,
+) -> None:
+    """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
+    load_settings()
+    from bot.playground.browser import play as run_play  # noqa: PLC0415 - as above
+
+    asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
+
+
 @app.command(hidden=True)
 def start() -> None:
-    """Do what `make run` promises: the Telegram bot with a token, the terminal without one."""
+    """Do what `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe."""
     settings = load_settings()
     if settings.telegram_bot_token is not None:
         run()
         return
-    console.print(f"No TELEGRAM_BOT_TOKEN: talking here. For Telegram, {TOKEN_HINT}.", style="dim", highlight=False)
+    console.print(f"No TELEGRAM_BOT_TOKEN: try it here. For Telegram, {TOKEN_HINT}.", style="dim", highlight=False)
     if settings.continuity_model == "offline":
         console.print(
             f"No language model: the offline concierge answers. For a model, {MODEL_HINT}.",
             style="dim",
             highlight=False,
         )
-    chat(Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground")))
+    folder = Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground"))
+    if sys.stdin.isatty():
+        play(folder)
+    else:
+        chat(folder)
 
 
 # --- look -----------------------------------------------------------------------------------------------------------

@@ -56,6 +56,7 @@ class LoopbackBotApi:
         state_path: Path | None = None,
         validate: Validate | None = None,
         now_s: Callable[[], float] = time.time,
+        add_routes: Callable[[web.Application], None] | None = None,
     ) -> None:
         self.token = token
         self.world = World(token, username=username, privacy=privacy)
@@ -70,6 +71,7 @@ class LoopbackBotApi:
         self.port = 0
         self._validate = validate
         self._now_s = now_s
+        self._add_routes = add_routes
         self._state = _StateFile(state_path, self.world, self.updates) if state_path else None
         if state_path:
             self.updates.next_id = _fresh_update_id(now_s())
@@ -93,6 +95,8 @@ class LoopbackBotApi:
         app.router.add_route("*", "/bot{token}/{method}", self._handle)
         app.router.add_get("/file/bot{token}/documents/{file_id}", self._download)
         Control(self).add_routes(app)
+        if self._add_routes:
+            self._add_routes(app)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", port).start()

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.logs import set_up
+from bot.playground.moved_clock import MovedClock, follow
 from bot.playground.terminal import PLAYGROUND_USER_ID
 from bot.playground.terminal import chat as converse
 from bot.settings import Settings
@@ -39,14 +40,18 @@ def chat(settings: Settings, folder: Path) -> int:
     """Talk until the person leaves; return the exit code. Raises StartError."""
     set_up("ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    clock = MovedClock(folder / "clock")
 
     @contextlib.asynccontextmanager
     async def application(api_url: str, token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-        app = App(playground_settings(settings, folder, api_url, token), limits=CHAT_LIMITS)
+        app = App(playground_settings(settings, folder, api_url, token), limits=CHAT_LIMITS, clock=clock)
         await app.start()
+        follower = asyncio.create_task(follow(clock, app.jobs.look))
         try:
             yield app.settled
         finally:
+            follower.cancel()
+            await asyncio.gather(follower, return_exceptions=True)
             await app.stop()
 
-    return asyncio.run(converse(application, folder, model=settings.continuity_model))
+    return asyncio.run(converse(application, folder, model=settings.continuity_model, clock=clock))

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prompt_toolkit.patch_stdout import patch_stdout
@@ -22,6 +23,7 @@ from rich.markup import escape
 
 from bot.playground.feed import QUIT, News, news, pressed
 from bot.playground.lines import typed_lines
+from bot.playground.moved_clock import MovedClock, skipped_ms
 from bot.playground.prompt import Prompt
 from bot.playground.screen import Screen
 from bot.playground.server import LoopbackBotApi
@@ -48,7 +50,7 @@ def header(model: str) -> list[str]:
         "The same bot as on Telegram, on this machine alone. It remembers you.",
         f"Model: [bold]{escape(model)}[/] · another: CONTINUITY_MODEL=openai:<name> and its key",
         "Telegram: a token from @BotFather, then TELEGRAM_BOT_TOKEN=<token> make run",
-        "[dim]Number: press button · Tab: commands · Alt-Enter: new line · Ctrl-D: leave[/]",
+        "[dim]/skip 8h: move the clock · Number: press button · Tab: commands · Alt-Enter: new line · Ctrl-D: leave[/]",
     ]
 
 
@@ -58,6 +60,7 @@ async def chat(
     *,
     model: str = "offline",
     console: Console | None = None,
+    clock: MovedClock | None = None,
 ) -> int:
     """Run the server, start the application against it and talk until the person leaves; return the exit code.
 
@@ -66,9 +69,10 @@ async def chat(
     The messages, their ids and downloaded files stay in `state_dir`.
     """
     screen = Screen(console or Console())
-    async with LoopbackBotApi(state_path=state_dir / "playground.json") as api:
+    clock = clock or MovedClock(state_dir / "clock")
+    async with LoopbackBotApi(state_path=state_dir / "playground.json", now_s=lambda: clock.now_ms() / 1000) as api:
         api.people.world.user(PLAYGROUND_USER_ID, first_name="you")
-        follower = Follower(api, screen, state_dir / "downloads")
+        follower = Follower(api, screen, state_dir / "downloads", clock)
         if sys.stdin.isatty() and screen.console.is_terminal:
             screen.header(header(model))
             screen.earlier(follower.view.lines[-_EARLIER_LINES:])
@@ -87,6 +91,7 @@ class Follower:
     api: LoopbackBotApi
     screen: Screen
     downloads: Path
+    clock: MovedClock
     view: View = field(init=False)
     _pending: deque[Callable[[], None]] = field(default_factory=deque)
     _held: dict[int, News] = field(default_factory=dict)
@@ -96,7 +101,13 @@ class Follower:
         self.view = self.api.view(PLAYGROUND_USER_ID)
 
     def send(self, typed: str) -> list[int]:
-        """Send a text or press a button; return the ids of the updates that the bot gets."""
+        """Send a text, press a button or move the clock; return the ids of the updates that the bot gets."""
+        ahead_ms = skipped_ms(typed)
+        if ahead_ms is not None:
+            self.clock.move(ahead_ms)
+            now = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC)
+            self.screen.note(f"the clock says {now:%a %d %b, %H:%M} UTC now")
+            return []
         button = pressed(typed, self.api.view(PLAYGROUND_USER_ID).lines)
         first = self.api.updates.next_id
         if button is None:

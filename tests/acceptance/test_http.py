@@ -86,7 +86,7 @@ async def test_a_stored_answer_outlives_the_process(served):
 
 async def test_a_message_that_failed_is_tried_again_with_its_key(served, model):
     """When the model is down the client is told so; the same key, later, is answered."""
-    _, client = await served(continuity_model_timeout_s=1)
+    _, client = await served()
     model.plant("server_error", times=None)
     down = await say(client, "hello", session_id="shop", key="k1")
     model.heal()

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from bot.playground import terminal
 from bot.playground.lines import typed_lines
+from bot.playground.moved_clock import MovedClock
 from bot.playground.server import LoopbackBotApi
 from bot.playground.terminal import PLAYGROUND_USER_ID, chat
 
@@ -117,7 +118,7 @@ async def typed(tmp_path):
         async with LoopbackBotApi(state_path=tmp_path / "p.json") as api, echo_application(api.url, api.token):
             api.world.user(PLAYGROUND_USER_ID, first_name="you")
             screen = terminal.Screen(Console(file=out, force_terminal=True, no_color=True, width=60, height=20))
-            follower = terminal.Follower(api, screen, tmp_path)
+            follower = terminal.Follower(api, screen, tmp_path, MovedClock(tmp_path / "clock"))
             talking = asyncio.create_task(terminal._converse(follower))
 
             async def leave():

@@ -1,0 +1,113 @@
+"""Keeps the playground's bot running: starts it, kills it when asked, starts it again and tells what it found."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.ops.status import report_in_words
+
+RESTART_AFTER_S = 1.2
+"""Long enough to be seen."""
+MAX_QUICK_DEATHS = 3
+
+
+def free_port() -> int:
+    """Return a port on 127.0.0.1 that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+class Keeper:
+    """One child process after another on the same data. `changed` is called whenever `state` or `note` is new."""
+
+    def __init__(self, env: dict[str, str], clock_path: Path, log_path: Path, changed: Callable[[], None]) -> None:
+        self.port = free_port()
+        self.token = os.urandom(16).hex()
+        self.state = "starting"
+        """starting, running, killed or failed."""
+        self.note = ""
+        """What the last start found, in words."""
+        self._env = {**env, "CONTINUITY_HTTP_PORT": str(self.port), "CONTINUITY_HTTP_TOKEN": self.token}
+        self._clock_path = clock_path
+        self._log_path = log_path
+        self._changed = changed
+        self._process: asyncio.subprocess.Process | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Begin to keep it running."""
+        self._task = asyncio.create_task(self._keep(), name="keeper")
+
+    async def end(self) -> None:
+        """Stop keeping it, and stop it in good order."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._stop()
+
+    def kill(self) -> None:
+        """Kill -9."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.send_signal(signal.SIGKILL)
+
+    async def _stop(self) -> None:
+        """Stop the child, kill it when that takes too long."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), 12)
+        except TimeoutError:
+            self.kill()
+            await self._process.wait()
+
+    def point_to(self, api_url: str) -> None:
+        """Tell the child where its Telegram is; call it before it starts."""
+        self._env["TELEGRAM_API_URL"] = api_url
+
+    def _say(self, state: str, note: str = "") -> None:
+        self.state, self.note = state, note
+        self._changed()
+
+    async def _keep(self) -> None:
+        quick_deaths = 0
+        while quick_deaths < MAX_QUICK_DEATHS:
+            self._say("starting", self.note)
+            began_s = asyncio.get_running_loop().time()
+            with self._log_path.open("ab") as log:
+                self._process = await asyncio.create_subprocess_exec(
+                    sys.executable, "-m", "bot.playground.child", str(self._clock_path),
+                    env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+                )  # fmt: skip
+            reading = asyncio.create_task(self._report())
+            code = await self._process.wait()
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+            came_up = self.state == "running"
+            quick = not came_up and asyncio.get_running_loop().time() - began_s < 10  # noqa: PLR2004 - seconds
+            quick_deaths = quick_deaths + 1 if quick else 0
+            self._say("killed", "killed -9" if code == -signal.SIGKILL else f"ended with {code}")
+            await asyncio.sleep(RESTART_AFTER_S)
+        self._say("failed", f"the bot doesn't start; see {self._log_path}")
+
+    async def _report(self) -> None:
+        """Wait until the child answers, then say what its start found."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", headers=headers) as client:
+            while True:
+                with contextlib.suppress(httpx.HTTPError, ValueError):
+                    report: dict[str, Any] = (await client.get("/health")).json()
+                    found = report_in_words(report.get("start", {}))
+                    self._say("running", ", ".join(found))
+                    return
+                await asyncio.sleep(0.1)

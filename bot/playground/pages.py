@@ -1,0 +1,220 @@
+"""The playground in the browser: a messenger page over the loopback Bot API, with the console of the bot beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+from aiohttp import web
+
+from bot.playground.keeper import Keeper
+from bot.playground.moved_clock import MovedClock
+from bot.playground.people import People
+from bot.playground.server import LoopbackBotApi
+from bot.playground.world import Chat
+
+YOU, ANA = 1_000_001, 1_000_002
+GROUP = "Flat"
+STATIC = Path(__file__).parent / "page"
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_POLL_S = 20.0
+_SHOWN_LINES = 200
+HOUR_MS = 3_600_000
+MAX_SKIP_HOURS = 24 * 60
+_HANDED_ON = ("content-type", "hx-request", "cookie")
+_PASSED_ON = ("content-type", "location", "cache-control", "hx-redirect", "set-cookie")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "img-src 'self' data:; form-action 'none'; base-uri 'none'"
+)
+
+Act = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class PlaygroundPages:
+    """The routes of the page. Only this machine reaches them; a request that another site sent is refused."""
+
+    def __init__(
+        self, api: LoopbackBotApi, keeper: Keeper, clock: MovedClock, reset: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._api = api
+        self._keeper = keeper
+        self._clock = clock
+        self._console = httpx.AsyncClient(timeout=30)
+        self._acts: dict[str, Act] = {
+            "say": self._say,
+            "press": self._press,
+            "skip": self._skip,
+            "kill": self._kill,
+            "reset": lambda _: reset(),
+        }
+
+    def add_routes(self, app: web.Application) -> None:
+        """Add the page, what it asks for, and the way to the console."""
+        app.router.add_get("/", self._page)
+        app.router.add_get("/play/{name}", self._static)
+        app.router.add_get("/play/state/{chat_id}", self._state)
+        app.router.add_post("/play/act/{what}", self._act)
+        app.router.add_route("*", "/console{rest:.*}", self._proxy)
+
+    async def close(self) -> None:
+        """Let go of the connections to the console."""
+        await self._console.aclose()
+
+    def people_at_start(self) -> None:
+        """Make up who is there: you, Ana, and a group of both; a second start finds them."""
+        self._api.world.user(YOU, first_name="You", username="you")
+        self._api.world.user(ANA, first_name="Ana", username="ana")
+        for user_id in (YOU, ANA):
+            self._api.world.private_chat(user_id)
+        if not any(chat.kind != "private" for chat in self._api.world.chats.values()):
+            self._api.people.opens_group(GROUP)
+
+    # --- the page ---------------------------------------------------------------------------------------------------
+
+    async def _page(self, _: web.Request) -> web.Response:
+        return _file("index.html")
+
+    async def _static(self, request: web.Request) -> web.Response:
+        return _file(request.match_info["name"])
+
+    async def _state(self, request: web.Request) -> web.Response:
+        """Return what the page shows, at once when `since` is old, else when something changed."""
+        since, chat_id = request.query.get("since", ""), _whole(request.match_info["chat_id"])
+        with suppress(TimeoutError):
+            await self._api.changes.until(lambda: str(self._api.changes.count) != since, _POLL_S)
+        view = self._api.view(chat_id)
+        return _json(
+            {
+                "version": str(self._api.changes.count),
+                "chats": [self._chat(chat) for chat in self._api.world.chats.values()],
+                "lines": [asdict(line) for line in view.lines[-_SHOWN_LINES:]],
+                "draft": view.draft,
+                "typing": view.is_typing,
+                "bot": {"state": self._keeper.state, "note": self._keeper.note},
+                "now_ms": self._clock.now_ms(),
+                "ahead_ms": self._clock.ahead_ms(),
+                "commands": next(iter(self._api.world.commands.values()), []),
+            }
+        )
+
+    def _chat(self, chat: Chat) -> dict[str, Any]:
+        lines = self._api.view(chat.chat_id).lines
+        title = chat.info.get("title") or chat.info["first_name"]
+        return {
+            "id": chat.chat_id,
+            "title": title,
+            "group": chat.kind != "private",
+            "last": lines[-1].text[:80] if lines else "",
+            "count": len(lines),
+        }
+
+    # --- what the page does -----------------------------------------------------------------------------------------
+
+    async def _act(self, request: web.Request) -> web.Response:
+        if not _is_own(request):
+            return _json({"error": "this page belongs to another site"}, 403)
+        act = self._acts.get(request.match_info["what"])
+        if act is None:
+            return _json({"error": "unknown"}, 404)
+        try:
+            body = orjson.loads(await request.read() or b"{}")
+            await act(body if isinstance(body, dict) else {})
+        except (ValueError, TypeError, LookupError) as exc:
+            return _json({"error": str(exc)}, 400)
+        return _json({"ok": True})
+
+    async def _say(self, body: dict[str, Any]) -> None:
+        people: People = self._api.people
+        user_id, chat_id = int(body["user_id"]), int(body["chat_id"])
+        text = str(body["text"]).strip()
+        if text:
+            people.pastes(user_id, text, chat_id=chat_id)
+
+    async def _press(self, body: dict[str, Any]) -> None:
+        self._api.people.presses(
+            int(body["user_id"]), str(body["data"]), chat_id=int(body["chat_id"]), message_id=int(body["message_id"])
+        )
+
+    async def _skip(self, body: dict[str, Any]) -> None:
+        hours = float(body.get("hours", 8))
+        if not 0 < hours <= MAX_SKIP_HOURS:
+            raise ValueError(f"takes more than 0 and at most {MAX_SKIP_HOURS} hours")
+        self._clock.move(round(hours * HOUR_MS))
+        self._api.changes.announce()
+
+    async def _kill(self, _: dict[str, Any]) -> None:
+        self._keeper.kill()
+
+    # --- the console ------------------------------------------------------------------------------------------------
+
+    async def _proxy(self, request: web.Request) -> web.Response:
+        """Hand a request on to the bot's console, logged in; while the bot is down say so."""
+        if request.method != "GET" and not _is_own(request):
+            return web.Response(status=403, text="this page belongs to another site")
+        url = f"http://127.0.0.1:{self._keeper.port}{request.rel_url}"
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name.lower() in ("content-type", "hx-request", "cookie")
+        }
+        try:
+            answer = await self._console.request(request.method, url, headers=headers, content=await request.read())
+            if answer.headers.get("location") == "/console/login":
+                login = await self._console.post(
+                    f"http://127.0.0.1:{self._keeper.port}/console/login", data={"token": self._keeper.token}
+                )
+                answer = await self._console.request(request.method, url, headers=headers | _cookie(login))
+                answer.headers["set-cookie"] = login.headers.get("set-cookie", "")
+        except httpx.HTTPError:
+            return web.Response(
+                text="<!doctype html><html lang=en><meta http-equiv=refresh content=1><title>Console</title>"
+                "<p>The bot is starting …</p>",
+                content_type="text/html",
+            )
+        passed = {name: answer.headers[name] for name in _PASSED_ON if answer.headers.get(name)}
+        policy = answer.headers.get("content-security-policy", "").replace(
+            "frame-ancestors 'none'", "frame-ancestors 'self'"
+        )
+        return web.Response(
+            status=answer.status_code, body=answer.content, headers=passed | {"Content-Security-Policy": policy}
+        )
+
+
+def _cookie(login: httpx.Response) -> dict[str, str]:
+    return {"cookie": login.headers.get("set-cookie", "").partition(";")[0]}
+
+
+def _file(name: str) -> web.Response:
+    path = STATIC / name
+    if path.parent != STATIC or not path.is_file() or path.suffix not in _TYPES:
+        return web.Response(status=404, text="there is no such file")
+    return web.Response(
+        body=path.read_bytes(),
+        content_type=_TYPES[path.suffix],
+        charset="utf-8",
+        headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"},
+    )
+
+
+def _is_own(request: web.Request) -> bool:
+    """Return True for a request of our own page: made for this host, on this machine."""
+    host = request.host.rpartition(":")[0]
+    origin = request.headers.get("Origin", f"http://{request.host}")
+    return host in ("127.0.0.1", "localhost") and origin == f"http://{request.host}"
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
+def _json(value: Any, status: int = 200) -> web.Response:
+    return web.Response(status=status, body=orjson.dumps(value), content_type="application/json")
