@@ -262,7 +262,7 @@ class App:
             self.db,
             self.clock,
             RateLimiter(self._limits),
-            self.high_water,
+            self.outbox,
             probe_ids=settings.continuity_probe_ids,
             resend_unproven=settings.continuity_resend_unproven,
         )

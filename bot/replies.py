@@ -142,6 +142,7 @@ ZONE_IS = "Your time zone is {zone}: it is {now} there.\nTo change it, name a ci
 ZONE_SET = "Your time zone is {zone} now: it is {now} there. Reminders that are set already keep their time."
 ZONE_UNKNOWN = "I know no time zone “{said}”. Name it like this: /timezone Europe/Berlin, or /timezone New York"
 
+PART_LOST = "I couldn't send a part of what I had to say: Telegram wouldn't take it. /retry asks me for it again."
 TAP_TOO_OLD = "This button is too old; please ask again."
 TAP_USED = "This was chosen already."
 TAP_NOT_YOURS = "This button is for somebody else."

@@ -78,6 +78,8 @@ class Part:
     attempts: int = 0
     message_id: int | None = None
     after_message_id: int | None = None
+    bare: bool = False
+    """True when the server refused it with options: it is tried once more as text and buttons alone."""
 
 
 def render(text: str, *, markdown: bool) -> list[tuple[str, list[Entity]]]:
@@ -109,7 +111,7 @@ class Outbox:
     """Makes rows of the table `outbox` and `buttons`; the caller commits them with whatever belongs to them."""
 
     def __init__(self, db: Database, clock: Clock, ids: Ids, high_water: HighestMessageIds) -> None:
-        self._high_water = high_water
+        self.high_water = high_water
         self._db = db
         self._clock = clock
         self._ids = ids
@@ -193,7 +195,7 @@ class Outbox:
             entities=tuple(entities),
             reply_to_message_id=message.reply_to_message_id if first else None,
             edits_message_id=message.edits_message_id if first else None,
-            after_message_id=self._high_water.top(target.chat_id),
+            after_message_id=self.high_water.top(target.chat_id),
         )
 
     def _buttons(self, target: Target, message: Message) -> tuple[dict[str, Any] | None, list[Statement]]:

@@ -15,10 +15,10 @@ import structlog
 from telegram import Bot
 from telegram.error import ChatMigrated, RetryAfter, TelegramError
 
+from bot import replies
 from bot.delivery import telegram_calls
 from bot.delivery.local import LocalScreens
-from bot.delivery.message_ids import HighestMessageIds
-from bot.delivery.outbox import Part
+from bot.delivery.outbox import Message, Outbox, Part, Target
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.local import is_local
@@ -61,11 +61,20 @@ def after_failure(part: Part, failure: Failure, error: TelegramError) -> Next:  
         return Next("probe" if part.attempts > 1 else "again", part=replace(part, edits_message_id=None))
     if failure is Failure.MIGRATED and isinstance(error, ChatMigrated):
         return Next("again", part=replace(part, chat_id=error.new_chat_id))
-    if failure is Failure.REFUSED and part.entities:
-        return Next("again", part=replace(part, entities=()))
+    if failure is Failure.REFUSED and (plainer := _plainer(part)):
+        return Next("again", part=plainer)
     if failure is Failure.MAYBE_SENT and part.attempts < MAX_ATTEMPTS:
         return Next("probe", wait_s=backoff_s(part.attempts))
     return Next("give_up")
+
+
+def _plainer(part: Part) -> Part | None:
+    """Return a refused part with less around its text: no entities, no options, no buttons; None for bare text."""
+    if part.entities:
+        return replace(part, entities=())
+    if not part.bare:
+        return replace(part, bare=True)
+    return replace(part, markup=None) if part.markup else None
 
 
 def retry_after_s(error: RetryAfter) -> float:
@@ -92,7 +101,7 @@ class Delivery:
         db: Database,
         clock: Clock,
         pace: RateLimiter,
-        high_water: HighestMessageIds,
+        outbox: Outbox,
         *,
         probe_ids: int,
         resend_unproven: bool,
@@ -107,7 +116,8 @@ class Delivery:
         self._previews: dict[str, asyncio.Future[int | None]] = {}
         """Previews on their way to the screen, by turn."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self.high_water = high_water
+        self._outbox = outbox
+        self.high_water = outbox.high_water
         self.unreachable: dict[int, str] = {}
         self.probed_sent = 0
         """Parts that the probe found on the screen."""
@@ -261,7 +271,11 @@ class Delivery:
     async def _mark(self, part: Part) -> Part:
         await self._wait_for_pace(part.chat_id)
         top = self.high_water.top(part.chat_id)
-        await self._write("outbox_sending", part_id=part.part_id, at_ms=self._clock.now_ms(), after_message_id=top)
+        await self._write(
+            Statement(
+                "outbox_sending", {"part_id": part.part_id, "at_ms": self._clock.now_ms(), "after_message_id": top}
+            )
+        )
         return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top)
 
     async def _call(self, part: Part) -> int:
@@ -271,24 +285,40 @@ class Delivery:
 
     async def _record(self, part: Part, message_id: int | None) -> int | None:
         self.high_water.saw(part.chat_id, message_id)
-        await self._write("outbox_sent", part_id=part.part_id, message_id=message_id, at_ms=self._clock.now_ms())
+        await self._write(
+            Statement("outbox_sent", {"part_id": part.part_id, "message_id": message_id, "at_ms": self._clock.now_ms()})
+        )
         self.sent += 1
         faults.point("outbox_recorded")
         return message_id
 
     async def _fail(self, part: Part, reason: str) -> None:
+        """Give a part up, and let the person know when there is a way to."""
         log.warning("part given up", part_id=part.part_id, chat_id=part.chat_id, reason=reason)
-        await self._write("outbox_failed", part_id=part.part_id, error=reason[:300])
+        told, rows = self._word_about(part)
+        await self._write(Statement("outbox_failed", {"part_id": part.part_id, "error": reason[:300]}), *rows)
+        self.deliver(told)
+
+    def _word_about(self, part: Part) -> tuple[list[Part], list[Statement]]:
+        """Return the word about a part that is given up; none for a preview, itself, or a chat that is out of reach."""
+        if part.kind == "preview" or part.text == replies.PART_LOST or part.chat_id in self.unreachable:
+            return [], []
+        place = Target(part.bot_id, part.conversation_id, part.chat_id, part.thread_id)
+        return self._outbox.compose(place, Message(replies.PART_LOST))
 
     async def _give_up(self, part: Part, failure: Failure, error: TelegramError) -> None:
         if failure is Failure.BLOCKED:
             self.unreachable[part.chat_id] = str(error)
             await self._write(
-                "chat_unreachable",
-                bot_id=part.bot_id,
-                chat_id=part.chat_id,
-                reason=str(error),
-                since_at_ms=self._clock.now_ms(),
+                Statement(
+                    "chat_unreachable",
+                    {
+                        "bot_id": part.bot_id,
+                        "chat_id": part.chat_id,
+                        "reason": str(error),
+                        "since_at_ms": self._clock.now_ms(),
+                    },
+                )
             )
         await self._fail(part, str(error))
 
@@ -345,10 +375,10 @@ class Delivery:
             await asyncio.sleep(wait_s)
         self._pace.sent(chat_id, loop.time())
 
-    async def _write(self, name: str, **params: object) -> None:
+    async def _write(self, *statements: Statement) -> None:
         """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
         async for attempt in stamina.retry_context(
             on=StorageUnavailable, attempts=None, timeout=None, wait_initial=0.5, wait_max=10.0
         ):
             with attempt:
-                await self._db.write(Statement(name, params))
+                await self._db.write(*statements)

@@ -73,14 +73,14 @@ def _classify_refusal(message: str) -> Failure:
 
 async def send(bot: Bot, part: Part) -> int:
     """Send a part as a new message; return its message id. Raises TelegramError."""
-    reply = part.reply_to_message_id
+    reply = None if part.bare else part.reply_to_message_id
     message = await bot.send_message(
         chat_id=part.chat_id,
         message_thread_id=part.thread_id,
         text=part.text,
         entities=_entities(part),
         reply_markup=_markup(part),
-        link_preview_options=NO_PREVIEW,
+        link_preview_options=None if part.bare else NO_PREVIEW,
         reply_parameters=ReplyParameters(reply, allow_sending_without_reply=True) if reply else None,
     )
     return message.message_id
@@ -94,7 +94,7 @@ async def edit(bot: Bot, part: Part, message_id: int) -> int:
         text=part.text,
         entities=_entities(part),
         reply_markup=_markup(part),
-        link_preview_options=NO_PREVIEW,
+        link_preview_options=None if part.bare else NO_PREVIEW,
     )
     return done.message_id if isinstance(done, Message) else message_id
 

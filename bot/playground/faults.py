@@ -19,6 +19,7 @@ class Kind(StrEnum):
     HANG_AFTER = "hang_after"
     FORBIDDEN = "forbidden"
     MALFORMED = "malformed"
+    REFUSED = "refused"
 
     @property
     def has_effect(self) -> bool:
@@ -36,6 +37,8 @@ class Fault:
     times: int | None = 1
     chat_id: int | None = None
     retry_after_s: int = 1
+    with_params: tuple[str, ...] = ()
+    """Only calls that carry one of these parameters."""
     seen: int = 0
     hits: int = 0
 
@@ -44,6 +47,8 @@ class Fault:
         if self.method not in ("*", method):
             return False
         if self.chat_id is not None and self.chat_id != params.get("chat_id"):
+            return False
+        if self.with_params and not any(params.get(name) for name in self.with_params):
             return False
         self.seen += 1
         if self.seen < self.nth or (self.times is not None and self.hits >= self.times):
@@ -67,9 +72,10 @@ class Faults:
         times: int | None = 1,
         chat_id: int | None = None,
         retry_after_s: int = 1,
+        with_params: tuple[str, ...] = (),
     ) -> Fault:
         """Plan a fault, counted from now; its `hits` say how often it struck."""
-        fault = Fault(method, Kind(kind), nth, times, chat_id, retry_after_s)
+        fault = Fault(method, Kind(kind), nth, times, chat_id, retry_after_s, tuple(with_params))
         self.planted.append(fault)
         return fault
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from story import FRIEND, PERSON, answered, bot_texts, rows
 
+from bot.ops.status import Waiting, unfinished_in_words
 from bot.playground.faults import Kind
 
 pytestmark = pytest.mark.acceptance
@@ -81,3 +82,34 @@ async def test_markdown_goes_out_as_entities_and_without_previews(api, model, bo
     sent = api.calls_of("sendMessage")[-1].params
     assert "is_disabled" in str(sent["link_preview_options"])
     assert "parse_mode" not in sent
+
+
+@pytest.mark.parametrize("param", ["entities", "link_preview_options", "reply_markup", "reply_parameters"])
+async def test_a_server_that_lacks_an_option_gets_the_message_without_it(api, model, bot_here, param):
+    """A 400 on a decorated message is no end: it is sent plainer, down to its text."""
+    model.reply = lambda _: "This is **bold** advice."
+    await bot_here()
+    for method in ("sendMessage", "editMessageText"):
+        api.faults.plant(method, Kind.REFUSED, times=None, with_params=(param,))
+    api.people.says(PERSON, "advise me")
+    await api.until(lambda: "This is bold advice." in bot_texts(api))
+    api.people.says(PERSON, "/forget")
+    await api.until(lambda: len(bot_texts(api)) == 2)
+
+    assert not [text for text in bot_texts(api) if "couldn't send" in text]
+
+
+async def test_a_part_that_is_given_up_is_told_and_stands_in_status(api, model, bot_here):
+    """One part of a reply is refused for good: the rest comes, the person knows, status counts it."""
+    model.reply = lambda _: "\n\n".join(f"Paragraph {number}. " + "word " * 150 for number in range(15))
+    bot = await bot_here(CONTINUITY_STREAMING="off")
+    api.faults.plant("sendMessage", Kind.REFUSED, nth=2, times=2)
+    api.people.says(PERSON, "write a lot")
+    await api.until(lambda: "couldn't send a part" in bot_texts(api)[-1] if bot_texts(api) else False, 40)
+
+    await bot.settled()
+    assert "Paragraph 0." in bot_texts(api)[0]
+    assert "Paragraph 14." in bot_texts(api)[-2]
+    assert rows(bot, "SELECT state FROM outbox WHERE state <> 'sent'") == [("failed",)]
+    waiting = {row[0]: Waiting(row[1], 0) for row in rows(bot, "SELECT state, COUNT(*) FROM outbox GROUP BY state")}
+    assert "1 message part refused by Telegram for good" in unfinished_in_words({}, waiting, 0, runs=True)[0]

@@ -51,7 +51,7 @@ def test_an_error_says_what_became_of_the_message(error, failure):
 
 
 def test_the_next_step_after_each_failure():
-    """Maybe sent is probed, a wait is kept exactly, entities are dropped once, a lost edit becomes a new message."""
+    """Maybe sent is probed, a wait is kept exactly, the refused comes plainer, a lost edit becomes a message."""
     edit = replace(PART, edits_message_id=5)
     bold = replace(PART, entities=({"type": "bold", "offset": 0, "length": 1},))
 
@@ -59,7 +59,10 @@ def test_the_next_step_after_each_failure():
     assert after_failure(replace(PART, attempts=12), Failure.MAYBE_SENT, TelegramError("x")).action == "give_up"
     assert after_failure(PART, Failure.WAIT, RetryAfter(7)).wait_s == 7
     assert after_failure(bold, Failure.REFUSED, BadRequest("x")).part.entities == ()
-    assert after_failure(PART, Failure.REFUSED, BadRequest("x")).action == "give_up"
+    assert after_failure(PART, Failure.REFUSED, BadRequest("x")).part.bare
+    with_buttons = replace(PART, bare=True, markup={"inline_keyboard": [[]]})
+    assert after_failure(replace(PART, bare=True), Failure.REFUSED, BadRequest("x")).action == "give_up"
+    assert after_failure(with_buttons, Failure.REFUSED, BadRequest("x")).part.markup is None
     assert after_failure(edit, Failure.NOT_FOUND, BadRequest("x")).part.edits_message_id is None
     assert after_failure(edit, Failure.UNCHANGED, BadRequest("x")).action == "done"
     assert after_failure(PART, Failure.MIGRATED, ChatMigrated(-100200)).part.chat_id == -100200
