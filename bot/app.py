@@ -303,6 +303,7 @@ class App:
                 or make_responder(settings, self.db, self.memory.store, self.memory.searcher, self.memory.languages),
                 self.memory.languages,
                 next_has_tools=settings.continuity_model != "offline",
+                upcoming=self.jobs.upcoming,
             ),
             waiting=self.waiting,
             people=self.people,

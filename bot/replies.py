@@ -104,9 +104,9 @@ EDITED = "You changed a message that I have answered already."
 ANSWER_AGAIN = "Answer again"
 
 REMINDER = "⏰ {title}"
+FOLLOW_UP = "🔔 {title}"
 WAS_DUE = "was due {ago}"
 REMIND_SET = "I will remind you {when} ({zone}): {title}"
-REMIND_ONCE = "It comes once: I cannot repeat reminders yet."
 REMIND_ZONE_HINT = "If {zone} is not your clock, tell me yours: /timezone Europe/Berlin"
 REMIND_HOW = (
     "Say when and what, for example:\n"

@@ -26,6 +26,7 @@ from memory.state import topics as topic_rules
 from memory.state.loops import Draft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
+    REARRANGES,
     ConversationTurn,
     Listed,
     LoopKind,
@@ -106,7 +107,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     known = languages.get(turn.language) if turn.language else None
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
-    own = replace(reading, user=()) if turn.third_party else reading
+    own = replace(reading, user=()) if turn.third_party or turn.action_name in REARRANGES else reading
     loops = _loops(state, turn, own, zone)
     pending = _pending(state, turn, own)
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)

@@ -242,3 +242,18 @@ async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
     await reply(api, "/remind tomorrow at 9 call Ana")
     async with asyncio.timeout(10):
         assert await bot.terminate() == 0
+
+
+async def test_a_reminder_is_moved_and_cancelled_in_words(api, bot_process):
+    """Without a model: "move it to 6pm" and "cancel the dentist" act on the reminder, and a second one stays."""
+    bot = await bot_process(CONTINUITY_MODEL="offline")
+    await says(api, "remind me tomorrow at 9 to call the dentist")
+    assert "tomorrow at 18:00" in await says(api, "move it to 6pm")
+    await says(api, "remind me every Monday at 9 to water the plants")
+    assert "not remind you: call the dentist" in await says(api, "cancel the dentist")
+
+    assert rows(bot, "SELECT title, status, repeats FROM jobs ORDER BY title") == [
+        ("call the dentist", "cancelled", ""),
+        ("water the plants", "scheduled", "week@09:00"),
+    ]
+    assert "every week" in await says(api, "/jobs")
