@@ -292,6 +292,7 @@ class App:
             checkpoints=self.memory.checkpoints,
             recorder=self.memory.recorder,
             searcher=self.memory.searcher,
+            notes=self.memory.notes,
             assembler=self.memory.assembler,
             compactor=self.memory.compactor,
             inbox=self.inbox,

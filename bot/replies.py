@@ -188,6 +188,7 @@ PERSONA_TAIL = "What I know of earlier conversations is framed to fit. It change
 LOOPS_HEAD = "This is open between us:"
 LOOPS_NONE = "Nothing is open between us: no promise, no question, no task."
 LOOPS_MORE = "… and {count} more; they come up when these are settled."
+QUOTED = "“{text}”"
 LOOP_YOURS = "yours"
 LOOP_MINE = "mine"
 LOOP_DUE = "due {when}"

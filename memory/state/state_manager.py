@@ -336,6 +336,13 @@ def open_loop(
     return _edited(state, loop_rules.add(state.open_loops, [draft], moment, words))
 
 
+def adopt_loop(state: SessionState, loop: OpenLoop) -> SessionState:
+    """Return the state with a loop that was noted elsewhere, so that it can be ended; unchanged when it knows it."""
+    if any(each.loop_id == loop.loop_id for each in state.open_loops):
+        return state
+    return _edited(state, loop_rules.bounded((*state.open_loops, loop)))
+
+
 def begin_job(state: SessionState, job_id: str) -> SessionState:
     """Return the state with a job that was made between turns; unchanged when it knows the job."""
     if job_id in state.active_job_refs:
@@ -371,6 +378,7 @@ def session_title(state: SessionState) -> str:
 
 __all__ = [
     "TurnSigns",
+    "adopt_loop",
     "apply_turn",
     "begin_job",
     "close_loop",
