@@ -104,11 +104,18 @@ class Promoter:
         )
         return [read_memory_row(row) for row in rows]
 
+    async def _later(self, candidate: MemoryCandidate, turn: ConversationTurn, known: Sequence[Memory]) -> set[str]:
+        """Return the turns stored after this one in which other values of the subject were said."""
+        if all(each.subject != candidate.subject for each in known):
+            return set()
+        where = {"conversation_id": turn.conversation_id, "turn_id": turn.turn_id, "subject": candidate.subject}
+        return {row["turn_id"] for row in await self._db.read("turns_that_followed", **where)}
+
     async def _gate(self, candidate: MemoryCandidate, turn: ConversationTurn, known: list[Memory]) -> None:
         memory = memory_of(candidate, turn.user_id)
         if any(each.memory_id == memory.memory_id for each in known):
             return
-        decision = write_if_worthy(candidate, known)
+        decision = write_if_worthy(candidate, known, await self._later(candidate, turn, known))
         log.debug("candidate of turn %s: %s, %s", turn.turn_id, decision.action, decision.reason)
         if decision.action == "skip":
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -116,11 +116,14 @@ def _score(rule: FactRule, sentence: str, value: str, language: Language) -> flo
     return round(max(score, 0.0), 3)
 
 
-def write_if_worthy(candidate: MemoryCandidate, existing: Sequence[Memory]) -> Decision:
+def write_if_worthy(
+    candidate: MemoryCandidate, existing: Sequence[Memory], later_turn_ids: Collection[str] = ()
+) -> Decision:
     """Decide about a candidate: write it, skip it as noise or as known, or let it take the place of an older value.
 
     `existing` are the memories of the same person; superseded ones are ignored. Memories of the same subject with
-    another value are superseded when they are not newer than the candidate, and keep their own provenance.
+    another value are superseded and keep their own provenance, unless they were said in one of `later_turn_ids`: turns
+    that were stored after the candidate's. No clock is asked: it may have jumped.
     """
     if candidate.score < WORTHY:
         return Decision("skip", f"noise: score {candidate.score:.2f} is under {WORTHY:.2f}")
@@ -129,7 +132,7 @@ def write_if_worthy(candidate: MemoryCandidate, existing: Sequence[Memory]) -> D
     if same is not None:
         return Decision("skip", f"known already as {same.memory_id}")
     rivals = [memory for memory in active if memory.subject == candidate.subject]
-    newer = next((memory for memory in rivals if memory.at_ms > candidate.at_ms), None)
+    newer = next((memory for memory in rivals if memory.turn_id in later_turn_ids), None)
     if newer is not None:
         return Decision("skip", f"older than {newer.memory_id} about {candidate.subject}")
     if rivals:

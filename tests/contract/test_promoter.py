@@ -169,3 +169,29 @@ async def test_a_disk_that_refuses_loses_no_turn(memory, session_id):
     await recorder.settle()
 
     assert turn.seq == 1
+
+
+async def test_a_correction_counts_also_after_the_clock_jumped_back(memory, promoter, session_id, say):
+    """Whichever way the clock jumps, within a session and between two, the value that was stored last is active."""
+    first = await say("I live in Rome.", created_at_ms=2_000_000)
+    await promoter.promote(await memory.recorder.session(session_id), first)
+    second = await say("I live in Berlin.", created_at_ms=1_000)
+    await promoter.promote(await memory.recorder.session(session_id), second)
+    other = await memory.recorder.open_session(HERE, SOMEBODY, "fresh")
+    exchange = make_exchange(99, session_id=other.session_id, user_text="I live in Oslo.", created_at_ms=10)
+    third = await memory.recorder.record(exchange, None)
+    await promoter.promote(await memory.recorder.session(other.session_id), [third])
+    await promoter.promote(await memory.recorder.session(session_id), [*first, *second])
+
+    assert [each.text for each in await kept(memory) if each.status == "active"] == ["I live in Oslo"]
+
+
+async def test_a_turn_that_is_promoted_late_does_not_undo_a_correction(memory, promoter, session_id, say):
+    """A turn whose promotion a crash had left out is older than what was said since, whatever the clock says."""
+    (old,) = await say("I live in Rome.", created_at_ms=2_000_000)
+    (new,) = await say("I live in Berlin.", created_at_ms=1_000)
+    state = await memory.recorder.session(session_id)
+    await promoter.promote(state, [new])
+    await promoter.promote(state, [old])
+
+    assert [each.text for each in await kept(memory) if each.status == "active"] == ["I live in Berlin"]

@@ -107,8 +107,9 @@ def test_a_newer_value_supersedes_the_older():
 
 
 def test_an_older_value_does_not_replace_a_newer():
-    """A turn that is promoted late does not undo what was learned since."""
-    assert write_if_worthy(candidate(at_ms=10), [memory()]).action == "skip"
+    """A turn that is promoted late does not undo what was learned since; which is later, no clock decides."""
+    assert write_if_worthy(candidate(), [memory(turn_id="t9")], {"t9"}).action == "skip"
+    assert write_if_worthy(candidate(at_ms=10), [memory()]).action == "supersede"
 
 
 def test_what_is_known_is_not_written_again():
