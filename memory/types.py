@@ -16,9 +16,6 @@ LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
 Owner = Literal["user", "assistant"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
-MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
-REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH})
-"""`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
@@ -175,6 +172,8 @@ class SessionState(Contract):
     last_turn_digest: str = ""
     """The digest of turn `last_seq`; chains to all earlier ones (P8)."""
     last_turn_at_ms: int = 0
+    taken_up_at_ms: int = 0
+    """When somebody went back to it; 0 = nobody did."""
     edits: int = 0
     """Changes made between turns (a loop closed by a button, a compaction); with `last_seq` it orders two states."""
 

@@ -6,10 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory.notes.view import View
 from memory.types import Contract, Memory, SessionState
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "1"
 """Goes into every fingerprint: raise it when wording, scoring or selection changes, and all caches are stale."""
 
 CORE_MAX = 3
@@ -27,7 +26,7 @@ Stickiness = Literal["high", "normal", "low"]
 ArcStatus = Literal["active", "dropped"]
 Mode = Literal["ask", "use", "off"]
 Choice = Literal["use", "off"]
-Evidence = Literal["note", "loop", "decision", "preference", "fact"]
+Evidence = Literal["loop", "decision", "preference", "fact", "summary", "topic"]
 Wording = Literal["deterministic", "model"]
 
 
@@ -83,10 +82,6 @@ class BootstrapInputs(Contract):
     """Newest first: the index is the number of conversations ago."""
     memories: tuple[Memory, ...] = ()
     """Active ones, newest first."""
-    known: View = View()
-    """What is alive in the conversation, best first; a session that was read for it speaks through nothing else."""
-    now_ms: int = 0
-    zone: str = "UTC"
     foreign_turn_ids: frozenset[str] = frozenset()
     """Turns that somebody else wrote in a shared session: their loops are not this user's."""
     dropped: tuple[DroppedArc, ...] = ()
@@ -132,8 +127,6 @@ class ArcCandidate(Contract):
     evidence: Evidence
     by_assistant: bool = False
     """True when the assistant has to act (it promised, it was asked)."""
-    worth: float = 0.0
-    """What a note is worth among the others; 0 for other evidence, which is scored by its kind."""
     sources: tuple[str, ...]
     """Loop, memory or session ids."""
     last_touched_at_ms: int
@@ -152,8 +145,6 @@ class Arc(Contract):
     sources: tuple[str, ...]
     last_touched_at_ms: int
     conversations_ago: int
-    worth: float = 0.0
-    """As in `ArcCandidate`."""
     generalized: bool = False
     """True when it was uncertain, so that specifics were left out."""
 

@@ -10,8 +10,11 @@ Choice = Literal["first", "gap", "same"]
 
 
 def choose(current: SessionState | None, now_ms: int, gap_ms: int) -> Choice:
-    """Return whether a message goes on in the current session or opens one. A restart is not a new session."""
+    """Return whether a message goes on in the current session or opens one. A restart is not a new session.
+
+    A session that somebody went back to goes on, however old it is.
+    """
     if current is None:
         return "first"
-    silent_ms = now_ms - current.last_turn_at_ms
+    silent_ms = now_ms - max(current.last_turn_at_ms, current.taken_up_at_ms)
     return "gap" if current.turn_count and silent_ms > gap_ms else "same"

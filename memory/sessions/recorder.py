@@ -222,6 +222,7 @@ class Recorder:
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
         """Make an earlier session of the conversation its current one again; the one that was is paused.
 
+        However long ago its last turn was, the next message goes on in it.
         Raises `UnknownSession` for a session of another conversation, `StorageUnavailable`, `Conflict`.
         """
         if (await self.session(session_id)).conversation_id != conversation_id:
@@ -232,14 +233,15 @@ class Recorder:
             now_ms = self._clock.now_ms()
             async with self._turn_taking(paused), self._turn_taking(session_id):
                 live = await self._load(session_id)
-                await self._store.db.write(
+                await self._write(
+                    live,
+                    state_manager.taken_up(live.state, now_ms),
                     *(pause_session(paused, now_ms) if paused else []),
-                    set_session_status(session_id, "resuming"),
                     point_conversation(conversation_id, session_id, now_ms),
                     *also,
                 )
                 self._status_written(paused, "paused")
-                self._status_written(session_id, "resuming")
+                self._checkpoint_later(live)
                 return live.state
 
     # --- turns ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,173 @@
+"""The front door of the memory: what `ConversationMemory.open` and its methods promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory import Conflict, ConversationMemory, Extension, ForgetRequest, Locked, Statement, StorageUnavailable
+from memory.context.budget import Budget
+from memory.storage.place import places
+from memory.testing import ManualClock, SequentialIds, WordCounter, open_memory
+
+HERE, THERE = "shop:42", "shop:43"
+
+ORDERS_SQL = """
+-- name: insert_order
+-- Of a shop that keeps its orders beside the turns.
+INSERT INTO orders (order_id, conversation_id) VALUES (:order_id, :conversation_id);
+
+-- name: orders
+-- All of them.
+SELECT order_id FROM orders;
+
+-- name: erase_orders
+-- They go with the conversation.
+DELETE FROM orders WHERE conversation_id = :conversation_id;
+"""
+
+
+async def erase_orders(_, going):
+    return [Statement("erase_orders", {"conversation_id": going.conversation_id})] if going.everything else []
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Return an extension with a table, its queries, and what forgetting means for it."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "2001_orders.sql").write_text("CREATE TABLE orders (order_id TEXT, conversation_id TEXT);")
+    (tmp_path / "orders.sql").write_text(ORDERS_SQL)
+    return Extension((tmp_path / "orders.sql",), tmp_path / "shop", erase_orders)
+
+
+@pytest.fixture
+async def memory(tmp_path, shop):
+    async with open_memory(tmp_path, extensions=[shop]) as opened:
+        yield opened
+
+
+async def say(memory, text, answer="Noted.", **about):
+    turn = await memory.begin(HERE, text, **about)
+    await turn.record(answer)
+    return turn
+
+
+async def test_a_second_process_is_kept_out(tmp_path):
+    """The lock is held as long as the memory is open, and not a moment longer; looking needs none."""
+    async with await ConversationMemory.open(tmp_path, counter=WordCounter()) as memory:
+        with pytest.raises(Locked, match="another process works on"):
+            await ConversationMemory.open(tmp_path)
+        await say(memory, "My order is 7781.")
+        looking = await ConversationMemory.open(tmp_path, read_only=True)
+        assert [each.turn_count for each in await looking.sessions(HERE)] == [1]
+        with pytest.raises(StorageUnavailable, match="open for reading only"):
+            await say(looking, "And one more.")
+        await looking.close()
+    async with await ConversationMemory.open(f"sqlite:///{tmp_path}/continuity.db", counter=WordCounter()) as memory:
+        assert (memory.found.resuming, memory.found.applied) == (0, ())
+    await memory.close()
+
+
+async def test_what_a_killed_process_left_is_told(tmp_path):
+    """A session that was at work when the process died is found, and goes on."""
+    async with open_memory(tmp_path) as killed:
+        await say(killed, "My order is 7781.")
+    async with open_memory(tmp_path, recover=True) as memory:
+        assert memory.found.resuming == 1
+        assert memory.found.applied == ()
+        assert "My order is 7781." in [each["content"] for each in (await memory.begin(HERE, "Where is it?")).messages]
+
+
+async def test_a_message_is_answered_once(memory):
+    """The second begin with a key tells the answer that was given; whoever records it again gets a conflict."""
+    first = await memory.begin(HERE, "Where is it?", dedupe_key="hook:1")
+    rival = await memory.begin(HERE, "Where is it?", dedupe_key="hook:1")
+    assert (first.recorded, rival.recorded) == (None, None)
+    stored = await first.record("On its way.")
+
+    with pytest.raises(Conflict):
+        await rival.record("In the mail.")
+    again = await memory.begin(HERE, "Where is it?", dedupe_key="hook:1")
+    assert again.recorded == first.recorded == stored
+
+
+async def test_a_message_is_prepared_within_the_budget(tmp_path):
+    """Every prompt of a long talk keeps to the cap, and older turns are folded into a summary by themselves."""
+    budget = Budget(history_tokens=200, cap_tokens=700)
+    async with open_memory(tmp_path, budget=budget) as memory:
+        for number in range(40):
+            turn = await memory.begin(HERE, f"Tell me about tower {number}, please.")
+            words = sum(WordCounter().count(each["content"]) for each in turn.messages)
+            assert words <= budget.cap_tokens
+            await turn.record(f"Tower {number} is {number} metres high. " + "It is old. " * 8)
+        assert await memory.compactor.last(turn.state.session_id)
+
+
+async def test_sessions_begin_end_and_come_back(tmp_path):
+    """Silence opens a new session, `fresh` one that knows nothing, `resume` takes up an earlier one."""
+    clock = ManualClock()
+    async with open_memory(tmp_path, clock=clock, session_gap_s=600) as memory:
+        first = await say(memory, "My boat is called Fram.")
+        clock.advance(s=601)
+        second = await say(memory, "Good morning.")
+        fresh = await memory.fresh(HERE)
+        turn = await memory.begin(HERE, "What is my boat called?")
+        assert len({first.state.session_id, second.state.session_id, fresh.session_id}) == 3
+        assert (turn.state.session_id, len(turn.messages)) == (fresh.session_id, 1)
+        await memory.resume(HERE, first.state.session_id)
+        assert "My boat is called Fram." in [each["content"] for each in (await memory.begin(HERE, "And?")).messages]
+        assert {each.session_id for each in await memory.sessions(HERE)} == {
+            first.state.session_id,
+            second.state.session_id,
+        }
+
+
+async def test_what_is_known_can_be_asked_for(memory):
+    """Search, promotion, loops and the receipt answer for one conversation, and not for another."""
+    await say(memory, "I prefer email to phone calls.", user_id=7)
+    await say(memory, "I need to send the papers to Ana tomorrow.", user_id=7)
+
+    (best, *_) = await memory.search(HERE, "How do I like to be reached: phone or email?")
+    assert "I prefer email" in best.text
+    assert [each.text for each in await memory.promote(HERE)] == ["I prefer email to phone calls"]
+    assert await memory.memories(HERE, user_id=8) == []
+    (loop,) = await memory.loops(HERE)
+    assert "papers" in loop.text
+    assert await memory.end_loop(HERE, loop.loop_id) == ()
+    assert {tier.tier for tier in await memory.receipt(HERE) if tier.used_tokens} >= {"history"}
+    assert (await memory.search(THERE, "email"), await memory.memories(THERE), await memory.loops(THERE)) == (
+        [],
+        [],
+        (),
+    )
+    assert await memory.receipt(THERE) == ()
+    with pytest.raises(KeyError):
+        await memory.end_loop(THERE, loop.loop_id)
+
+
+async def test_rows_of_the_caller_come_and_go_with_turns(memory):
+    """A statement given to `record` is stored with the turn or not at all, and goes when all is forgotten."""
+    order = Statement("insert_order", {"order_id": "7781", "conversation_id": HERE})
+    await (await memory.begin(HERE, "Buy it.", dedupe_key="k")).record("Done.", order)
+    with pytest.raises(Conflict):
+        await (await memory.begin(HERE, "Buy it.", dedupe_key="k")).record("Done.", order)
+    assert await memory.db.read("orders") == [{"order_id": "7781"}]
+
+    exported = await memory.export(HERE)
+    assert [each["user_text"] for each in exported["sessions"][0]["turns"]] == ["Buy it."]
+    gone = await memory.forget(ForgetRequest(HERE, everything=True))
+    assert (gone.tally.turns, await memory.db.read("orders"), (await memory.export(HERE))["sessions"]) == (1, [], [])
+
+
+@pytest.mark.parametrize("where", ["postgresql://host/db", "sqlite://", "sqlite:///", "mysql:///x"])
+def test_an_address_of_another_kind_is_refused(where):
+    """It says what a memory opens."""
+    with pytest.raises(ValueError, match=r"opens in a folder or at sqlite:///path"):
+        places(where)
+
+
+async def test_ids_and_clock_are_the_callers(tmp_path):
+    """What was handed in is used."""
+    clock = ManualClock(5_000)
+    async with open_memory(tmp_path, clock=clock, ids=SequentialIds()) as memory:
+        turn = await say(memory, "Hello.")
+    assert (turn.recorded.turn_id, turn.recorded.created_at_ms) == ("t_2", 5_000)
