@@ -2,30 +2,36 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+RUNTIME := $(VENV)/.runtime
+TOOLS := $(VENV)/.installed
 
-.PHONY: help setup run chat test check soak bench bench-quality lock clean
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
+
+.PHONY: help install setup run chat test check soak bench bench-quality lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-$(STAMP): pyproject.toml requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; set PYTHON=python3.x")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(STAMP)
+$(RUNTIME): pyproject.toml requirements.lock .ci/install.py
+	@$(PYTHON) .ci/install.py $(VENV) requirements.lock --project
+	@touch $@
 
-setup: $(STAMP) ## make .venv with the locked versions
+$(TOOLS): $(RUNTIME) requirements-dev.lock
+	@$(PYTHON) .ci/install.py $(VENV) requirements-dev.lock
+	@touch $@
 
-run: setup ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a messenger in the browser
-	@$(BIN)/python -m bot start
+install: $(RUNTIME) ## make .venv with what running needs
 
-chat: setup ## talk to the bot in this terminal, without a token
-	@$(BIN)/python -m bot chat
+setup: $(TOOLS) ## the same with the tools of make test and make check
 
-test: setup ## run all tests (under 10 minutes on 2 cores)
+run: $(RUNTIME) ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a messenger in the browser
+	@$(BIN)/continuity-bot start
+
+chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
+	@$(BIN)/continuity-bot chat
+
+test: setup ## run all tests (3 minutes on 2 cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak"
 
 check: setup ## lint, types and the directions of imports
@@ -43,9 +49,9 @@ bench: setup ## measure speed; each benchmark prints JSON
 bench-quality: setup ## measure memory quality; each benchmark prints JSON
 	$(BIN)/python -m benchmarks.quality
 
-lock: ## pin versions anew, with hashes (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-		--group dev pyproject.toml -o requirements.lock
+lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
+	$(LOCK) --group build pyproject.toml -o requirements.lock
+	$(LOCK) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what set-up made; data stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,4 +1,4 @@
-"""The operator's commands: `python -m bot --help`."""
+"""The operator's commands: `continuity-bot --help`."""
 
 from __future__ import annotations
 
@@ -121,7 +121,8 @@ def run() -> None:
     settings = load_settings()
     if settings.telegram_bot_token is None:
         raise stop_with(
-            f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `python -m bot chat` talks to it right here.", 2
+            f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `continuity-bot chat` talks to it right here.",
+            2,
         )
     from bot.app import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.app import run as run_app  # noqa: PLC0415

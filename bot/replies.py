@@ -266,12 +266,12 @@ FORGOTTEN_UNKNOWN = "I could not look through my files in time; its rows are gon
 EXPORT_CAPTION = "Everything that is kept about this chat, as JSON: {what}."
 EXPORT_GROUP = (
     "A file with your words would be there for everybody in this group. Whoever runs me can make it with "
-    "`python -m bot export`; in our private chat /export sends you what is kept there."
+    "`continuity-bot export`; in our private chat /export sends you what is kept there."
 )
 EXPORT_NOTHING = "Nothing is kept here yet, so there is nothing to export."
 EXPORT_TOO_BIG = (
     "What is kept here is larger than Telegram lets me send. Whoever runs me can write it to a file with "
-    "`python -m bot export`."
+    "`continuity-bot export`."
 )
 EXPORT_FAILED = "I could not send the file just now ({why}). Please ask again later."
 

@@ -266,7 +266,7 @@ def schema_version(current: int, ahead: Sequence[int], pending: Sequence[str]) -
         return Check("schema.version", "fail", says, "upgrade the program or restore a backup")
     if pending:
         return Check(
-            "schema.version", "warn", f"{joined(pending)} pending", "`python -m bot migrate`, or start the bot"
+            "schema.version", "warn", f"{joined(pending)} pending", "`continuity-bot migrate`, or start the bot"
         )
     return Check("schema.version", "ok", f"schema {current:04d}")
 
@@ -288,7 +288,7 @@ def traffic(inbox: Mapping[str, int], outbox: Mapping[str, int], oldest_ms: int 
     quarantined, failed = inbox.get("quarantined", 0), outbox.get("failed", 0)
     checks = []
     if quarantined:
-        do = "`python -m bot quarantine list`"
+        do = "`continuity-bot quarantine list`"
         checks.append(Check("inbox", "warn", f"{plural(quarantined, 'update')} given up on", do))
     if runs and oldest_ms is not None and oldest_ms > STUCK_MS:
         do = "look at the log; a restart takes it up again"
@@ -306,7 +306,7 @@ def checkpoints_match(verdicts: Sequence[Verdict], set_aside: Sequence[str], *, 
     checks = []
     if wrong:
         says = f"{plural(len(wrong), 'session')} not in order, first {wrong[0].session_id}"
-        do = "`python -m bot checkpoint verify` tells what; `hydrate --all` repairs it"
+        do = "`continuity-bot checkpoint verify` tells what; `hydrate --all` repairs it"
         checks.append(Check("checkpoints.match_log", "fail", says, do))
     else:
         checks.append(Check("checkpoints.match_log", "ok", f"{scope} agree with the log"))

@@ -76,5 +76,5 @@ def find_session(ids: Collection[str], asked: str) -> str:
         listed = ", ".join(begin[:SHOWN_HINTS]) + (" …" if len(begin) > SHOWN_HINTS else "")
         raise UnknownSession(f"{len(begin)} sessions begin with '{asked}': {listed}; write more of the id")
     near = difflib.get_close_matches(asked, list(ids), n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]}?" if near else "`python -m bot sessions` lists them"
+    hint = f"did you mean {near[0]}?" if near else "`continuity-bot sessions` lists them"
     raise UnknownSession(f"there is no session '{printable(asked)}'; {hint}")

@@ -49,7 +49,7 @@ async def meant(workspace: Workspace, conversation: str | None, user_id: int | N
         return await conversations_of(workspace.memory.db, user_id)
     found = await workspace.memory.db.read("ops_conversations", conversation_id=conversation)
     if not found:
-        raise OpsError(f"there is no conversation '{conversation}'; `python -m bot sessions` lists them")
+        raise OpsError(f"there is no conversation '{conversation}'; `continuity-bot sessions` lists them")
     return [row["conversation_id"] for row in found]
 
 

@@ -51,7 +51,7 @@ def require_database(settings: Settings) -> None:
     """Raise OpsError when there is no database: nothing is created by looking."""
     if not settings.database_path.exists():
         raise OpsError(
-            f"there is no database at {settings.database_path}; `python -m bot run` makes it, "
+            f"there is no database at {settings.database_path}; `continuity-bot run` makes it, "
             "or CONTINUITY_DATABASE_URL names another one"
         )
 
@@ -91,7 +91,7 @@ async def work(settings: Settings) -> AsyncIterator[Workspace]:
         found = migrate.status(settings.database_path, MIGRATIONS)
         migrate.require_known(found, settings.database_path)
         if found.pending:
-            raise OpsError(f"{settings.database_path} has an older schema; run `python -m bot migrate` first")
+            raise OpsError(f"{settings.database_path} has an older schema; run `continuity-bot migrate` first")
         async with _open(settings, read_only=False) as workspace:
             yield workspace
 

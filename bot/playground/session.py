@@ -1,4 +1,4 @@
-"""`python -m bot chat`: the production application against the loopback Bot API, in one process."""
+"""`continuity-bot chat`: the production application against the loopback Bot API, in one process."""
 
 from __future__ import annotations
 

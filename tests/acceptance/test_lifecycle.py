@@ -78,7 +78,7 @@ async def test_without_a_token_run_says_what_is_missing_and_names_chat(api, bot_
 
     assert await bot.wait() == 2
     assert "TELEGRAM_BOT_TOKEN is missing" in bot.log
-    assert "python -m bot chat" in bot.log
+    assert "continuity-bot chat" in bot.log
 
 
 async def test_a_refused_token_ends_the_process_with_a_sentence(api, bot_process):

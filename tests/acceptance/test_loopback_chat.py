@@ -1,4 +1,4 @@
-"""`python -m bot chat`: the whole bot in a terminal or behind a pipe, without a token."""
+"""`continuity-bot chat`: the whole bot in a terminal or behind a pipe, without a token."""
 
 from __future__ import annotations
 

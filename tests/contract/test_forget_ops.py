@@ -1,4 +1,4 @@
-"""`python -m bot forget` and `export`: a conversation or a person, from the operator's side."""
+"""`continuity-bot forget` and `export`: a conversation or a person, from the operator's side."""
 
 import json
 

@@ -240,7 +240,7 @@ def test_migrate_shows_then_applies(house, tmp_path):
     first = min(FOLDER.glob("0001*"))
     (old / first.name).write_text(first.read_text())
     migrate(house.database, [old])
-    assert "run `python -m bot migrate` first" in house.run("hydrate", "--all").stderr
+    assert "run `continuity-bot migrate` first" in house.run("hydrate", "--all").stderr
     applied = house.run("migrate")
     assert "0001_initial" not in applied.stdout
     assert "Applied" in applied.stdout

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md from the settings class: `python tests/docs/settings_page.py` writes it anew."""
+"""docs/reference/settings.md from the settings class: `.venv/bin/python tests/docs/settings_page.py` writes it anew."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ HEAD = """\
 
 Every setting is an environment variable, or a line of the file `.env` in the folder where the bot is started. The
 environment wins over `.env`; an empty value is the default; a name in lower case works too. A wrong value stops the
-start with exit code 2 and a sentence that names the variable. `python -m bot doctor` checks them all.
+start with exit code 2 and a sentence that names the variable. `.venv/bin/continuity-bot doctor` checks them all.
 
-This page is made from `bot/settings.py` by `python tests/docs/settings_page.py`; a test compares the two.
+This page is made from `bot/settings.py` by `.venv/bin/python tests/docs/settings_page.py`; a test compares the two.
 
 | variable | default | what it is |
 |---|---|---|

@@ -15,8 +15,9 @@ from settings_page import page as settings_page
 
 from bot import cli
 from bot.settings import Settings
+from memory.context.tokens import ranks_folder
 
-COMMAND = re.compile(r"python -m bot\b([^|;&#]*)")
+COMMAND = re.compile(r"continuity-bot\b([^|;&#]*)")
 TEST = re.compile(r"tests/[\w/-]+(?:\.py)?(?:::\w+)?")
 LIBRARY_PAGE = ROOT / "docs" / "how-to" / "use-memory-as-a-library.md"
 
@@ -76,12 +77,59 @@ def command_of(words):
 
 @every_page
 def test_every_command_exists_with_its_options(page):
-    """`python -m bot …` names a command, and each --option is one of its own."""
+    """`continuity-bot …` names a command, and each --option is one of its own."""
     for line in code(text_of(page)):
         for match in COMMAND.findall(line):
             words = match.split()
             known = {option for parameter in command_of(words).params for option in parameter.opts} | {"--help"}
             assert {word for word in words if word.startswith("--")} <= known, line
+
+
+@every_page
+def test_every_command_works_without_an_activated_environment(page):
+    """A command to type names the program where the set-up puts it; only inside a container it is on the path."""
+    bare = re.compile(r"(?<![\w/.-])(?<!-m )(?:continuity-bot|python3?|pytest)\s+[\w./-]")
+    said = [line for line in code(text_of(page)) if bare.search(line) and "docker exec" not in line]
+
+    assert said == []
+
+
+@pytest.fixture
+def fresh_clone(tmp_path):
+    """Return a checkout as a reader has it after `make setup`: the files of this one, and its packages."""
+    checkout, packages = tmp_path / "checkout", ROOT / ".venv"
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    for name in filter(None, files):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).symlink_to(ROOT / name)
+    (checkout / ".venv").mkdir()
+    for part in packages.iterdir():
+        (checkout / ".venv" / part.name).symlink_to(part)
+    return checkout
+
+
+@pytest.mark.acceptance
+def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
+    """`make run`, piped a first message, and the operator's commands of the tutorial, in a shell of their own.
+
+    The set-up itself is not repeated (`-o`): this checkout's packages would end up belonging to the copy.
+    """
+    env = {"PATH": os.environ["PATH"], "HOME": str(fresh_clone), "TIKTOKEN_CACHE_DIR": str(ranks_folder())}
+
+    def types(line, said=""):
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=fresh_clone, env=env, input=said, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    assert "bot Noted as a fact" in types("make -o .venv/.runtime run", "My dog is called Rex.\n")
+    page = text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md")
+    typed = [
+        line for line in "\n".join(blocks(page, "sh")).splitlines() if "continuity-bot" in line or "export" in line
+    ]
+    assert len(typed) > 2
+    types("\n".join(["set -e", *typed]))
 
 
 @every_page

@@ -96,7 +96,7 @@ def _child(
 
 
 def cli(*arguments: str) -> None:
-    """Do what `python -m bot ARGUMENTS` does."""
+    """Do what `continuity-bot ARGUMENTS` does."""
     from bot.cli import app  # noqa: PLC0415 - the tests' own process needs no commands
 
-    app(arguments, prog_name="python -m bot")
+    app(arguments, prog_name="continuity-bot")
