@@ -259,6 +259,12 @@ FORGOTTEN_TRACES = (
     "Its rows are gone, but I can still see traces in my files, since another program is reading them. "
     "They go with my next start."
 )
+FORGOTTEN_ASIDE = (
+    "A copy of my data from before a backup was restored is still there ({names}) and may hold it. "
+    "Whoever runs me can delete it."
+)
+FORGOTTEN_ECHOES = "Words of it still stand in {count} of mine:"
+FORGET_THOSE_TOO = "Forget those too"
 FORGOTTEN_UNKNOWN = "I could not look through my files in time; its rows are gone all the same."
 
 # --- export ---------------------------------------------------------------------------------------------------------

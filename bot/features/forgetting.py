@@ -19,7 +19,7 @@ from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
-from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgetter, Proof
+from memory.privacy.forget import Echo, ForgetCounts, ForgetRequest, Forgetter, Proof
 from memory.search.query import Query
 
 log = structlog.get_logger(__name__)
@@ -29,6 +29,7 @@ FOUND_MOST = 200
 QUOTED_CHARS = 140
 FLUSH_S = 3.0
 BUTTONS_A_ROW = 4
+QUOTED_ECHOES = 3
 SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "everything", "all": "everything"}
 STOPPING = ("session", "everything")
 """An answer that is being made is stopped before these."""
@@ -132,11 +133,24 @@ def report_text(tally: ForgetCounts, proof: Proof | None = None, *, log_emptied:
     if proof is None:
         return f"{text}\n{replies.FORGOTTEN_LOOKING}"
     files = replies.plural(proof.files, "file")
+    if proof.set_aside:
+        text += "\n" + replies.FORGOTTEN_ASIDE.format(names=", ".join(proof.set_aside))
     if proof.found is None:
         return f"{text}\n{replies.FORGOTTEN_UNKNOWN}"
     if proof.found or not log_emptied:
         return f"{text}\n{replies.FORGOTTEN_TRACES}"
     return f"{text}\n{replies.FORGOTTEN_PROVEN.format(files=files)}"
+
+
+def with_echoes(report: Message, echoes: Sequence[Echo]) -> Message:
+    """Return the report with the answers that still repeat what was forgotten, and the offer to forget those too."""
+    if not echoes:
+        return report
+    quoted = [f"“{_around(each.text, min(each.words))}”" for each in echoes[:QUOTED_ECHOES]]
+    count = replies.plural(len(echoes), "answer")
+    text = "\n".join([report.text, "", replies.FORGOTTEN_ECHOES.format(count=count), *quoted])
+    payload = {"turn_ids": [each.turn_id for each in echoes[:FOUND_MOST]]}
+    return replace(report, text=text, buttons=((Button(replies.FORGET_THOSE_TOO, "forget_ask", payload),),))
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -268,4 +282,5 @@ class Forgetting:
         services.jobs.look()
         proof = await self._forgetter.prove(done)
         text = report_text(done.tally, proof, log_emptied=done.log_emptied)
-        await services.committer.write(target, [Message(text, edits_message_id=shown)])
+        message = with_echoes(Message(text, edits_message_id=shown), await self._forgetter.echoes(done))
+        await services.committer.write(target, [message])

@@ -19,6 +19,7 @@ from bot.tables import MIGRATIONS, QUERY_FILES
 from memory.errors import StorageError
 from memory.faults import point
 from memory.storage import migrate
+from memory.storage.checkpoint import BEFORE_RESTORE
 from memory.storage.sqlite import SqliteDatabase
 
 DATABASE = "continuity.db"
@@ -212,7 +213,7 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     Raises OpsError, `StorageError`.
     """
     backup = check(source)
-    database, mark = settings.database_path, f"before-restore-{stamp(now_ms)}"
+    database, mark = settings.database_path, f"{BEFORE_RESTORE}{stamp(now_ms)}"
     staged = database.with_name(f"{database.name}.restoring")
     try:
         _stage(source / DATABASE, staged)

@@ -10,6 +10,7 @@ import orjson
 
 from memory.language.sentences import lowered, words_of
 from memory.ports import Row
+from memory.search.terms import search_words
 from memory.state import state_manager
 from memory.storage.store import LoggedTurn, turn_digest
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
@@ -19,6 +20,7 @@ MAX_TRACE_CHARS = 60
 """Short, since a long text is stored over several pages of a file."""
 MAX_TRACES = 40
 MIN_OWN_WORD_CHARS = 4
+MIN_TELLING_CHARS = 3
 _BREAKS = re.compile(r'[\n\r\t"\\.!?…]+')
 _NAME = re.compile(r"[a-z]{1,6}_[0-9a-z_.]{1,64}|[a-z_]{1,16}|")
 """An id, or the name of a choice: nothing that a person wrote, but for a single short word."""
@@ -108,6 +110,13 @@ def own_words(gone: Iterable[ConversationTurn], left: Iterable[ConversationTurn]
 
 def _words(turns: Iterable[ConversationTurn]) -> set[str]:
     return {word for turn in turns for text in texts_of(turn) for word in words_of(lowered(text))}
+
+
+def telling_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words of these texts that tell something, in small letters: no little words of any language."""
+    little: frozenset[str] = frozenset().union(*(each.stop for each in search_words().values()))
+    found = {word for text in texts for word in words_of(lowered(text))}
+    return frozenset(word for word in found - little if len(word) >= MIN_TELLING_CHARS)
 
 
 def texts_of(turn: ConversationTurn) -> tuple[str, ...]:

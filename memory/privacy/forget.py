@@ -27,7 +27,7 @@ from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.sessions.recorder import Recorder
 from memory.state import state_manager
-from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.checkpoint import BEFORE_RESTORE, CheckpointFiles
 from memory.storage.extension import Erase, Erasure
 from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, update_session
 from memory.types import ConversationTurn, Memory, SessionState
@@ -82,6 +82,10 @@ class Forgotten:
     """Pieces of the texts, to look for in the files; kept in memory only until `prove` has looked."""
     log_emptied: bool = True
     """False when another process was reading: the next start, or the next forgetting, empties the log."""
+    conversation_id: str = ""
+    user_id: int | None = None
+    said: tuple[str, ...] = ()
+    """What people had said of it, to find answers that repeat it; kept in memory only until `echoes` has looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,17 @@ class Proof:
     files: int
     found: int | None
     """Pieces of forgotten text that are still there and said nowhere else; None when it could not be found out."""
+    set_aside: tuple[str, ...] = ()
+    """Copies of the database that `restore` set aside: whole ones, of everybody, so they are not touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """An answer that repeats words of what was forgotten."""
+
+    turn_id: str
+    text: str
+    words: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -102,6 +117,7 @@ class _Plan:
     turn_ids: set[str] = field(default_factory=set)
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The turns that stay, of each session that loses some."""
@@ -185,6 +201,8 @@ class Forgetter:
             plan = await self._plan(wish)
             for session_id in plan.checkpoints:
                 await asyncio.to_thread(self._checkpoints.remove, session_id)
+            if _wholly(wish):
+                await asyncio.to_thread(self._checkpoints.remove_set_aside, wish.conversation_id)
             point("forget_checkpoints_gone")
             clear = self._bootstrap.forget_conversation if _wholly(wish) else self._bootstrap.clear_conversation
             await clear(wish.conversation_id, also=[*first, *plan.statements, *last(plan.tally), merge_index()])
@@ -193,20 +211,52 @@ class Forgetter:
             let_go()
         emptied = await self._empty_log()
         words = erasure.traces(plan.gone_texts, plan.left_texts)
-        return Forgotten(plan.tally, tuple(job["job_id"] for job in plan.jobs), tuple(words), emptied)
+        return Forgotten(
+            plan.tally,
+            tuple(job["job_id"] for job in plan.jobs),
+            tuple(words),
+            emptied,
+            conversation_id=here,
+            user_id=wish.user_id,
+            said=tuple(plan.said),
+        )
+
+    async def echoes(self, forgotten: Forgotten) -> list[Echo]:
+        """Return the turns that are left whose answer repeats a word that people had said only in what is forgotten."""
+        gone = erasure.telling_words(forgotten.said)
+        found: list[Echo] = []
+        said_still: set[str] = set()
+        after = ""
+        while gone and (rows := await self._db.read("turns_left", **_page(forgotten, after))):
+            after = rows[-1]["turn_id"]
+            for row in rows:
+                said_still |= gone & erasure.telling_words([row["user_text"]])
+                if repeated := gone & erasure.telling_words([row["assistant_text"]]):
+                    found.append(Echo(row["turn_id"], row["assistant_text"], frozenset(repeated)))
+            await asyncio.sleep(0)
+        return [each for each in found if each.words - said_still]
 
     async def prove(self, forgotten: Forgotten) -> Proof:
         """Look for the forgotten words in the raw bytes of database, log and checkpoints; raises nothing of theirs."""
-        folder = self._checkpoints.folder
-        files = [*self._files, *sorted(folder.iterdir() if folder.is_dir() else [])]
+        folder, aside = self._checkpoints.folder, self._copies_set_aside()
+        try:
+            files = [*self._files, *sorted(folder.iterdir() if folder.is_dir() else [])]
+        except OSError as exc:
+            log.warning("the checkpoints could not be looked through: %s", exc)
+            return Proof(0, None, aside)
         found = await file_scan.search(forgotten.words, files)
         if found is None:
-            return Proof(len(files), None)
+            return Proof(len(files), None, aside)
         words = {word for each in found.values() for word in each}
         rest = [word for word in words if not await self._db.read_one("said_elsewhere", words=word)]
         if rest:
             log.warning("%d pieces of forgotten text are still readable in the files", len(rest))
-        return Proof(len(found), len(rest))
+        return Proof(len(found), len(rest), aside)
+
+    def _copies_set_aside(self) -> tuple[str, ...]:
+        """Return the names of the copies of this database that a restore left beside it."""
+        found = [each.name for file in self._files[:1] for each in file.parent.glob(f"{file.name}.{BEFORE_RESTORE}*")]
+        return tuple(sorted(name for name in found if not name.endswith(("-wal", "-shm"))))
 
     async def _empty_log(self) -> bool:
         try:
@@ -256,6 +306,7 @@ class Forgetter:
         for turn in await self._store.last_turns(key, SAMPLED_TURNS):
             plan.turn_ids.add(turn.turn_id)
             plan.gone_texts += erasure.texts_of(turn)
+            plan.said.append(turn.user_text)
         for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
             plan.add(name, session_id=key)
         plan.statements += erase_session(key)
@@ -282,6 +333,7 @@ class Forgetter:
         plan.turns += len(gone)
         plan.summaries += bool(old.rolling_summary)
         plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
+        plan.said += [turn.user_text for turn in doomed]
         plan.left_texts += [text for logged in after for text in erasure.texts_of(logged.turn)]
         plan.left[row.session_id] = [logged.turn for logged in after]
         for turn_id in sorted(gone):
@@ -343,6 +395,7 @@ class Forgetter:
             if theirs and (wish.everything or source or memory.memory_id in facts):
                 plan.memories += 1
                 plan.gone_texts.append(memory.text)
+                plan.said.append(memory.text)
                 plan.add("erase_memory", memory_id=memory.memory_id)
                 plan.add("unlink_memory", memory_id=memory.memory_id)
 
@@ -368,6 +421,10 @@ class Forgetter:
             plan.statements += await erase(self._db, going)
         if going.everything:
             plan.add("erase_conversation", conversation_id=wish.conversation_id)
+
+
+def _page(forgotten: Forgotten, after: str) -> dict[str, object]:
+    return {"conversation_id": forgotten.conversation_id, "user_id": forgotten.user_id, "after": after, "limit": 50}
 
 
 def _wholly(wish: ForgetRequest) -> bool:

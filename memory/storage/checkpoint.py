@@ -30,6 +30,8 @@ from memory.ports import Clock
 from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
 
 FORMAT = "continuity-checkpoint"
+BEFORE_RESTORE = "before-restore-"
+"""How the names begin under which `restore` sets aside what was there."""
 SUFFIX = ".json"
 TEMPORARY = ".tmp"
 NAME_MAX_BYTES = 200
@@ -187,15 +189,19 @@ class CheckpointFiles:
         Delete it before the rows: a checkpoint whose rows are gone brings its session back at the next start.
         """
         name = file_name(session_id)
-        try:
-            for entry in self._entries():
-                if entry.name == name or entry.name.startswith((f"{name}.corrupt-", f".{name}.")):
-                    Path(entry.path).unlink(missing_ok=True)
-            _sync_folder(self.folder)
-        except FileNotFoundError:
-            return
-        except OSError as exc:
-            raise StorageUnavailable(f"checkpoint '{self.path(session_id)}' could not be deleted ({exc})") from exc
+        for folder in (self.folder, *self._set_aside()):
+            _delete(folder, lambda each: each.name == name or each.name.startswith((f"{name}.corrupt-", f".{name}.")))
+
+    def remove_set_aside(self, conversation_id: str) -> None:
+        """Delete what a restore set aside of a conversation, also of sessions that no row knows any more (P13)."""
+        said = orjson.dumps({"conversation_id": conversation_id})[1:-1]
+        for folder in self._set_aside():
+            _delete(folder, lambda each: said in Path(each.path).read_bytes())
+
+    def _set_aside(self) -> list[Path]:
+        return sorted(
+            each for each in self.folder.glob(f"{BEFORE_RESTORE}*") if each.is_dir() and not each.is_symlink()
+        )
 
     def session_ids(self) -> list[str]:
         """Return the sessions that have a checkpoint, by file name alone."""
@@ -213,16 +219,33 @@ class CheckpointFiles:
         return len(leftovers)
 
     def _entries(self) -> list[os.DirEntry[str]]:
-        """Return the regular files of the folder; folders, pipes and links among them are not ours."""
-        try:
-            with os.scandir(self.folder) as entries:
-                return [entry for entry in entries if entry.is_file(follow_symlinks=False)]
-        except FileNotFoundError:
-            return []
+        return _entries_of(self.folder)
 
     def _make_folder(self) -> None:
         if not self.folder.exists():
             self.folder.mkdir(parents=True, mode=0o700)
+
+
+def _entries_of(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the regular files of a folder; folders, pipes and links among them are not ours."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
+
+
+def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
+    """Delete the files that are doomed. Raises StorageUnavailable when the folder does not let go of one."""
+    try:
+        for entry in _entries_of(folder):
+            if doomed(entry):
+                Path(entry.path).unlink(missing_ok=True)
+        _sync_folder(folder)
+    except FileNotFoundError:
+        return
+    except OSError as exc:
+        raise StorageUnavailable(f"a checkpoint in '{folder}' could not be deleted ({exc})") from exc
 
 
 def _write_synced(path: Path, data: bytes) -> None:

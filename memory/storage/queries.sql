@@ -340,3 +340,10 @@ SELECT conversation_id FROM conversation_sessions WHERE user_id = :user_id
 UNION
 SELECT conversation_id FROM conversation_turns WHERE user_id = :user_id
 ORDER BY conversation_id;
+
+-- name: turns_left
+-- P13: what is left of a conversation, page by page, to see which answers repeat what was forgotten.
+SELECT turn_id, user_text, assistant_text FROM conversation_turns
+WHERE conversation_id = :conversation_id AND turn_id > :after
+    AND (user_id = :user_id OR CAST(:user_id AS BIGINT) IS NULL)
+ORDER BY turn_id LIMIT :limit;

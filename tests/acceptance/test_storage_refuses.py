@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from story import FRIEND, PERSON, answered, answers_to, bot_texts, reply, shows, stored_turns, tap
 
@@ -86,21 +88,25 @@ async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, 
     assert answers_to(api, FRIEND, "and you?")
 
 
-async def test_a_checkpoint_that_cannot_be_deleted_does_not_wedge_forgetting(api, bot):
+async def test_a_checkpoint_that_cannot_be_deleted_does_not_wedge_forgetting(api, bot, monkeypatch):
     """/forget says that it could not, everything is still there, the conversation goes on; later it works."""
     await reply(api, "My cat is called Mia.")
     await bot.app.memory.recorder.settle()
-    (checkpoint,) = bot.checkpoints.glob("*.json")
-    checkpoint.unlink()
-    (checkpoint / "in-the-way").mkdir(parents=True)
+    unlink = Path.unlink
+
+    def stuck(self, **options):
+        if self.suffix == ".json":
+            raise PermissionError(f"{self.name} stays")
+        unlink(self, **options)
+
+    monkeypatch.setattr(Path, "unlink", stuck)
     await reply(api, "/forget everything")
     await tap(api, replies.FORGET_YES, "couldn't forget")
 
     await reply(api, "Still there?")
     assert [user for user, _ in stored_turns(bot)] == ["My cat is called Mia.", "Still there?"]
 
-    (checkpoint / "in-the-way").rmdir()
-    checkpoint.rmdir()
+    monkeypatch.setattr(Path, "unlink", unlink)
     await reply(api, "/forget everything")
     await tap(api, replies.FORGET_YES, "Forgotten|Checked|forgot")
     assert stored_turns(bot) == []
