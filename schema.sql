@@ -204,7 +204,8 @@ CREATE TABLE jobs (
     due_at_ms BIGINT,                         -- when
     time_zone TEXT NOT NULL,                  -- the user's, IANA name
     created_at_ms BIGINT NOT NULL,            -- when it was made
-    updated_at_ms BIGINT NOT NULL             -- when its status last changed
+    updated_at_ms BIGINT NOT NULL,            -- when its status last changed
+    repeats TEXT NOT NULL DEFAULT ''          -- the rule by which it comes again, e.g. week@09:00, '' = it comes once
 );
 CREATE INDEX jobs_by_status ON jobs (status, due_at_ms);
 CREATE INDEX jobs_by_conversation ON jobs (conversation_id, status);

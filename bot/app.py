@@ -70,6 +70,12 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+STORAGE_LOOK_S = 1.0
+"""How often the database file is looked for in its place."""
+STORAGE_LAST_S = 5.0
+"""How long a bot whose database is gone refuses everything before it ends, so that its watchers see why."""
+STOP_REFUSED_S = 0.5
+"""How long a stop waits for turns when the database refuses just now: they could not be stored anyway."""
 START_PATIENCE_S = 120.0
 STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
@@ -138,6 +144,7 @@ class App:
         self._lock = database_lock(settings)
         self._stop = asyncio.Event()
         self._fatal: str | None = None
+        self._ending = False
         self._background: set[asyncio.Task[None]] = set()
         self._http: HttpServer | None = None
         self._polling: asyncio.Task[None] | None = None
@@ -156,6 +163,7 @@ class App:
         except BaseException:
             await self.stop()
             raise
+        self._behind(self._watch_storage(), "storage")
         self._behind(self._after_start(), "after-start")
 
     def _take_lock(self) -> None:
@@ -284,6 +292,7 @@ class App:
             checkpoints=self.memory.checkpoints,
             recorder=self.memory.recorder,
             searcher=self.memory.searcher,
+            notes=self.memory.notes,
             assembler=self.memory.assembler,
             compactor=self.memory.compactor,
             inbox=self.inbox,
@@ -295,6 +304,7 @@ class App:
                 or make_responder(settings, self.db, self.memory.store, self.memory.searcher, self.memory.languages),
                 self.memory.languages,
                 next_has_tools=settings.continuity_model != "offline",
+                upcoming=self.jobs.upcoming,
             ),
             waiting=self.waiting,
             people=self.people,
@@ -317,7 +327,9 @@ class App:
         features = self._features()
         taps = Buttons(self.bot, self.services, actions_of(features))
         self.dispatch: Dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
-        self.intake = Intake(self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger)
+        self.intake = Intake(
+            self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger, trouble=self._trouble
+        )
         self.poller = Poller(self.bot.base_url, self.intake, fatal=self.fail)
 
     def _features(self) -> list[Feature]:
@@ -461,6 +473,22 @@ class App:
             await self.lanes.until_idle()
             await self.delivery.flush(SETTLE_S)
 
+    def _trouble(self) -> str | None:
+        """Return why no update may be confirmed; whether the inbox itself is refused shows when it is tried."""
+        return self.db.trouble(besides=("inbox_insert",))
+
+    async def _watch_storage(self) -> None:
+        """End the process when the database is damaged or gone: nothing is confirmed from then on, and no try helps."""
+        while True:
+            self.db.trouble()
+            reason = self.db.condition.beyond_repair
+            if reason is not None:
+                log.critical("the database cannot be worked with", reason=reason)
+                await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
+                self.fail(reason)
+                return
+            await asyncio.sleep(STORAGE_LOOK_S)
+
     def fail(self, reason: str) -> None:
         """Stop for good: going on can never work."""
         if self._fatal is None:
@@ -471,8 +499,9 @@ class App:
     def health(self) -> Health:
         """Return whether messages can be taken and answered just now (P10)."""
         problems = []
-        if self.inbox.storage_error:
-            problems.append(f"storage: {self.inbox.storage_error}")
+        refused = self.inbox.storage_error or self.db.trouble()
+        if refused:
+            problems.append(f"storage: {refused}")
         stalled_s = self.poller.silent_for_s()
         if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
             problems.append(f"polling: silent for {stalled_s:.0f} s")
@@ -504,15 +533,15 @@ class App:
 
     async def stop(self) -> None:
         """Stop in order (002 section 6); may be called at any point of the start, and twice."""
-        self.ask_to_stop()  # whoever calls this means it: what ends from here on ends by intention
+        self._ending = True  # what ends from here on ends by intention
         if hasattr(self, "poller"):
             await self.jobs.stop()
             await self._stop_receiving()
             await self.continuity_gate.close()
-            finished = await self.lanes.close(STOP_TURNS_S)
+            finished = await self.lanes.close(STOP_TURNS_S if self.db.trouble() is None else STOP_REFUSED_S)
             await self.delivery.flush(STOP_DELIVERY_S)
             await self.delivery.close()
-            rested = await self.memory.recorder.shutdown(STOP_SESSIONS_S)
+            rested = await self._rest() if self.db.trouble() is None else []
             log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
         for task in list(self._background):
             task.cancel()
@@ -534,12 +563,20 @@ class App:
             await asyncio.wait({self._polling}, timeout=STOP_POLLING_S)
             await self.poller.confirm()
 
+    async def _rest(self) -> list[str]:
+        """Bring sessions to rest; a disk that is slow to refuse does not keep the process from ending."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2 * STOP_SESSIONS_S):
+                return await self.memory.recorder.shutdown(STOP_SESSIONS_S)
+        return []
+
     async def _close_database(self) -> None:
         with suppress(Exception):  # a disk that refuses must not keep the process from ending
-            await self.db.write(
-                Statement("inbox_release", {"boot_id": self.boot_id}),
-                Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
-            )
+            async with asyncio.timeout(STOP_SESSIONS_S):
+                await self.db.write(
+                    Statement("inbox_release", {"boot_id": self.boot_id}),
+                    Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
+                )
         await self.memory.close()
         self.waiting.close()
 
@@ -553,7 +590,7 @@ class App:
         self._background.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("background task failed", task=task.get_name(), exc_info=task.exception())
-        if task is self._polling and not self._stop.is_set():
+        if task is self._polling and not self._ending:
             self.fail("polling has ended and nothing would be heard any more; start the bot again")
 
     @property

@@ -206,14 +206,15 @@ SELECT boot_id, position, report_json, started_at_ms, stopped_at_ms FROM boots O
 -- name: job_insert
 -- A call that is repeated (an update worked on again, a turn answered again) makes no second job.
 INSERT INTO jobs (job_id, conversation_id, session_id, user_id, turn_id, call_key, kind, title, status, progress,
-    due_at_ms, time_zone, created_at_ms, updated_at_ms)
+    due_at_ms, time_zone, created_at_ms, updated_at_ms, repeats)
 VALUES (:job_id, :conversation_id, :session_id, :user_id, :turn_id, :call_key, :kind, :title, 'scheduled', '',
-    :due_at_ms, :time_zone, :now_ms, :now_ms)
+    :due_at_ms, :time_zone, :now_ms, :now_ms, :repeats)
 ON CONFLICT DO NOTHING;
 
 -- name: job_move
 -- One step of a job, lost when it was moved meanwhile: with the outbox parts in the same commit it is delivered once.
-UPDATE jobs SET status = :to_status, progress = :progress, due_at_ms = :due_at_ms, updated_at_ms = :now_ms
+UPDATE jobs SET status = :to_status, progress = :progress, due_at_ms = :due_at_ms, repeats = :repeats,
+    updated_at_ms = :now_ms
 WHERE job_id = :job_id AND status = :from_status
     AND COALESCE(due_at_ms, 0) = COALESCE(CAST(:from_due_at_ms AS BIGINT), 0);
 
@@ -223,24 +224,24 @@ SELECT due_at_ms FROM jobs WHERE status = 'scheduled' AND conversation_id LIKE :
 
 -- name: jobs_due
 -- What has to be delivered now, also what became due while no process ran.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone FROM jobs
+SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
 WHERE status = 'scheduled' AND due_at_ms <= :now_ms AND conversation_id LIKE :prefix
 ORDER BY due_at_ms, job_id LIMIT :limit;
 
 -- name: jobs_untouched
 -- Delivered long ago, and nobody said done or later.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone FROM jobs
+SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
 WHERE status = 'delivered' AND updated_at_ms < :before_ms AND conversation_id LIKE :prefix
 ORDER BY updated_at_ms, job_id LIMIT :limit;
 
 -- name: job_find
 -- Behind a button; never one of another conversation.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone FROM jobs
+SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
 WHERE job_id = :job_id AND conversation_id = :conversation_id;
 
 -- name: jobs_upcoming
 -- The list of /jobs: in a group everybody sees their own.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone FROM jobs
+SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
 WHERE conversation_id = :conversation_id AND user_id = :user_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
 
 -- name: memory_withdraw

@@ -104,9 +104,9 @@ EDITED = "You changed a message that I have answered already."
 ANSWER_AGAIN = "Answer again"
 
 REMINDER = "⏰ {title}"
+FOLLOW_UP = "🔔 {title}"
 WAS_DUE = "was due {ago}"
 REMIND_SET = "I will remind you {when} ({zone}): {title}"
-REMIND_ONCE = "It comes once: I cannot repeat reminders yet."
 REMIND_ZONE_HINT = "If {zone} is not your clock, tell me yours: /timezone Europe/Berlin"
 REMIND_HOW = (
     "Say when and what, for example:\n"
@@ -188,6 +188,7 @@ PERSONA_TAIL = "What I know of earlier conversations is framed to fit. It change
 LOOPS_HEAD = "This is open between us:"
 LOOPS_NONE = "Nothing is open between us: no promise, no question, no task."
 LOOPS_MORE = "… and {count} more; they come up when these are settled."
+QUOTED = "“{text}”"
 LOOP_YOURS = "yours"
 LOOP_MINE = "mine"
 LOOP_DUE = "due {when}"

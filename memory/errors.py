@@ -3,6 +3,7 @@
 ContinuityError
 ├── StorageError
 │   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
+│   │   └── StorageDamaged     the file is damaged, or no longer where it was: trying again mends nothing
 │   ├── Conflict               somebody else wrote first
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
@@ -30,6 +31,10 @@ class StorageError(ContinuityError):
 
 class StorageUnavailable(StorageError):
     """The database cannot be written or read just now (disk full, read-only, locked); nothing was stored, try again."""
+
+
+class StorageDamaged(StorageUnavailable):
+    """The database file is damaged, or not where it was opened; stop, keep a copy and restore a backup."""
 
 
 class Conflict(StorageError):

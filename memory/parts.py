@@ -12,6 +12,7 @@ from memory.context.compactor import Compactor, SummaryWriter
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
+from memory.notes.current import CurrentNotes
 from memory.notes.drafts import ModelReader
 from memory.notes.readings import Readings, ZoneOf
 from memory.notes.store import ask_to_read
@@ -67,6 +68,7 @@ class Parts:
     assembler: Assembler
     compactor: Compactor
     readings: Readings
+    notes: CurrentNotes
     bootstrap: Bootstrap
     forgetter: Forgetter
     session_gap_ms: int
@@ -98,9 +100,10 @@ class Parts:
             max_live=given.max_live_sessions,
         )
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
-        assembler = Assembler(store, searcher, budget, languages, counter)
-        bootstrap = Bootstrap(db, clock, counter)
         readings = Readings(store, languages, clock, zone_of=given.zone_of, by_model=given.notes_model, ids=ids)
+        notes = CurrentNotes(store, readings, languages, clock)
+        assembler = Assembler(store, searcher, budget, languages, counter, notes=notes)
+        bootstrap = Bootstrap(db, clock, counter, notes=notes)
         return cls(
             clock=clock,
             ids=ids,
@@ -117,6 +120,7 @@ class Parts:
             assembler=assembler,
             compactor=_compactor(store, readings, given),
             readings=readings,
+            notes=notes,
             bootstrap=bootstrap,
             forgetter=Forgetter(
                 db,

@@ -16,6 +16,9 @@ LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
 Owner = Literal["user", "assistant"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
+MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
+REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH})
+"""`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
+from bot.answers.rearrange import rearranged
 from bot.answers.responder import Answer, Ask, Responder, Show
 from bot.delivery.outbox import Button
-from bot.reminders.rules import MAX_AHEAD_MS, insert_job, job_id_of, when_text
+from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
+from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Job, insert_job, job_id_of
+from bot.reminders.words import ReminderWords, local, words_for
 from memory.language import due_dates
 from memory.language.due_dates import Reminder, parse_when, reminder
-from memory.language.intents import is_request, read_sentences, starts_with
+from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
-from memory.language.sentences import Sentence
+from memory.language.reported import remark
+from memory.language.sentences import Sentence, plain_sentence
 from memory.types import ConversationTurn
 
 MAX_CHARS: Final = 400
@@ -26,10 +30,11 @@ REMIND: Final = "remind"
 ASK_WHEN: Final = "remind_when"
 ASK_WHAT: Final = "remind_what"
 _NEGATIONS: Final = frozenset({"don't", "dont", "not", "never", "no", "не", "nicht", "não", "ne", "nunca"})
-_REPEATING: Final = re.compile(
-    r"(?<!\w)(?:every|each|daily|weekly|monthly|jede[nrs]?|täglich|каждый|каждую|каждое|cada|todos|todas|tous|toutes"
-    r"|chaque)(?!\w)"
-)
+BESIDE_WORDS: Final = 1
+"""So many words that mean something may stand beside a time that answers "When?"."""
+MATTER_WORDS: Final = 12
+Upcoming = Callable[[str, int | None], Awaitable[list[Job]]]
+"""Returns the reminders that somebody still has to come in a conversation."""
 
 
 def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder | None:
@@ -69,39 +74,52 @@ def _is_about_the_past(what: str, language: Language) -> bool:
 
 def stands_alone(text: str, found: Reminder, now_ms: int, zone: str, language: Language) -> bool:
     """Return whether the message is a whole reminder and nothing else, so that no model has to see it."""
-    if found.due_at_ms is None or not found.what or repeats(text) or len(found.what.split()) > MAX_WHAT_WORDS:
+    if found.due_at_ms is None or not found.what or len(found.what.split()) > MAX_WHAT_WORDS:
         return False
     others = [s for s in read_sentences(text, language) if reminder(s.text, now_ms, zone, language) is None]
     return "?" not in found.what and all(len(other.words) <= ASIDE_WORDS for other in others)
 
 
 def completed(last: ConversationTurn | None, text: str, now_ms: int, zone: str, language: Language) -> Reminder | None:
-    """Return the reminder that this answer to our own question ("When?", "What about?") completes, or None."""
-    if last is None or last.action_name not in (ASK_WHEN, ASK_WHAT):
+    """Return the reminder that this answer to our own question ("When?", "What about?") completes, or None.
+
+    Only what can be such an answer counts: a time with hardly a word beside it, or a matter in a few words. Anything
+    else that is said next is a message of its own, and the question is let go.
+    """
+    if last is None or last.action_name not in (ASK_WHEN, ASK_WHAT) or len(text) > MAX_CHARS:
         return None
     begun = asked_for(last.user_text, last.created_at_ms, zone, language)
-    if begun is None:
+    sentences = read_sentences(text, language)
+    if begun is None or len(sentences) != 1 or _is_its_own(sentences[0], language):
         return None
     if last.action_name == ASK_WHAT:
-        fits = begun.due_at_ms is not None and begun.due_at_ms > now_ms and len(text) <= MAX_CHARS
+        fits = begun.due_at_ms is not None and begun.due_at_ms > now_ms and is_matter(sentences[0], language)
         return Reminder(begun.due_at_ms, text.strip()) if fits else None
     timed = parse_when(text, now_ms, zone, language)
-    return Reminder(timed[0], begun.what or timed[1]) if timed else None
+    if timed is None or len(plain_sentence(timed[1].lower(), language).content) > BESIDE_WORDS:
+        return None
+    return Reminder(timed[0], begun.what or timed[1])
 
 
-def repeats(text: str) -> bool:
-    """Return whether it shall come again and again, which is not to be had yet."""
-    return _REPEATING.search(text.lower()) is not None
+def _is_its_own(sentence: Sentence, language: Language) -> bool:
+    """Return whether it asks, promises, reports, greets or calls off: no answer to "When?" or "What about?"."""
+    cues = ("greeting", "goodbye", "thanks", "no", "drop")
+    own = sentence.asks or is_promise(sentence, language) or reports_done(sentence, language)
+    return own or any(starts_with(cue, sentence, language) for cue in cues) or calls_off(sentence, language)
 
 
-def set_text(found: Reminder, now_ms: int, zone: str, *, once_only: bool, zone_chosen: bool) -> str:
-    """Return the confirmation: what, and when by whose clock."""
-    when = when_text(found.due_at_ms or now_ms, now_ms, zone)
-    lines = [replies.REMIND_SET.format(when=when, zone=zone, title=found.what)]
-    if once_only:
-        lines.append(replies.REMIND_ONCE)
+def is_matter(sentence: Sentence, language: Language) -> bool:
+    """Return whether one can be reminded of it ("call Ana", "the vet"), unlike of a statement ("Ana lives here")."""
+    return 0 < len(sentence.words) <= MATTER_WORDS and remark(sentence.text, language) == "said"
+
+
+def set_text(found: Reminder, now_ms: int, zone: str, *, kind: str, zone_chosen: bool, words: ReminderWords) -> str:
+    """Return the confirmation: what, when by whose clock, and how often."""
+    when = words.when(found.due_at_ms or now_ms, now_ms, zone)
+    every = words.say(kind) if kind else ""
+    lines = [words.say("set_repeating" if kind else "set", when=when, zone=zone, title=found.what, every=every)]
     if not zone_chosen:
-        lines.append(replies.REMIND_ZONE_HINT.format(zone=zone))
+        lines.append(words.say("zone_hint", zone=zone))
     return "\n".join(lines)
 
 
@@ -110,9 +128,10 @@ def undo_button(job_id: str) -> tuple[tuple[Button, ...], ...]:
     return ((Button(replies.JOB_UNDO, "job_cancel", {"job_id": job_id}),),)
 
 
-def reminder_answer(ask: Ask, found: Reminder) -> Answer:
+def reminder_answer(ask: Ask, found: Reminder, kind: str, words: ReminderWords) -> Answer:
     """Return the answer that sets a reminder in the same commit as its turn."""
     call_key = f"{ask.turn_id}:{REMIND}"
+    due_at_ms = found.due_at_ms or ask.now_ms
     effect = insert_job(
         call_key,
         conversation_id=ask.conversation_id,
@@ -120,26 +139,41 @@ def reminder_answer(ask: Ask, found: Reminder) -> Answer:
         user_id=ask.user_id,
         turn_id=ask.turn_id,
         title=found.what,
-        due_at_ms=found.due_at_ms or ask.now_ms,
+        due_at_ms=due_at_ms,
         time_zone=ask.time_zone,
         now_ms=ask.now_ms,
+        repeats=rule_of(kind, due_at_ms, ask.time_zone) if kind else "",
     )
-    text = set_text(found, ask.now_ms, ask.time_zone, once_only=repeats(ask.text), zone_chosen=ask.time_zone_chosen)
+    text = set_text(found, ask.now_ms, ask.time_zone, kind=kind, zone_chosen=ask.time_zone_chosen, words=words)
     job_id = job_id_of(call_key)
     return Answer(text, action_name=REMIND, job_refs=(job_id,), effects=(effect,), buttons=undo_button(job_id))
+
+
+def repeating(often: Repeating, now_ms: int, zone: str, read: Callable[[str, int], Reminder | None]) -> Reminder | None:
+    """Return a reminder that comes again, with its first time; `read` reads a text as at a given time.
+
+    It is read as of this midnight, so that "every day at 7:30" means half past seven also in the afternoon.
+    """
+    midnight_ms = local(now_ms, zone).replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000
+    found = read(often.plain, now_ms if often.kind == "hour" else int(midnight_ms) - 1)
+    if found is None or not found.what:
+        return found
+    due_at_ms = found.due_at_ms or first_at(often.kind, now_ms, zone, MORNING_HOUR)
+    return Reminder(coming(often.kind, due_at_ms, now_ms, zone), found.what)
 
 
 @dataclass(frozen=True, slots=True)
 class RemindFirst:
     """A responder that sets reminders said in plain words itself and leaves everything else to the next one.
 
-    A model is spared only messages that are nothing but a reminder; it has a tool for the others. The concierge has
-    none, so here it is also asked back when the time or the matter is missing.
+    A model is spared only messages that are nothing but a reminder, or are about one that is set; it has tools for the
+    others. The concierge has none, so here it is also asked back when the time or the matter is missing.
     """
 
     next: Responder
     languages: Languages
     next_has_tools: bool
+    upcoming: Upcoming | None = None
 
     def preface(self, persona: str) -> str:
         """Return what the next responder puts before the packet."""
@@ -156,25 +190,38 @@ class RemindFirst:
 
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the confirmation, a question back, or what the next responder says. Raises what that raises."""
-        answer = None if ask.third_party else await asyncio.to_thread(self.answer, ask)  # odd dates load a library
-        if answer is None:
-            return await self.next.respond(ask, show)
-        show(answer.text)
-        return answer
+        if not ask.third_party:
+            jobs = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
+            answer = await asyncio.to_thread(self.answer, ask, jobs)  # odd dates load a library
+            if answer is not None:
+                show(answer.text)
+                return answer
+        return await self.next.respond(ask, show)
 
-    def answer(self, ask: Ask) -> Answer | None:
-        """Return the answer to a message that asks for a reminder, None for any other."""
+    def answer(self, ask: Ask, jobs: Sequence[Job] = ()) -> Answer | None:
+        """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""
         last = ask.packet.history[-1] if ask.packet.history else None
-        language = self.languages.detect(ask.text, (last.language if last else None) or "en")
-        found = asked_for(ask.text, ask.now_ms, ask.time_zone, language)
+        language = self.languages.detect(ask.text, (last.language if last else None) or ask.state.language or "en")
+        words = words_for(language.code)
+        often = read_repeat(ask.text, words)
+        text, kind = (often.plain, often.kind) if often else (ask.text, "")
+
+        def read(said: str, at_ms: int) -> Reminder | None:
+            return asked_for(said, at_ms, ask.time_zone, language)
+
+        found = repeating(often, ask.now_ms, ask.time_zone, read) if often else read(text, ask.now_ms)
+        if found is None:
+            about_set = rearranged(ask, jobs, language, self.languages)
+            if about_set is not None:
+                return about_set
         if self.next_has_tools:
-            alone = found and stands_alone(ask.text, found, ask.now_ms, ask.time_zone, language)
-            return reminder_answer(ask, found) if found and alone else None
-        found = found or completed(last, ask.text, ask.now_ms, ask.time_zone, language)
+            alone = found and stands_alone(text, found, ask.now_ms, ask.time_zone, language)
+            return reminder_answer(ask, found, kind, words) if found and alone else None
+        found = found or completed(last, text, ask.now_ms, ask.time_zone, language)
         if found is None:
             return None
         if found.due_at_ms is None:
-            return Answer(replies.REMIND_WHEN, action_name=ASK_WHEN)
+            return Answer(words.say("ask_when"), action_name=ASK_WHEN)
         if not found.what:
-            return Answer(replies.REMIND_WHAT, action_name=ASK_WHAT)
-        return reminder_answer(ask, found)
+            return Answer(words.say("ask_what"), action_name=ASK_WHAT)
+        return reminder_answer(ask, found, kind, words)

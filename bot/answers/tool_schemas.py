@@ -56,13 +56,37 @@ async def close_loop(
 
 
 async def remind(context: RunContext[Toolbox], what: str, when: str) -> str:
-    """Set a reminder, which comes once as a message of its own.
+    """Set a reminder, which comes as a message of its own, once or again and again.
 
     Args:
         what: What to remind the person of, for example "call Ana".
-        when: The time, for example "tomorrow at 9".
+        when: The time, for example "tomorrow at 9" or "every Monday at 9".
     """
     return await context.deps.remind(what, when)
+
+
+async def list_reminders(context: RunContext[Toolbox]) -> str:
+    """List the reminders that are to come."""
+    return await context.deps.list_reminders()
+
+
+async def move_reminder(context: RunContext[Toolbox], what: str, when: str) -> str:
+    """Give a reminder that is set another time.
+
+    Args:
+        what: Which reminder, in its own words.
+        when: The new time, for example "6pm" or "Friday at 9".
+    """
+    return await context.deps.move_reminder(what, when)
+
+
+async def cancel_reminder(context: RunContext[Toolbox], what: str) -> str:
+    """Take back a reminder that is set.
+
+    Args:
+        what: Which reminder, in its own words.
+    """
+    return await context.deps.cancel_reminder(what)
 
 
 async def search_past(context: RunContext[Toolbox], query: str) -> str:
@@ -76,4 +100,18 @@ async def search_past(context: RunContext[Toolbox], query: str) -> str:
 
 def toolset() -> FunctionToolset[Toolbox]:
     """Return the tools. They run one after another, so that the same calls always do the same."""
-    return FunctionToolset([remember, forget, open_loop, close_loop, remind, search_past], sequential=True, id="memory")
+    return FunctionToolset(
+        [
+            remember,
+            forget,
+            open_loop,
+            close_loop,
+            remind,
+            list_reminders,
+            move_reminder,
+            cancel_reminder,
+            search_past,
+        ],
+        sequential=True,
+        id="memory",
+    )

@@ -17,8 +17,22 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from bot import replies
+from bot.answers.rearrange import Scene, Wish, line, meant_by, moved_to
 from bot.answers.responder import Ask
-from bot.reminders.rules import MAX_AHEAD_MS, MAX_TITLE_CHARS, insert_job, job_id_of, when_text
+from bot.reminders.repeats import coming, first_at, read_repeat, rule_of
+from bot.reminders.rules import (
+    MAX_AHEAD_MS,
+    MAX_TITLE_CHARS,
+    MORNING_HOUR,
+    Job,
+    insert_job,
+    job_id_of,
+    move_job,
+    move_to,
+    read_job,
+    when_text,
+)
+from bot.reminders.words import words_for
 from memory.context.assembler import Searcher
 from memory.context.packet_text import retrieved_line
 from memory.context.transcript import clip_tool_output, fence
@@ -105,6 +119,18 @@ class Toolbox:
     async def remind(self, what: str, when: str) -> str:
         """Set a reminder."""
         return await self._once("remind", (what, when), lambda: self._remind(what, when))
+
+    async def list_reminders(self) -> str:
+        """Return the reminders that are to come."""
+        return await self._once("list_reminders", (), self._list_reminders, changes=False)
+
+    async def move_reminder(self, what: str, when: str) -> str:
+        """Give a reminder another time."""
+        return await self._once("move_reminder", (what, when), lambda: self._move_reminder(what, when))
+
+    async def cancel_reminder(self, what: str) -> str:
+        """Take a reminder back."""
+        return await self._once("cancel_reminder", (what,), lambda: self._cancel_reminder(what))
 
     async def search_past(self, query: str) -> str:
         """Return what was said about this before, as data."""
@@ -219,9 +245,56 @@ class Toolbox:
         self._changes.append(lambda state: _closed(state, loop_id, outcome, ask.now_ms))
         return f"Off the list ({outcome}): {loop.text}"
 
+    async def _list_reminders(self) -> str:
+        jobs = await self._reminders()
+        lines = [line(job, self.ask, words_for("en")) for job in jobs]
+        return "\n".join(lines) or "No reminder is set."
+
+    async def _move_reminder(self, what: str, when: str) -> str:
+        language = self._language(f"{what} {when}")
+        found, said = await self._meant(Wish("move", what, when), language)
+        if found is None:
+            return said
+        due_at_ms = await asyncio.to_thread(moved_to, when, found, self.ask.now_ms, self.ask.time_zone, language)
+        due_at_ms = due_at_ms or await asyncio.to_thread(moment_of, when, self.ask, language)
+        if due_at_ms is None:
+            return f"Not moved: {when!r} is no time to come that I understand. Say it like: tomorrow at 9"
+        self._effects.append(move_to(found, due_at_ms, self.ask.now_ms))
+        self.job_refs += (found.job_id,)
+        return f"Moved {when_text(due_at_ms, self.ask.now_ms, self.ask.time_zone)}: {found.title}"
+
+    async def _cancel_reminder(self, what: str) -> str:
+        found, said = await self._meant(Wish("cancel", what), self._language(what))
+        if found is None:
+            return said
+        job_id = found.job_id
+        self._effects.append(move_job(found, "cancel", self.ask.now_ms))
+        self._changes.append(lambda state: state_manager.end_job(state, job_id))
+        return f"Cancelled: {found.title}"
+
+    async def _meant(self, wish: Wish, language: Language) -> tuple[Job | None, str]:
+        """Return the one reminder that is meant, or None and what to tell the model instead."""
+        jobs = await self._reminders()
+        meant = meant_by(wish, jobs, Scene(self.ask.state, self.ask.now_ms, of_reminders=True), language)
+        if meant and len(meant.jobs) == 1 and not meant.unclear:
+            return meant.jobs[0], ""
+        listed = "; ".join(line(job, self.ask, words_for("en")) for job in jobs) or "none"
+        return None, f"Nothing was changed: it is not clear which reminder is meant. Ask the person. To come: {listed}"
+
+    async def _reminders(self) -> list[Job]:
+        ask = self.ask
+        rows = await self._tools.db.read("jobs_upcoming", conversation_id=ask.conversation_id, user_id=ask.user_id)
+        return [read_job(row) for row in rows]
+
     async def _remind(self, what: str, when: str) -> str:
         ask, title = self.ask, " ".join(clean(what).split())[:MAX_TITLE_CHARS]
-        due_at_ms = await asyncio.to_thread(moment_of, when, ask, self._language(f"{what} {when}"))
+        language = self._language(f"{what} {when}")
+        often = read_repeat(when, words_for(language.code))
+        kind = often.kind if often else ""
+        due_at_ms = await asyncio.to_thread(moment_of, often.plain if often else when, ask, language)
+        if often:
+            due_at_ms = due_at_ms or first_at(kind, ask.now_ms, ask.time_zone, MORNING_HOUR)
+            due_at_ms = coming(kind, due_at_ms, ask.now_ms, ask.time_zone)
         if not title:
             return "No reminder was set: ask what it is about."
         if due_at_ms is None:
@@ -239,11 +312,12 @@ class Toolbox:
                 due_at_ms=due_at_ms,
                 time_zone=ask.time_zone,
                 now_ms=ask.now_ms,
+                repeats=rule_of(kind, due_at_ms, ask.time_zone) if kind else "",
             )
         )
-        return replies.REMIND_TOOL.format(
-            title=title, when=when_text(due_at_ms, ask.now_ms, ask.time_zone), zone=ask.time_zone
-        )
+        every = f"{words_for('en').say(kind)}, first " if kind else ""
+        when_said = every + when_text(due_at_ms, ask.now_ms, ask.time_zone)
+        return replies.REMIND_TOOL.format(title=title, when=when_said, zone=ask.time_zone)
 
     async def _search_past(self, query: str) -> str:
         """In a session that was started fresh only that session is searched."""

@@ -11,7 +11,7 @@ from bot.delivery.outbox import Message, Outbox, Part, Target
 from bot.delivery.sender import Delivery
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Envelope
-from memory.errors import StorageUnavailable
+from memory.errors import StorageDamaged, StorageUnavailable
 from memory.ports import Database, Statement
 
 _T = TypeVar("_T")
@@ -99,8 +99,13 @@ class Committer:
         person then, and lets others have the place (`Dispatch`).
         """
         async for attempt in stamina.retry_context(
-            on=StorageUnavailable, attempts=None, timeout=self._patience_s, wait_initial=0.5, wait_max=5.0
+            on=_passes, attempts=None, timeout=self._patience_s, wait_initial=0.5, wait_max=5.0
         ):
             with attempt:
                 return await write()
         raise AssertionError("stamina either returns or raises")
+
+
+def _passes(error: Exception) -> bool:
+    """Return True for a refusal that waiting may mend."""
+    return isinstance(error, StorageUnavailable) and not isinstance(error, StorageDamaged)

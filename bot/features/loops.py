@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
+from functools import partial, reduce
+from typing import Any, Literal
 
 from bot import replies
 from bot.delivery.outbox import Button, Message, Target
@@ -15,8 +15,11 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.errors import UnknownSession
+from memory.notes.lines import loop_of
+from memory.notes.types import Matter, SessionNotes
+from memory.notes.view import View, loops
 from memory.sessions.evidence import state_of_row
-from memory.state.state_manager import close_loop, live_loops, snooze_loop
+from memory.state.state_manager import adopt_loop, close_loop, live_loops, snooze_loop
 from memory.storage.store import SessionRow
 from memory.types import ListedItem, OpenLoop, SessionState
 
@@ -25,6 +28,7 @@ LISTED = 8
 TEXT_CHARS = 120
 
 Change = Callable[[SessionState], SessionState]
+LoopChange = Callable[[SessionState, str], SessionState]
 Ending = Literal["done", "dropped"]
 
 
@@ -33,30 +37,59 @@ Ending = Literal["done", "dropped"]
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One open loop and the session that knows it."""
+    """One open matter as a loop, the session that knows it, and how it is worded."""
 
     session_id: str
     loop: OpenLoop
+    words: str
+    whose: str
+    noted: bool = False
+    """True for a matter of the session's notes, False for a loop of its state."""
 
 
-def open_matters(states: Sequence[SessionState], current_id: str | None) -> list[Listed]:
-    """Return the live loops, those of the current session first, then those of others, the last touched first.
+def listed_loop(session_id: str, loop: OpenLoop) -> Listed:
+    """Return a loop of a session's state for the list."""
+    whose = replies.LOOP_YOURS if loop.owner == "user" else replies.LOOP_MINE
+    return Listed(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
+
+
+def listed_matter(session_id: str, matter: Matter) -> Listed:
+    """Return a matter that was noted for the list: quoted as it was said, and whose turn it is."""
+    words = replies.shorten(matter.text, TEXT_CHARS)
+    whose = {"user": replies.LOOP_YOURS, "assistant": replies.LOOP_MINE}.get(matter.owner, matter.owner)
+    return Listed(
+        session_id, loop_of(matter), replies.QUOTED.format(text=words) if matter.quoted else words, whose, noted=True
+    )
+
+
+def open_matters(view: View, states: Sequence[SessionState], current_id: str | None) -> list[Listed]:
+    """Return what is open: the matters that were noted, best first, then loops of sessions not read yet.
 
     A session that was started fresh shows only its own.
     """
     current = next((state for state in states if state.session_id == current_id), None)
-    others = [state for state in states if state is not current]
-    mine = [Listed(current.session_id, loop) for loop in live_loops(current)] if current else []
     if current and current.isolated:
-        return mine
-    theirs = [Listed(state.session_id, loop) for state in others for loop in live_loops(state)]
-    return mine + sorted(theirs, key=lambda each: (-each.loop.touched_at_ms, each.loop.loop_id))
+        states = [current]
+    noted = [
+        listed_matter(standing.session_id, standing.note)
+        for standing in loops(view)
+        if isinstance(standing.note, Matter)
+    ]
+    unread = [state for state in states if state.session_id not in view.session_ids]
+    known = {each.loop.loop_id for each in noted}
+    theirs = [
+        listed_loop(state.session_id, loop)
+        for state in unread
+        for loop in live_loops(state)
+        if loop.loop_id not in known
+    ]
+    return noted + sorted(theirs, key=lambda each: (-each.loop.touched_at_ms, each.loop.loop_id))
 
 
-def loop_line(number: int, loop: OpenLoop, now_ms: int, zone: str) -> str:
+def loop_line(number: int, listed: Listed, now_ms: int, zone: str) -> str:
     """Return one line: the matter, whose turn it is, and when it is due or sleeps until."""
-    whose = replies.LOOP_YOURS if loop.owner == "user" else replies.LOOP_MINE
-    line = f"{number}. {replies.shorten(loop.text, TEXT_CHARS)} ({whose}"
+    loop = listed.loop
+    line = f"{number}. {listed.words} ({listed.whose}"
     if loop.due_at_ms is not None:
         word = replies.LOOP_SLEEPS if loop.status == "snoozed" else replies.LOOP_DUE
         late = loop.status != "snoozed" and loop.due_at_ms <= now_ms
@@ -71,7 +104,7 @@ def loop_list(listed: Sequence[Listed], now_ms: int, zone: str) -> Message:
         return Message(replies.LOOPS_NONE)
     lines, buttons = [replies.LOOPS_HEAD], []
     for number, each in enumerate(listed[:LISTED], 1):
-        lines.append(loop_line(number, each.loop, now_ms, zone))
+        lines.append(loop_line(number, each, now_ms, zone))
         payload = {"session_id": each.session_id, "loop_id": each.loop.loop_id}
         buttons.append(
             (
@@ -85,11 +118,16 @@ def loop_list(listed: Sequence[Listed], now_ms: int, zone: str) -> Message:
     return Message("\n".join(lines), buttons=tuple(buttons))
 
 
-def changed(states: Sequence[SessionState], session_id: str, change: Change) -> list[SessionState]:
-    """Return the states with one of them changed. Raises what `change` raises, KeyError for an unknown session."""
-    if all(state.session_id != session_id for state in states):
-        raise KeyError(session_id)
-    return [change(state) if state.session_id == session_id else state for state in states]
+def changed_notes(matter_id: str, update: Mapping[str, Any]) -> Callable[[SessionNotes], SessionNotes]:
+    """Return the change of one matter of a session's notes. It raises KeyError when the matter is not there."""
+
+    def apply(notes: SessionNotes) -> SessionNotes:
+        if all(matter.matter_id != matter_id for matter in notes.matters):
+            raise KeyError(matter_id)
+        matters = [m.model_copy(update=dict(update)) if m.matter_id == matter_id else m for m in notes.matters]
+        return notes.model_copy(update={"matters": tuple(matters)})
+
+    return apply
 
 
 def readable(rows: Sequence[SessionRow]) -> list[SessionState]:
@@ -114,10 +152,11 @@ class Loops:
 
     async def overview(self, envelope: Envelope) -> None:
         """List what is open."""
-        listed = await self._listed(envelope, await self._states(envelope))
-        message = await self._shown(envelope, listed)
+        listed = await self._open(envelope, await self._states(envelope))
+        message = await self._list(envelope, listed)
         items = [ListedItem(kind="loop", ref=each.loop.loop_id, text=each.loop.text) for each in listed[:LISTED]]
-        await say_list(self._services, envelope, message, items)
+        noted = [each.loop for each in listed[:LISTED] if each.noted]
+        await say_list(self._services, envelope, message, items, lambda state: reduce(adopt_loop, noted, state))
 
     async def _done(self, tap: Tap) -> bool:
         return await self._end(tap, "done")
@@ -127,26 +166,40 @@ class Loops:
 
     async def _end(self, tap: Tap, status: Ending) -> bool:
         now_ms = self._services.clock.now_ms()
-        return await self._change(tap, lambda state: close_loop(state, tap.payload["loop_id"], status, now_ms))
+        ended = {"status": "dropped" if status == "dropped" else "settled"}
+        return await self._change(tap, lambda state, loop_id: close_loop(state, loop_id, status, now_ms), ended, {})
 
     async def _snooze(self, tap: Tap) -> bool:
-        """Let a matter sleep until tomorrow morning."""
+        """Put a matter off until tomorrow morning."""
         services = self._services
         now_ms = services.clock.now_ms()
         until_ms = tomorrow_ms(now_ms, (await services.people.time_zone(tap.envelope.user_id)).name)
-        return await self._change(tap, lambda state: snooze_loop(state, tap.payload["loop_id"], until_ms, now_ms))
+        later = {"due_at_ms": until_ms, "due_exact": True}
+        shown = {"due_at_ms": until_ms, "status": "snoozed"}
+        return await self._change(
+            tap, lambda state, loop_id: snooze_loop(state, loop_id, until_ms, now_ms), later, shown
+        )
 
-    async def _change(self, tap: Tap, change: Change) -> bool:
-        """Store the change and show the list as it is then, in place of the old one."""
-        services, session_id = self._services, tap.payload["session_id"]
+    async def _change(self, tap: Tap, change: LoopChange, update: Mapping[str, Any], shown: Mapping[str, Any]) -> bool:
+        """Store the change and show the list as it is then, in place of the old one.
+
+        `change` is for a loop of a session's state, `update` for a matter of its notes; what ended has nothing `shown`.
+        """
+        services, session_id, loop_id = self._services, tap.payload["session_id"], tap.payload["loop_id"]
         try:
-            after = changed(await self._states(tap.envelope), session_id, change)
-            message = await self._shown(tap.envelope, await self._listed(tap.envelope, after))
+            listed = await self._open(tap.envelope, await self._states(tap.envelope))
+            old = {each.loop.loop_id: each for each in listed}[loop_id]
+            new = [replace(old, loop=old.loop.model_copy(update=dict(shown)))] if shown else []
+            after = [one for each in listed for one in (new if each is old else [each])]
+            message = await self._list(tap.envelope, after)
             message = replace(message, edits_message_id=tap.envelope.message_id)
             ends = (tap.use, services.inbox.done(tap.envelope))
-            await services.committer.say(
-                Target.of(tap.envelope), [message], partial(services.recorder.edit, session_id, change, *ends)
+            store = (
+                partial(services.readings.notes.change, session_id, changed_notes(loop_id, update), *ends)
+                if old.noted
+                else partial(services.recorder.edit, session_id, lambda state: change(state, loop_id), *ends)
             )
+            await services.committer.say(Target.of(tap.envelope), [message], store)
         except (KeyError, UnknownSession):
             gone = Message(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
@@ -156,13 +209,17 @@ class Loops:
     async def _states(self, envelope: Envelope) -> list[SessionState]:
         return readable(await self._services.store.sessions(envelope.conversation_id, limit=SESSIONS_READ))
 
-    async def _listed(self, envelope: Envelope, states: Sequence[SessionState]) -> list[Listed]:
+    async def _open(self, envelope: Envelope, states: Sequence[SessionState]) -> list[Listed]:
+        """Return what is open in the conversation."""
         services = self._services
         current_id = await services.store.current_session_id(envelope.conversation_id)
         if current_id is not None and all(state.session_id != current_id for state in states):
             states = [await services.recorder.session(current_id), *states]  # opened, nothing said yet
-        return open_matters(states, current_id)
+        current = next((state for state in states if state.session_id == current_id), None)
+        only = current_id if current is not None and current.isolated else None
+        view = await services.notes.view(envelope.conversation_id, only=only)
+        return open_matters(view, states, current_id)
 
-    async def _shown(self, envelope: Envelope, listed: Sequence[Listed]) -> Message:
+    async def _list(self, envelope: Envelope, listed: Sequence[Listed]) -> Message:
         zone = (await self._services.people.time_zone(envelope.user_id)).name
         return loop_list(listed, self._services.clock.now_ms(), zone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -13,12 +13,16 @@ from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
+from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
+from memory.notes.view import Note, View
 from memory.search.query import Query
 from memory.types import Memory
 
 LISTED = 8
-SEARCHED = 500
+READ_MOST = 500
+SAME_WORDS = 0.6
+"""Share of a memory's words in a note of the same turn from which the note tells it."""
 TEXT_CHARS = 160
 BUTTONS_A_ROW = 4
 
@@ -32,29 +36,67 @@ def day_text(at_ms: int, zone: str) -> str:
     return f"{at.day} {at:%b %Y}"
 
 
-def memory_line(number: int, memory: Memory, zone: str) -> str:
-    """Return one line: kind, what, since when."""
-    kind = replies.MEMORY_KINDS[memory.kind]
-    return f"{number}. {kind}: {replies.shorten(memory.text, TEXT_CHARS)} ({day_text(memory.at_ms, zone)})"
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something that is remembered: how it reads, when it was said, and what forgets it."""
+
+    words: str
+    at_ms: int
+    payload: dict[str, list[str]]
+    turn_ids: tuple[str, ...]
 
 
-def memory_list(head: str, memories: Sequence[Memory], zone: str, *, first: int = 1, more: int = 0) -> Message:
+def known_memory(memory: Memory) -> Known:
+    """Return a long-term memory for the list."""
+    words = f"{replies.MEMORY_KINDS[memory.kind]}: {replies.shorten(memory.text, TEXT_CHARS)}"
+    return Known(words, memory.at_ms, {"memory_ids": [memory.memory_id]}, (memory.turn_id,))
+
+
+def known_note(note: Note) -> Known:
+    """Return a note for the list, quoted as it was said; the turns it rests on are what is forgotten with it."""
+    text = replies.shorten(note.text, TEXT_CHARS)
+    words = replies.QUOTED.format(text=text) if note.quoted else text
+    return Known(words, note.said_at_ms, {"turn_ids": list(note.turn_ids)}, note.turn_ids)
+
+
+def everything_known(memories: Sequence[Memory], view: View) -> list[Known]:
+    """Return all that is remembered: what stays true first, then what goes on; nothing twice in other words.
+
+    A memory whose words stand in a note of the same turn is told by the note.
+    """
+    lasting, going = list(map(known_note, view.lasting)), list(map(known_note, view.matters))
+    told = [each for each in map(known_memory, memories) if not any(_tells(note, each) for note in (*lasting, *going))]
+    return [*told, *lasting, *going]
+
+
+def _tells(note: Known, memory: Known) -> bool:
+    words = set(words_of(lowered(memory.words.partition(": ")[2])))
+    same_turn = bool(set(note.turn_ids) & set(memory.turn_ids))
+    return same_turn and len(words & set(words_of(lowered(note.words)))) >= SAME_WORDS * len(words)
+
+
+def memory_line(number: int, known: Known, zone: str) -> str:
+    """Return one line: what, since when."""
+    return f"{number}. {known.words} ({day_text(known.at_ms, zone)})"
+
+
+def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1, more: int = 0) -> Message:
     """Return a numbered list with a button to forget each, and one to go on when there is more."""
-    lines = [head, *(memory_line(number, each, zone) for number, each in enumerate(memories, first))]
+    lines = [head, *(memory_line(number, each, zone) for number, each in enumerate(listed, first))]
     forget = [
-        Button(replies.FORGET_NUMBER.format(number=number), "forget_ask", {"memory_ids": [each.memory_id]})
-        for number, each in enumerate(memories, first)
+        Button(replies.FORGET_NUMBER.format(number=number), "forget_ask", each.payload)
+        for number, each in enumerate(listed, first)
     ]
     rows = [tuple(forget[at : at + BUTTONS_A_ROW]) for at in range(0, len(forget), BUTTONS_A_ROW)]
     if more:
         lines.append(replies.MEMORY_MORE.format(count=more))
-        rows.append((Button(replies.SHOW_MORE, "memory_page", {"offset": first - 1 + len(memories)}),))
+        rows.append((Button(replies.SHOW_MORE, "memory_page", {"offset": first - 1 + len(listed)}),))
     return Message("\n".join(lines), buttons=tuple(rows))
 
 
-def holding(memories: Sequence[Memory], words: str) -> list[Memory]:
-    """Return the memories that hold these words, in any case."""
-    return [memory for memory in memories if words.casefold() in memory.text.casefold()]
+def holding(known: Sequence[Known], words: str) -> list[Known]:
+    """Return what holds these words, in any case."""
+    return [each for each in known if words.casefold() in each.words.casefold()]
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -80,41 +122,42 @@ class Memories:
         return bool(message.buttons)
 
     async def _listed(self, envelope: Envelope, offset: int) -> Message:
-        memories, count = await self.read(envelope, LISTED, offset)
-        if not memories:
+        known = await self.read(envelope)
+        page = known[offset : offset + LISTED]
+        if not page:
             return Message(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP)
         head = replies.MEMORY_HEAD if envelope.private else replies.MEMORY_HEAD_GROUP
-        more = max(0, count - offset - len(memories))
-        return memory_list(head, memories, await self._zone(envelope), first=offset + 1, more=more)
+        more = max(0, len(known) - offset - len(page))
+        return memory_list(head, page, await self._zone(envelope), first=offset + 1, more=more)
 
     async def _search(self, envelope: Envelope) -> Message:
         """Return what holds the words; failing that, what the search finds of the same meaning."""
         words = envelope.arguments
-        known, _ = await self.read(envelope, SEARCHED, 0)
+        known = await self.read(envelope)
         found = holding(known, words) or await self._related(envelope, words, known)
         quoted = replies.shorten(words, 60)
         if not found:
             return Message(replies.MEMORY_NOT_FOUND.format(words=quoted))
         return memory_list(replies.MEMORY_FOUND.format(words=quoted), found[:LISTED], await self._zone(envelope))
 
-    async def _related(self, envelope: Envelope, words: str, known: Sequence[Memory]) -> list[Memory]:
+    async def _related(self, envelope: Envelope, words: str, known: Sequence[Known]) -> list[Known]:
         services = self._services
         items = await services.searcher.search(
             Query(envelope.conversation_id, words, limit=4 * LISTED, now_ms=services.clock.now_ms())
         )
-        by_id = {memory.memory_id: memory for memory in known}
-        return [by_id[item.ref] for item in items if item.source == "memory" and item.ref in by_id]
+        found: list[Known] = []
+        for item in items:
+            refs = (each for each in known if item.ref in (*each.payload.get("memory_ids", ()), *each.turn_ids))
+            found += [each for each in refs if item.source == "memory" and each not in found]
+        return found
 
-    async def read(self, envelope: Envelope, limit: int, offset: int) -> tuple[list[Memory], int]:
-        """Return memories of this conversation, the latest first, and how many there are; in a group only one's own."""
-        whose = {
-            "conversation_id": envelope.conversation_id,
-            "user_id": None if envelope.private else envelope.user_id,
-        }
-        db = self._services.db
-        rows = await db.read("memories_remembered", **whose, limit=limit, offset=offset)
-        count = await db.read_one("memories_counted", **whose)
-        return [read_memory_row(row) for row in rows], count["n"] if count else 0
+    async def read(self, envelope: Envelope) -> list[Known]:
+        """Return all that is remembered of this conversation; in a group only one's own."""
+        user_id = None if envelope.private else envelope.user_id
+        where = {"conversation_id": envelope.conversation_id, "user_id": user_id}
+        rows = await self._services.db.read("memories_remembered", **where, limit=READ_MOST, offset=0)
+        view = await self._services.notes.view(envelope.conversation_id, user_id=user_id)
+        return everything_known(list(map(read_memory_row, rows)), view)
 
     async def _zone(self, envelope: Envelope) -> str:
         return (await self._services.people.time_zone(envelope.user_id)).name

@@ -9,10 +9,11 @@ from functools import partial
 
 from bot import replies
 from bot.answers.care import care
-from bot.answers.remind_first import repeats, set_text, undo_button
+from bot.answers.remind_first import repeating, set_text, undo_button
 from bot.delivery.outbox import Message, Target
 from bot.intake.updates import Envelope
 from bot.people.choices import TIME_ZONE, find_time_zone
+from bot.reminders.repeats import read_repeat, rule_of
 from bot.reminders.rules import (
     MAX_AHEAD_MS,
     Event,
@@ -26,6 +27,7 @@ from bot.reminders.rules import (
     snoozed_until,
     when_text,
 )
+from bot.reminders.words import words_for
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
@@ -67,19 +69,29 @@ class Reminders:
             await self._say(envelope, caring.text)
             return
         language = services.languages.detect(said, envelope.language or "en")
-        timed = await asyncio.to_thread(parse_when, said, now_ms, zone, language)  # odd dates load a library
-        if timed is None or not now_ms < timed[0] <= now_ms + MAX_AHEAD_MS:
+        words = words_for(language.code)
+        often = read_repeat(said, words)
+        kind = often.kind if often else ""
+
+        def read(text: str, at_ms: int) -> Reminder:
+            timed = parse_when(text, at_ms, zone, language)
+            return Reminder(*timed) if timed else Reminder(None, text)
+
+        def whole() -> Reminder | None:
+            return repeating(often, now_ms, zone, read) if often else read(said, now_ms)
+
+        found = await asyncio.to_thread(whole)  # odd dates load a library
+        if found is None or found.due_at_ms is None or not now_ms < found.due_at_ms <= now_ms + MAX_AHEAD_MS:
             await self._say(envelope, replies.REMIND_UNCLEAR.format(said=replies.shorten(said, 60)))
             return
-        found = Reminder(*timed)
         if not found.what:
-            when = when_text(timed[0], now_ms, zone)
+            when = when_text(found.due_at_ms, now_ms, zone)
             await self._say(envelope, replies.REMIND_NO_WHAT.format(when=when))
             return
-        text = set_text(found, now_ms, zone, once_only=repeats(said), zone_chosen=time_zone.chosen)
-        await self._set(envelope, found, zone, text)
+        confirmation = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
+        await self._set(envelope, found, zone, confirmation, rule_of(kind, found.due_at_ms, zone) if kind else "")
 
-    async def _set(self, envelope: Envelope, found: Reminder, zone: str, text: str) -> None:
+    async def _set(self, envelope: Envelope, found: Reminder, zone: str, text: str, repeats: str) -> None:
         services = self._services
         call_key = f"{envelope.bot_id}:{envelope.update_id}"
         job_id = job_id_of(call_key)
@@ -94,6 +106,7 @@ class Reminders:
             due_at_ms=found.due_at_ms or 0,
             time_zone=zone,
             now_ms=services.clock.now_ms(),
+            repeats=repeats,
         )
         await services.committer.say(
             Target.of(envelope),

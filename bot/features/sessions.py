@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from bot import replies
 from bot.delivery.outbox import Button, Message, Target
@@ -15,6 +16,11 @@ from memory.storage.store import SessionRow
 
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
+
+
+def titled(row: SessionRow, titles: Mapping[str, str]) -> SessionRow:
+    """Return the session under the title that its notes give it, if they do."""
+    return replace(row, title=titles.get(row.session_id, row.title))
 
 
 class Sessions:
@@ -71,6 +77,7 @@ class Sessions:
         if row is None or row.conversation_id != envelope.conversation_id:
             await services.committer.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
             return
+        row = titled(row, await self._titles(envelope))
         last = await services.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
             title=row.title or replies.UNTITLED,
@@ -89,7 +96,13 @@ class Sessions:
         store = self._services.store
         rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
-        return [row for row in rows if row.turn_count], current_id
+        titles = await self._titles(envelope)
+        return [titled(row, titles) for row in rows if row.turn_count], current_id
+
+    async def _titles(self, envelope: Envelope) -> dict[str, str]:
+        """Return what each session that was read is about; "" for mere talk."""
+        notes = await self._services.notes.sessions(envelope.conversation_id)
+        return {each.session_id: each.title for each in notes}
 
     async def _changing(
         self,

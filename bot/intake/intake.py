@@ -25,7 +25,8 @@ class Intake:
     """What polling and the webhook hand raw updates to.
 
     An update is taken at most once per identity; what a stranger sent is handed to `stranger` and never stored; what
-    is not for us is dropped.
+    is not for us is dropped. While `trouble` says that the database cannot be relied on, nothing is taken, also when
+    this one row would fit: an update that is confirmed has to be answered.
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class Intake:
         *,
         deliver: Callable[[Envelope], None],
         stranger: Callable[[Envelope], None],
+        trouble: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._inbox = inbox
         self._gate = gate
         self._me = me
         self._deliver = deliver
         self._stranger = stranger
+        self._trouble = trouble
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -95,6 +98,9 @@ class Intake:
     async def _stored(
         self, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
     ) -> bool:
+        trouble = self._trouble()
+        if trouble:
+            raise NotTaken(f"update {update_id} not taken: {trouble}")
         try:
             return await self._inbox.put(self._me, update_id, conversation_id, payload, error=error)
         except StorageError as exc:

@@ -53,8 +53,8 @@ class Takes(Protocol):
 
 
 def pause_s(failures: int) -> float:
-    """Return how long to wait after so many failures in a row, in seconds: 0.5, 1, 2 … 15."""
-    return min(15.0, 0.25 * 2.0 ** min(failures, 8))
+    """Return how long to wait after so many failures in a row, in seconds: 0.5, 1, 2 … 10."""
+    return min(10.0, 0.25 * 2.0 ** min(failures, 8))
 
 
 def new_request() -> HTTPXRequest:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Final, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot import replies
 from bot.delivery.outbox import Button, Message, Target
+from bot.reminders.repeats import kind_of, next_at, rule_of
+from bot.reminders.words import local, words_for
 from memory.ports import Row, Statement
 from memory.types import ListedItem
 
 Status = Literal["scheduled", "delivered", "done", "cancelled"]
 Event = Literal["deliver", "snooze", "finish", "cancel", "settle"]
 
+FOLLOW_UP: Final = "follow_up"
+"""What the assistant promised for a certain time, unlike what it was asked to remind of."""
 LATE_MS: Final = 2 * 60 * 1000
 """A reminder this much behind its time says so."""
 TOGETHER: Final = 3
@@ -42,6 +44,8 @@ class Job:
     status: Status
     due_at_ms: int | None
     time_zone: str
+    repeats: str = ""
+    """The rule by which it comes again; "" = once."""
 
 
 _MOVES: Final[dict[tuple[Status, Event], Status]] = {
@@ -75,17 +79,12 @@ def late_text(due_at_ms: int, now_ms: int) -> str:
 
 def when_text(at_ms: int, now_ms: int, zone: str) -> str:
     """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another."""
-    at, now = _local(at_ms, zone), _local(now_ms, zone)
-    days = (at.date() - now.date()).days
-    if days in (0, 1):
-        return f"{'tomorrow' if days else 'today'} at {at:%H:%M}"
-    year = f" {at.year}" if at.year != now.year else ""
-    return f"on {at:%a} {at.day} {at:%b}{year} at {at:%H:%M}"
+    return words_for("en").when(at_ms, now_ms, zone)
 
 
 def tomorrow_ms(now_ms: int, zone: str) -> int:
     """Return tomorrow morning where the person is, at the hour that exists on that day."""
-    now = _local(now_ms, zone)
+    now = local(now_ms, zone)
     day = (now + timedelta(days=1)).replace(hour=MORNING_HOUR, minute=0, second=0, microsecond=0)
     return int(day.timestamp() * 1000)
 
@@ -98,7 +97,8 @@ def snoozed_until(choice: str, now_ms: int, zone: str) -> int:
 def reminder_text(job: Job, now_ms: int) -> str:
     """Return what a delivered reminder says."""
     late = late_text(job.due_at_ms or now_ms, now_ms)
-    return replies.REMINDER.format(title=job.title) + (f"\n({late})" if late else "")
+    lead = replies.FOLLOW_UP if job.kind == FOLLOW_UP else replies.REMINDER
+    return lead.format(title=job.title) + (f"\n({late})" if late else "")
 
 
 def target_of(job: Job) -> Target:
@@ -123,6 +123,8 @@ def insert_job(
     due_at_ms: int,
     time_zone: str,
     now_ms: int,
+    kind: str = "reminder",
+    repeats: str = "",
 ) -> Statement:
     """Return the statement that makes a reminder; the same `call_key` makes no second one."""
     values = {
@@ -132,16 +134,19 @@ def insert_job(
         "user_id": user_id,
         "turn_id": turn_id,
         "call_key": call_key,
-        "kind": "reminder",
+        "kind": kind,
         "title": title[:MAX_TITLE_CHARS],
         "due_at_ms": due_at_ms,
         "time_zone": time_zone,
         "now_ms": now_ms,
+        "repeats": repeats,
     }
     return Statement("job_insert", values)
 
 
-def move_job(job: Job, event: Event, now_ms: int, *, due_at_ms: int | None = None) -> Statement:
+def move_job(
+    job: Job, event: Event, now_ms: int, *, due_at_ms: int | None = None, repeats: str | None = None
+) -> Statement:
     """Return the statement that moves a job on; it loses (`Conflict`) when the job is not what we saw any more.
 
     Raises ValueError for an event that has no meaning for the job.
@@ -157,9 +162,40 @@ def move_job(job: Job, event: Event, now_ms: int, *, due_at_ms: int | None = Non
         "to_status": to,
         "progress": progress,
         "due_at_ms": job.due_at_ms if due_at_ms is None else due_at_ms,
+        "repeats": "" if event == "deliver" else (job.repeats if repeats is None else repeats),
         "now_ms": now_ms,
     }
     return Statement("job_move", values, expect=1)
+
+
+def move_to(job: Job, due_at_ms: int, now_ms: int) -> Statement:
+    """Return the statement that gives a reminder another time, from which on it comes again if it does."""
+    kind = kind_of(job.repeats)
+    repeats = rule_of(kind, due_at_ms, job.time_zone) if kind else ""
+    return move_job(job, "snooze", now_ms, due_at_ms=due_at_ms, repeats=repeats)
+
+
+def next_job(job: Job, now_ms: int) -> Statement | None:
+    """Return the statement that makes the next one of a reminder that comes again, None for one that does not.
+
+    The one that is delivered does not come again itself; its successor is made once, in the same transaction.
+    """
+    due_at_ms = next_at(job.repeats, job.due_at_ms or now_ms, now_ms, job.time_zone)
+    if due_at_ms is None:
+        return None
+    return insert_job(
+        f"{job.job_id}:{job.due_at_ms}",
+        conversation_id=job.conversation_id,
+        session_id=job.session_id,
+        user_id=job.user_id,
+        turn_id=None,
+        title=job.title,
+        due_at_ms=due_at_ms,
+        time_zone=job.time_zone,
+        now_ms=now_ms,
+        kind=job.kind,
+        repeats=job.repeats,
+    )
 
 
 def read_job(row: Row) -> Job:
@@ -204,14 +240,9 @@ def listed_jobs(jobs: Sequence[Job]) -> list[ListedItem]:
 
 def _due_word(job: Job, now_ms: int, zone: str) -> str:
     due = job.due_at_ms or now_ms
-    return when_text(due, now_ms, zone) if due > now_ms else replies.WAS_DUE.format(ago=replies.ago(now_ms - due))
-
-
-def _local(at_ms: int, zone: str) -> datetime:
-    place: tzinfo = UTC
-    with suppress(ZoneInfoNotFoundError, ValueError, OSError):
-        place = ZoneInfo(zone)
-    return datetime.fromtimestamp(at_ms / 1000, place)
+    when = when_text(due, now_ms, zone) if due > now_ms else replies.WAS_DUE.format(ago=replies.ago(now_ms - due))
+    kind = kind_of(job.repeats)
+    return f"{when}, {words_for('en').say(kind)}" if kind else when
 
 
 def messages_for(jobs: Sequence[Job], now_ms: int) -> list[tuple[Message, list[Job]]]:

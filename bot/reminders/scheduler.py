@@ -16,7 +16,17 @@ import structlog
 
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import Message
-from bot.reminders.rules import Job, due_jobs, messages_for, move_job, read_job, target_of, tomorrow_ms, when_text
+from bot.reminders.rules import (
+    Job,
+    due_jobs,
+    messages_for,
+    move_job,
+    next_job,
+    read_job,
+    target_of,
+    tomorrow_ms,
+    when_text,
+)
 from memory import faults
 from memory.errors import Conflict, StorageError, UnknownSession
 from memory.ports import Clock, Database, Statement
@@ -115,6 +125,7 @@ class Jobs:
         faults.point("job_due")
         try:
             moves = [move_job(job, "deliver", now_ms) for job in jobs]
+            moves += [again for job in jobs if (again := next_job(job, now_ms))]
             await self._committer.write(target_of(jobs[0]), [message], *moves)
         except Conflict:
             log.info("reminder was changed meanwhile", job_ids=[job.job_id for job in jobs])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from bot.delivery.outbox import Message, Target
@@ -11,14 +11,25 @@ from bot.turns.services import Services
 from memory.state.listed import show
 from memory.types import ListedItem, SessionState
 
+Change = Callable[[SessionState], SessionState]
 
-async def say_list(services: Services, envelope: Envelope, message: Message, items: Sequence[ListedItem]) -> None:
-    """Finish the update, say the list and remember its lines in the session that goes on. Raises `Conflict`."""
+
+async def say_list(
+    services: Services,
+    envelope: Envelope,
+    message: Message,
+    items: Sequence[ListedItem],
+    first: Change = lambda state: state,
+) -> None:
+    """Finish the update, say the list and remember its lines in the session that goes on. Raises `Conflict`.
+
+    `first` brings into the session what the lines speak of, so that "the first one is done" finds it there.
+    """
     now_ms = services.clock.now_ms()
     session_id = await services.store.current_session_id(envelope.conversation_id)
 
     def shown(state: SessionState) -> SessionState:
-        return show(state, items, now_ms)
+        return show(first(state), items, now_ms)
 
     store = partial(services.jobs.change, session_id, shown, services.inbox.done(envelope))
     await services.committer.say(Target.of(envelope), [message], store)

@@ -20,6 +20,7 @@ from memory.context.assembler import Assembler
 from memory.context.compactor import Compactor
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
+from memory.notes.current import CurrentNotes
 from memory.notes.readings import Readings
 from memory.ports import Clock, Database, Ids, TokenCounter
 from memory.search.searcher import Searcher
@@ -43,6 +44,7 @@ class Services:
     checkpoints: CheckpointFiles
     recorder: Recorder
     searcher: Searcher
+    notes: CurrentNotes
     assembler: Assembler
     compactor: Compactor
     inbox: Inbox

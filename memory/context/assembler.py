@@ -20,6 +20,10 @@ from memory.context.context_builder import ContextInputs, build
 from memory.context.transcript import user_message
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
+from memory.notes.current import CurrentNotes
+from memory.notes.lines import line_of, loop_of
+from memory.notes.types import Matter
+from memory.notes.view import View, loops
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
@@ -39,6 +43,8 @@ MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6
 MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
 """So many sessions of the conversation are looked at for today, threads and the last conversation."""
+MAX_KNOWN: Final = 40
+"""Notes that are offered to the packet; its budget takes as many as fit."""
 CACHED_SESSIONS: Final = 256
 
 _RELEVANT: Final = 0.5
@@ -63,10 +69,18 @@ class Assembler:
     """Builds the packet of a session; keeps the turns of sessions in use at hand, so that a turn costs one read."""
 
     def __init__(
-        self, store: Store, searcher: Searcher | None, budget: Budget, languages: Languages, counter: TokenCounter
+        self,
+        store: Store,
+        searcher: Searcher | None,
+        budget: Budget,
+        languages: Languages,
+        counter: TokenCounter,
+        *,
+        notes: CurrentNotes | None = None,
     ) -> None:
         self._store = store
         self._searcher = searcher
+        self._notes = notes
         self._budget = budget
         self._languages = languages
         self._counter = counter
@@ -98,15 +112,18 @@ class Assembler:
             errors["last_conversation"] = errors["today"]
         midnight_ms = _midnight_ms(now_ms, time_zone)
         today, before = _by_day(others, midnight_ms)
+        view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), View())
         inputs = ContextInputs(
             state=state,
             history=history,
             retrieved=await self._tier(
                 "retrieved", errors, lambda: self._search(state, message, history, now_ms, alone=alone), []
             ),
-            today=await self._tier("today", errors, lambda: self._today(today, midnight_ms, time_zone), []),
-            threads=(*state.open_loops, *(loop for row in others for loop in _loops(row))),
-            last_conversation=await self._tier("last_conversation", errors, lambda: self._last(before, time_zone), ""),
+            today=await self._tier("today", errors, lambda: self._today(today, view, midnight_ms, time_zone), []),
+            threads=await self._tier("threads", errors, lambda: self._threads(state, others, view), ()),
+            last_conversation=await self._tier(
+                "last_conversation", errors, lambda: self._last(before, view, now_ms, time_zone), ""
+            ),
             jobs=await self._jobs(state, alone=alone),
             bootstrap="" if alone else bootstrap,
             reserved_tokens=reserved_tokens + self._counter.count(user_message(message)),
@@ -181,23 +198,43 @@ class Assembler:
         )
         return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
 
-    async def _today(self, rows: Sequence[SessionRow], midnight_ms: int, time_zone: str) -> list[str]:
-        """Return what was said today in other sessions, the latest first: when, about what, then its key moments."""
+    async def _today(self, rows: Sequence[SessionRow], view: View, midnight_ms: int, time_zone: str) -> list[str]:
+        """Return what was said today in other sessions, the latest first: when, about what, then what was noted."""
         lines: list[str] = []
         shown = rows[:MAX_TODAY_SESSIONS]
         for row in shown:
             room = self._budget.today_tokens // len(shown)
-            lines += await self._digest(row, midnight_ms, room, f"From {_clock(row.last_turn_at_ms, time_zone)}")
+            heading = f"From {_clock(row.last_turn_at_ms, time_zone)}"
+            noted = _noted(view, {row.session_id}, row.last_turn_at_ms, time_zone)
+            digest = await self._digest(row, midnight_ms, room, heading)
+            lines += [digest[0], *noted] if noted and digest else digest
         return lines
 
-    async def _last(self, rows: Sequence[SessionRow], time_zone: str) -> str:
-        """Return what the session before was about.
+    async def _view(self, state: SessionState, *, alone: bool) -> View:
+        """Return what is alive in the conversation, or in this session alone."""
+        if self._notes is None:
+            return View()
+        only = state.session_id if alone else None
+        return await self._notes.view(state.conversation_id, only=only, catch_up=False)
+
+    async def _threads(self, state: SessionState, others: Sequence[SessionRow], view: View) -> tuple[OpenLoop, ...]:
+        """Return what is open: the matters that were noted, and the loops of this session and of those not read."""
+        elsewhere = [each for each in loops(view) if each.session_id != state.session_id]
+        noted = [loop_of(each.note) for each in elsewhere if isinstance(each.note, Matter)]
+        unread = [row for row in others if row.session_id not in view.session_ids]
+        return (*noted, *state.open_loops, *(loop for row in unread for loop in _loops(row)))
+
+    async def _last(self, rows: Sequence[SessionRow], view: View, now_ms: int, time_zone: str) -> str:
+        """Return what is known from before, best first; where nothing was noted, what the session before was about.
 
         003 asks for it after more than 24 hours, and `today` covers the same day; the evening before would fall between
         the two, so this is the latest session that is not of today.
         """
         if not rows:
             return ""
+        ids = {row.session_id for row in rows}
+        if noted := _noted(view, ids, now_ms, time_zone):
+            return "\n".join(noted)
         heading = f"From {_clock(rows[0].last_turn_at_ms, time_zone, day=True)}"
         return "\n".join(await self._digest(rows[0], 0, self._budget.last_conversation_tokens, heading))
 
@@ -226,6 +263,12 @@ class Assembler:
             log.warning("the running jobs are left out of the packet: %s", error)
             return []
         return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
+
+
+def _noted(view: View, session_ids: Collection[str], now_ms: int, time_zone: str) -> list[str]:
+    """Return what was noted in some sessions and is alive, best first, a line each."""
+    chosen = [each.note for each in view.standings if each.session_id in session_ids][:MAX_KNOWN]
+    return [f"- {line_of(note, now_ms, time_zone)}" for note in chosen]
 
 
 def _query(message: str, history: Sequence[ConversationTurn]) -> str:

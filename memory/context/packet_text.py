@@ -29,7 +29,7 @@ def stable_text(packet: ConversationContextPacket) -> str:
     """Return what stays the same from turn to turn: last conversation, today, summary, marker; empty if none."""
     marker = truncation_marker(left_out(packet)) if packet.history_truncated else ""
     body = _sections(
-        ("Last conversation", packet.last_conversation),
+        ("From earlier conversations", packet.last_conversation),
         ("Earlier today", packet.today),
         ("Summary of earlier messages", packet.rolling_session_summary),
     )

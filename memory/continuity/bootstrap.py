@@ -31,6 +31,8 @@ from memory.continuity.types import (
 )
 from memory.continuity.wording import Reword, WordingRequest, apply_wording
 from memory.errors import ContinuityError, UnknownSession
+from memory.notes.current import CurrentNotes
+from memory.notes.view import View
 from memory.ports import Clock, Database, Row, Statement, TokenCounter
 from memory.types import Contract
 
@@ -64,7 +66,8 @@ class Bootstrap:
     """The continuity bootstrap of every user and persona over one database.
 
     `reword` may put the arcs that code selected into better words (never inside a user's wait: only when the
-    heartbeat or a refresh generates); without it everything is deterministic and offline.
+    heartbeat or a refresh generates); without it everything is deterministic and offline. `notes` says what is alive
+    in a conversation; without it only loops and memories speak.
     """
 
     def __init__(
@@ -73,12 +76,14 @@ class Bootstrap:
         clock: Clock,
         counter: TokenCounter,
         *,
+        notes: CurrentNotes | None = None,
         reword: Reword | None = None,
         max_tokens: int = PACKET_MAX_TOKENS,
     ) -> None:
         self._db = db
         self._clock = clock
         self._counter = counter
+        self._notes = notes
         self._reword = reword
         self._max_tokens = max_tokens
         self._storing = asyncio.Lock()
@@ -325,9 +330,14 @@ class Bootstrap:
         sessions = tuple(session for session in found if session is not None)
         memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
+        known = View()
+        if self._notes is not None:
+            known = await self._notes.view(owner.conversation_id, user_id=owner.user_id)
         return BootstrapInputs(
             sessions=sessions,
             memories=tuple(map(rows.memory_from, memories)),
+            known=known,
+            now_ms=self._clock.now_ms(),
             dropped=tuple(map(rows.dropped_from, dropped)),
         )
 

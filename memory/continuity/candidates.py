@@ -1,12 +1,11 @@
-"""Arc candidates from sessions, open loops, memories and summaries: what is there, in its own words."""
+"""Arc candidates from notes, and from loops and memories of sessions not read yet: in their own words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
-from memory.continuity.text import one_line, sentences, words
+from memory.continuity.text import one_line, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
     TITLE_MAX_CHARS,
@@ -16,49 +15,31 @@ from memory.continuity.types import (
     Level,
     PastSession,
     Persona,
-    Stickiness,
 )
+from memory.notes.lines import line_of
+from memory.notes.types import LastingNote, Matter
+from memory.notes.view import key_of, preview
 from memory.types import Memory, OpenLoop
 
 CANDIDATES_MAX = 40
 """Of each source, so that many loops do not keep out the memories."""
+WORTH_MAX = 100.0
+WORTH_STEP = 0.01
+"""A note is worth so much less than the one before, at least: their order is that of the view."""
 _LOOP_STATUSES = frozenset({"open", "snoozed"})
-_TOPICS_PER_SESSION = 3
-_ONE_OFF_TOPIC_WEIGHT = 0.4
-_TOPIC_WEIGHT_SURE = 0.5
-_ONE_OFF_TOPIC_SESSIONS = 3
-_SUMMARY_SESSIONS = 3
-_RECURRING = 2
-_STICKY_RECURRENCE = 3
+_RECENT_SESSIONS = 6
 _SURE_MEMORY = 0.75
 _LIKELY_MEMORY = 0.45
 _TITLE_WORDS = 7
 _UNCLEAR_WORDS = 7
 
 
-class _Mention(NamedTuple):
-    """A topic in one session: how many conversations ago, its place and weight there, its words."""
-
-    ago: int
-    place: int
-    weight: float
-    name: str
-
-    @property
-    def stands_alone(self) -> bool:
-        """True when it is worth a candidate though it came up only once."""
-        recent = self.ago < _ONE_OFF_TOPIC_SESSIONS and self.place < _TOPICS_PER_SESSION
-        return recent and self.weight >= _ONE_OFF_TOPIC_WEIGHT
-
-
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
-    """Return loops, memories, topics and summaries, at most `CANDIDATES_MAX` of each, newest first; deterministic."""
-    sources = (
-        _from_loops(inputs),
-        _from_memories(inputs, persona),
-        _from_topics(inputs.sessions, persona),
-        _from_summaries(inputs.sessions, persona),
-    )
+    """Return notes, loops and memories, at most `CANDIDATES_MAX` of each, best or newest first; deterministic.
+
+    Loops and memories are those of sessions that nobody has read: the others speak through their notes.
+    """
+    sources = (_from_notes(inputs, persona), _from_loops(inputs), _from_memories(inputs, persona))
     return tuple(one for found in sources for one in islice(filter(_says_something, found), CANDIDATES_MAX))
 
 
@@ -67,10 +48,43 @@ def _says_something(candidate: ArcCandidate) -> bool:
     return bool(candidate.title and candidate.text)
 
 
+def _from_notes(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandidate]:
+    """Turn the notes that are to be shown into candidates; worth falls from one to the next, so their order stays."""
+    ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
+    worth = WORTH_MAX
+    for standing in preview(inputs.known):
+        note = standing.note
+        worth = min(standing.value, worth - WORTH_STEP)
+        yield ArcCandidate(
+            kind=_note_kind(note, persona),
+            title=_title(note.text),
+            text=one_line(line_of(note, inputs.now_ms, inputs.zone), SUMMARY_MAX_CHARS),
+            confidence="high",
+            stickiness="normal",
+            evidence="note",
+            by_assistant=isinstance(note, Matter) and note.owner == "assistant",
+            worth=max(worth, WORTH_STEP),
+            sources=(key_of(note),),
+            last_touched_at_ms=note.said_at_ms,
+            conversations_ago=ago_of.get(standing.session_id, 0),
+        )
+
+
+def _note_kind(note: Matter | LastingNote, persona: Persona) -> ArcKind:
+    """Say which kind of arc a note is."""
+    if isinstance(note, LastingNote):
+        constrains = note.kind in {"preference", "constraint"} and persona.role == "assistant"
+        return "constraint" if constrains else "relationship"
+    if note.kind == "question":
+        return "question"
+    return _theme_kind(persona) if note.kind in {"theme", "story"} else "project"
+
+
 def _from_loops(inputs: BootstrapInputs) -> Iterator[ArcCandidate]:
     """Open and snoozed loops: explicit, so trusted; the longer ago, the less."""
     for ago, session in enumerate(inputs.sessions):
-        for loop in session.state.open_loops:
+        unread = session.session_id not in inputs.known.session_ids
+        for loop in session.state.open_loops if unread else ():
             if loop.status in _LOOP_STATUSES and loop.turn_id not in inputs.foreign_turn_ids:
                 yield _loop(loop, ago, _about(loop, session))
 
@@ -83,7 +97,7 @@ def _loop(loop: OpenLoop, ago: int, about: str) -> ArcCandidate:
         kind="question" if loop.kind == "question" else "project",
         title=_title(text),
         text=f"{text} ({about})" if about else text,
-        confidence="high" if explicit and ago < _ONE_OFF_TOPIC_SESSIONS * 2 else "medium",
+        confidence="high" if explicit and ago < _RECENT_SESSIONS else "medium",
         stickiness="high" if loop.due_at_ms is not None else "normal" if explicit else "low",
         evidence="loop",
         by_assistant=loop.owner == "assistant" and loop.kind != "question",
@@ -107,7 +121,7 @@ def _from_memories(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCan
     """Promoted memories: they passed a gate, so their score is their confidence."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
     for memory in inputs.memories:
-        if memory.status == "active":
+        if memory.status == "active" and memory.session_id not in inputs.known.session_ids:
             yield _memory(memory, ago_of.get(memory.session_id, len(inputs.sessions)), persona)
 
 
@@ -137,57 +151,6 @@ def _memory_kind(memory: Memory, persona: Persona) -> ArcKind:
 def _confidence(score: float) -> Level:
     """Read the score of the promotion gate as a level."""
     return "high" if score >= _SURE_MEMORY else "medium" if score >= _LIKELY_MEMORY else "low"
-
-
-def _from_topics(sessions: tuple[PastSession, ...], persona: Persona) -> Iterator[ArcCandidate]:
-    """Topics that come back are themes; one that came up once counts only while it is recent."""
-    seen: dict[str, list[_Mention]] = {}
-    for ago, session in enumerate(sessions):
-        ranked = sorted(session.state.active_topics, key=lambda topic: (-topic.weight, topic.name))
-        for place, topic in enumerate(ranked):
-            name = one_line(topic.name, TITLE_MAX_CHARS)
-            seen.setdefault(name.casefold(), []).append(_Mention(ago, place, topic.weight, name))
-    for mentions in seen.values():
-        if len(mentions) >= _RECURRING or mentions[0].stands_alone:
-            yield _theme(mentions, sessions, persona)
-
-
-def _theme(mentions: list[_Mention], sessions: tuple[PastSession, ...], persona: Persona) -> ArcCandidate:
-    """Turn the mentions of one topic, newest first, into a candidate."""
-    newest = mentions[0]
-    recurring = len(mentions) >= _RECURRING
-    stickiness: Stickiness = "high" if len(mentions) >= _STICKY_RECURRENCE else "normal" if recurring else "low"
-    return ArcCandidate(
-        kind=_theme_kind(persona),
-        title=newest.name,
-        text=newest.name,
-        confidence="high" if recurring else "medium" if newest.weight >= _TOPIC_WEIGHT_SURE else "low",
-        stickiness=stickiness,
-        evidence="topic",
-        sources=tuple(sessions[mention.ago].session_id for mention in mentions),
-        last_touched_at_ms=sessions[newest.ago].last_turn_at_ms,
-        conversations_ago=newest.ago,
-    )
-
-
-def _from_summaries(sessions: tuple[PastSession, ...], persona: Persona) -> Iterator[ArcCandidate]:
-    """Take the last sentence of the last few summaries, since that is where it stopped."""
-    for ago, session in enumerate(sessions[:_SUMMARY_SESSIONS]):
-        parts = sentences(session.state.rolling_summary)
-        if not parts:
-            continue
-        text = one_line(parts[-1], SUMMARY_MAX_CHARS)
-        yield ArcCandidate(
-            kind=_theme_kind(persona),
-            title=_title(one_line(session.title, TITLE_MAX_CHARS) or text),
-            text=text,
-            confidence="medium",
-            stickiness="low",
-            evidence="summary",
-            sources=(session.session_id,),
-            last_touched_at_ms=session.last_turn_at_ms,
-            conversations_ago=ago,
-        )
 
 
 def _theme_kind(persona: Persona) -> ArcKind:

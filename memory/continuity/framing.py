@@ -77,7 +77,7 @@ def frame(
     """
     arcs: dict[str, Arc] = {}
     for candidate in candidates:
-        if not _was_dropped(candidate, owner, dropped):
+        if not _was_dropped(candidate, dropped):
             arc = _frame_one(candidate, owner)
             if arc is not None:
                 arcs.setdefault(arc.arc_id, arc)
@@ -95,14 +95,9 @@ def arc_id_of(owner: BootstrapOwner, kind: ArcKind, title: str) -> str:
     return f"a_{blake2b(matter.encode('utf-8', 'replace'), digest_size=12).hexdigest()}"
 
 
-def _was_dropped(candidate: ArcCandidate, owner: BootstrapOwner, dropped: tuple[DroppedArc, ...]) -> bool:
-    """Tell whether all the evidence of the candidate was there already when the user dropped it.
-
-    A loop or a memory is evidence of one matter only; a session is evidence of many, so there the arc must be the same.
-    """
-    arc_id = arc_id_of(owner, candidate.kind, candidate.title)
-    own_evidence = candidate.evidence not in {"topic", "summary"}
-    return any(set(candidate.sources) <= set(arc.sources) and (own_evidence or arc.arc_id == arc_id) for arc in dropped)
+def _was_dropped(candidate: ArcCandidate, dropped: tuple[DroppedArc, ...]) -> bool:
+    """Tell whether all the evidence of the candidate was there already when the user dropped it."""
+    return any(set(candidate.sources) <= set(arc.sources) for arc in dropped)
 
 
 def _frame_one(candidate: ArcCandidate, owner: BootstrapOwner) -> Arc | None:
@@ -121,6 +116,7 @@ def _frame_one(candidate: ArcCandidate, owner: BootstrapOwner) -> Arc | None:
         sources=candidate.sources,
         last_touched_at_ms=candidate.last_touched_at_ms,
         conversations_ago=candidate.conversations_ago,
+        worth=candidate.worth,
         generalized=unsure,
     )
 
@@ -133,6 +129,8 @@ def _is_uncertain(candidate: ArcCandidate, persona: Persona) -> bool:
 
 def _summary(candidate: ArcCandidate, persona: Persona) -> str:
     """Put the label before the words of the evidence, unless they say it themselves ("I decided to …")."""
+    if candidate.evidence == "note":
+        return candidate.text
     labels = labels_of(persona)
     label = labels.decision if candidate.evidence == "decision" else str(getattr(labels, candidate.kind))
     if stems(label) <= stems(candidate.text):

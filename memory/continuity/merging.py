@@ -10,12 +10,9 @@ from memory.continuity.types import SOURCES_MAX, ArcCandidate, Evidence, Level, 
 _SAME = 0.6
 """Share of common words from which two candidates are one matter."""
 
-_RANK: dict[Evidence, int] = {"loop": 0, "decision": 1, "preference": 2, "fact": 3, "summary": 4, "topic": 5}
+_RANK: dict[Evidence, int] = {"note": 0, "loop": 1, "decision": 2, "preference": 3, "fact": 4}
 _LEVELS: tuple[Level, ...] = ("low", "medium", "high")
 _STICKINESS: tuple[Stickiness, ...] = ("low", "normal", "high")
-_WEAK = frozenset({"topic", "summary"})
-"""Evidence that says nothing new beside other evidence of the same session."""
-_ABSORBED = frozenset({"theme", "story"})
 
 
 class _Matter(NamedTuple):
@@ -48,21 +45,17 @@ def _order(candidate: ArcCandidate) -> tuple[int, int, int, str]:
 
 
 def _one_matter(kept: _Matter, other: _Matter) -> bool:
-    """Tell whether two candidates are about the same thing: most words in common, or a theme named inside the other."""
+    """Tell whether two candidates are about the same thing: most words in common, or one title."""
     if not kept.said or not other.said:
         return kept.candidate.text == other.candidate.text
     if len(kept.said & other.said) / len(kept.said | other.said) >= _SAME:
         return True
-    if kept.named == other.named and kept.candidate.kind == other.candidate.kind:
-        return True
-    absorbed = other.candidate.kind in _ABSORBED and other.candidate.evidence in _WEAK
-    return absorbed and bool(other.named) and other.named <= kept.said
+    return kept.named == other.named and kept.candidate.kind == other.candidate.kind
 
 
 def _fold(kept: ArcCandidate, other: ArcCandidate) -> ArcCandidate:
     """Add the evidence of `other` to `kept`, whose words and kind stay."""
-    elsewhere = kept.conversations_ago != other.conversations_ago or other.evidence not in _WEAK
-    independent = elsewhere and not set(other.sources) <= set(kept.sources)
+    independent = not set(other.sources) <= set(kept.sources)
     level = max(_LEVELS.index(kept.confidence), _LEVELS.index(other.confidence))
     return kept.model_copy(
         update={

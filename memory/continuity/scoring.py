@@ -64,7 +64,9 @@ def without(selection: Selection, arc_ids: frozenset[str]) -> Selection:
 
 
 def _score_one(arc: Arc, persona: Persona) -> ScoredArc:
-    """Add up the parts of one arc's score."""
+    """Add up the parts of one arc's score; a note brings its worth along."""
+    if arc.worth:
+        return ScoredArc(arc=arc, score=arc.worth, breakdown={"worth": arc.worth})
     breakdown = {
         "confidence": CONFIDENCE_WEIGHT[arc.confidence],
         "stickiness": STICKINESS_WEIGHT[arc.stickiness],
@@ -96,7 +98,9 @@ def _pick(
 
 
 def _diversified(scored: ScoredArc, kinds: list[ArcKind]) -> ScoredArc:
-    """Lower the score by the number of arcs of the same kind that stand already."""
+    """Lower the score by the number of arcs of the same kind that stand already; notes are chosen apart before."""
+    if scored.arc.worth:
+        return scored
     penalty = -round(DIVERSITY_STEP * kinds.count(scored.arc.kind), 4)
     breakdown = {**scored.breakdown, "diversity": penalty}
     return ScoredArc(arc=scored.arc, score=round(sum(breakdown.values()), 4), breakdown=breakdown)

@@ -7,6 +7,9 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memory.continuity.types import PROMPT_VERSION, BootstrapInputs, BootstrapOwner, CachedBootstrap
+from memory.notes.view import key_of
+
+DAY_MS = 86_400_000
 
 
 class Decision(NamedTuple):
@@ -65,6 +68,9 @@ def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
         "sessions": [
             [one.session_id, one.last_turn_at_ms, one.state.last_seq, one.state.edits, one.title]
             for one in inputs.sessions
+        ],
+        "notes": [
+            [key_of(each.note), each.note.text, each.value, inputs.now_ms // DAY_MS] for each in inputs.known.standings
         ],
         "memories": [[one.memory_id, one.at_ms, one.status] for one in inputs.memories],
         "dropped": sorted(one.arc_id for one in inputs.dropped),

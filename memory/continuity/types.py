@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from memory.notes.view import View
 from memory.types import Contract, Memory, SessionState
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 """Goes into every fingerprint: raise it when wording, scoring or selection changes, and all caches are stale."""
 
 CORE_MAX = 3
@@ -26,7 +27,7 @@ Stickiness = Literal["high", "normal", "low"]
 ArcStatus = Literal["active", "dropped"]
 Mode = Literal["ask", "use", "off"]
 Choice = Literal["use", "off"]
-Evidence = Literal["loop", "decision", "preference", "fact", "summary", "topic"]
+Evidence = Literal["note", "loop", "decision", "preference", "fact"]
 Wording = Literal["deterministic", "model"]
 
 
@@ -82,6 +83,10 @@ class BootstrapInputs(Contract):
     """Newest first: the index is the number of conversations ago."""
     memories: tuple[Memory, ...] = ()
     """Active ones, newest first."""
+    known: View = View()
+    """What is alive in the conversation, best first; a session that was read for it speaks through nothing else."""
+    now_ms: int = 0
+    zone: str = "UTC"
     foreign_turn_ids: frozenset[str] = frozenset()
     """Turns that somebody else wrote in a shared session: their loops are not this user's."""
     dropped: tuple[DroppedArc, ...] = ()
@@ -127,6 +132,8 @@ class ArcCandidate(Contract):
     evidence: Evidence
     by_assistant: bool = False
     """True when the assistant has to act (it promised, it was asked)."""
+    worth: float = 0.0
+    """What a note is worth among the others; 0 for other evidence, which is scored by its kind."""
     sources: tuple[str, ...]
     """Loop, memory or session ids."""
     last_touched_at_ms: int
@@ -145,6 +152,8 @@ class Arc(Contract):
     sources: tuple[str, ...]
     last_touched_at_ms: int
     conversations_ago: int
+    worth: float = 0.0
+    """As in `ArcCandidate`."""
     generalized: bool = False
     """True when it was uncertain, so that specifics were left out."""
 

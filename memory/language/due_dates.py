@@ -168,6 +168,17 @@ def find_due(text: str, now_ms: int, zone: str, language: Language, default_hour
         return None
 
 
+def says_day(text: str, now_ms: int, zone: str, language: Language) -> bool:
+    """Return whether the text names a day ("tomorrow", "on Friday", "in two hours") and not only a time of day."""
+    if not language.time:
+        return False
+    lower, rules, now = lowered(clean(text[:MAX_CHARS])), _rules(language), _local(now_ms, zone)
+    try:
+        return bool(_relative(lower, now, rules) or _day(lower, now, rules))
+    except (ValueError, OverflowError):
+        return False
+
+
 def _ms(moment: datetime) -> int:
     return int(moment.timestamp() * 1000)
 

@@ -105,6 +105,11 @@ def read_turns(
     return [_said(turn, place, frame) for place, turn in enumerate(turns) if not turn.unfiled]
 
 
+def named_in(said: Iterable[Said]) -> frozenset[str]:
+    """Return the names that were used."""
+    return frozenset(name for each in said for clause in (*each.user, *each.assistant) for name in clause.names)
+
+
 def main_language(turns: Sequence[ConversationTurn], languages: Languages, default: str) -> Language:
     """Return the language in which the person writes: that of all their messages together."""
     text = " ".join(turn.user_text for turn in turns[-40:] if not (turn.third_party or turn.unfiled))

@@ -128,3 +128,8 @@ DELETE FROM model_readings WHERE session_id = :session_id;
 -- For operators: each reading of a session by a model.
 SELECT reading_id, model, from_seq, through_seq, kept, dropped_json, error, input_tokens, output_tokens, at_ms
 FROM model_readings WHERE session_id = :session_id ORDER BY at_ms, reading_id;
+
+-- name: turns_of_others
+-- In a group: what somebody else wrote is not this person's matter.
+SELECT turn_id FROM conversation_turns
+WHERE conversation_id = :conversation_id AND user_id IS NOT NULL AND user_id <> :user_id;

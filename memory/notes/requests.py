@@ -37,6 +37,7 @@ def request_of(
         notes=notes,
         open_matters=view.matters,
         lasting=view.lasting,
+        names=tuple(sorted({name for each in others for name in each.names})),
         zone=zone,
         now_ms=now_ms,
         language=spoken or (notes.language if notes else UNKNOWN_LANGUAGE),

@@ -6,11 +6,14 @@ was noted before it: what it names as done is settled, what it corrects is repla
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
+from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
-from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, read_turns
+from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, named_in, read_turns
 from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
@@ -25,11 +28,14 @@ from memory.notes.types import (
     Settled,
 )
 from memory.notes.weigh import closes, is_todo, weigh
+from memory.types import ToolCall
 
 WORTH_NOTING = 0.17
 """What weighs less is only talk."""
 CLEAR_FROM = 0.09
 """A task, a day ahead or what stays true is seldom said with many words."""
+STATED_WEIGHT = 0.4
+"""What somebody states in so many words matters at least so much."""
 MATTERS_MAX = 60
 LASTING_MAX = 40
 _RESTATED = 0.6
@@ -41,15 +47,16 @@ _JOINT = " … "
 _LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
+_LISTS, _LISTED = "open_loop", "On the list"
+"""The tool that puts something on the list, and how its result begins when it did."""
+_LISTED_WEIGHT = 0.7
 
 
 def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes:
     """Return the notes so far together with what the new turns add, correct and settle. Never raises."""
     turns = [*request.before, *request.turns]
-    known = frozenset(
-        word.lower() for matter in request.open_matters for word in matter.text.split() if word[:1].isupper()
-    )
-    said = read_turns(turns, languages, request.zone, request.language, known)
+    so_far = request.notes.names if request.notes else ()
+    said = read_turns(turns, languages, request.zone, request.language, frozenset((*request.names, *so_far)))
     language = said[0].language if said else languages.get(request.language)
     work = _Work(request, language)
     for number, each in enumerate(said):
@@ -95,9 +102,13 @@ class _Work:
         for number, clause in enumerate(said.user):
             self._settle(settled_by(clause, list(self.noted.values()), reply_before), clause)
             wrong = corrected_by(clause, list(self.noted.values()), self.language)
-            self._add(clause, f"{clause.turn_id}.{number}", said, before, tuple(wrong))
+            self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
         for number, clause in enumerate(said.assistant):
-            self._promise(clause, f"{clause.turn_id}.a{number}")
+            if all(_share(clause, each) < _RESTATED for each in said.user):
+                self._promise(clause, f"{clause.turn_id}.a{number}")
+        for number, call in enumerate(said.turn.tool_calls):
+            if call.name == _LISTS and call.result.startswith(_LISTED):
+                self._listed(call, f"{said.turn.turn_id}.l{number}", said)
 
     def _settle(self, keys: Iterable[str], clause: Clause) -> None:
         """Note what ended; a matter of this session changes its status."""
@@ -116,11 +127,12 @@ class _Work:
     def _add(self, clause: Clause, key: str, said: Said, before: Said | None, wrong: tuple[str, ...]) -> None:
         """Note a clause that is worth it, in the place of what it restates or corrects."""
         text, turn_ids = standing_alone(clause, before)
-        weight = weigh(clause, said, named=text != clause.text)
-        kind = lasting_kind(clause)
+        stated = stated_fact(clause, self.language)
+        weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated else 0.0)
+        kind = stated[0] if stated else lasting_kind(clause)
         clear = kind is not None or clause.due is not None or is_todo(clause)
         least = CLEAR_FROM if clear else 2 * WORTH_NOTING if closes(clause) else WORTH_NOTING
-        if not text or (weight < least and not wrong):
+        if not text or is_courtesy(clause) or (weight < least and not wrong):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)
         if again is not None and again.key not in wrong:
@@ -130,7 +142,8 @@ class _Work:
             self._drop(gone)
         if kind is not None:
             self.lasting[key] = LastingNote(
-                note_id=key, kind=kind, text=text, quoted="user", turn_ids=turn_ids,
+                note_id=key, kind=kind, text=text, quoted="user", subject=stated[1] if stated else "",
+                turn_ids=turn_ids,
                 said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
             )  # fmt: skip
         else:
@@ -164,6 +177,19 @@ class _Work:
         )  # fmt: skip
         self._note(key, clause.text, due.due_at_ms if due else None, lasts=False, todo=True, place=clause.place)
 
+    def _listed(self, call: ToolCall, key: str, said: Said) -> None:
+        """Note what the assistant put on the list in so many words, since the person wanted it there."""
+        arguments = json.loads(call.arguments)
+        text = " ".join(str(arguments.get("text", "")).split())[:TEXT_MAX_CHARS]
+        due = find_due(str(arguments.get("due") or ""), said.turn.created_at_ms, self.request.zone, self.language)
+        if text:
+            self.matters[key] = Matter(
+                matter_id=key, kind="task", text=text, owner=str(arguments.get("owner") or "user"),
+                due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+                turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
+            )  # fmt: skip
+            self._note(key, text, due.due_at_ms if due else None, lasts=False, todo=True, place=-1)
+
     def _note(  # what the comparison needs of a note
         self,
         key: str,
@@ -195,10 +221,8 @@ class _Work:
         request, so_far = self.request, self.request.notes
         matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
         lasting = sorted(self.lasting.values(), key=lambda n: -n.weight)[:LASTING_MAX]
-        title, title_ids = title_of(matters, lasting, said, self.language)
+        title, title_ids = title_of(matters, lasting, self.language)
         standing, standing_ids = standing_of(matters, lasting)
-        if so_far is not None and not title:
-            title, title_ids = so_far.title, so_far.standing_turn_ids
         return SessionNotes(
             session_id=request.session_id,
             conversation_id=request.conversation_id,
@@ -208,6 +232,7 @@ class _Work:
             matters=tuple(sorted(matters, key=lambda m: (m.said_at_ms, m.matter_id))),
             lasting=tuple(sorted(lasting, key=lambda n: (n.said_at_ms, n.note_id))),
             settled=tuple(self.settled),
+            names=tuple(sorted({*named_in(said), *(so_far.names if so_far else ())})),
             read_through_seq=max([turn.seq for turn in request.turns] + [so_far.read_through_seq if so_far else 0]),
             reader=RULES,
             language=self.language.code,
@@ -239,6 +264,28 @@ def names_somebody(clause: Clause) -> bool:
     return (
         "bare" not in clause.cues and bool(clause.names or "kin" in clause.cues) and len(clause.stems) >= _ANSWER_STEMS
     )
+
+
+def _share(one: Clause, other: Clause) -> float:
+    together = len(one.stems | other.stems)
+    return len(one.stems & other.stems) / together if together else 0.0
+
+
+def is_courtesy(clause: Clause) -> bool:
+    """Return whether the clause is a greeting or the like and hardly more."""
+    return bool({"greeting", "goodbye", "thanks"} & clause.cues) and len(clause.stems) < _ANSWER_STEMS
+
+
+def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] | None:
+    """Return the kind and the subject of what the person states in so many words, e.g. where they live; else None."""
+    if clause.asks or "hypothetical" in clause.cues:
+        return None
+    for rule in language.facts:
+        found = rule.pattern.search(clause.lower)
+        if found:
+            subject = rule.subject.format(**{name: (value or "").strip() for name, value in found.groupdict().items()})
+            return cast("LastingKind", rule.kind), subject
+    return None
 
 
 def lasting_kind(clause: Clause) -> LastingKind | None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
@@ -38,6 +39,7 @@ class Noted:
     """True for what can be done or is over one day."""
 
 
+@lru_cache(maxsize=4096)
 def stems_of_text(text: str, language: Language) -> frozenset[str]:
     """Return the stems of the words that carry meaning, without days and months."""
     return telling_stems(words_of(language.mended(lowered(text))), language)

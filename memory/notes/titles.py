@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered
-from memory.notes.clauses import Said, is_time_word
+from memory.notes.clauses import is_time_word
+from memory.notes.settle import stems_of_text
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
 
 WORDS_MAX = 5
@@ -21,14 +22,14 @@ Note = Matter | LastingNote
 
 
 def title_of(
-    matters: Sequence[Matter], lasting: Sequence[LastingNote], said: Sequence[Said], language: Language
+    matters: Sequence[Matter], lasting: Sequence[LastingNote], language: Language
 ) -> tuple[str, tuple[str, ...]]:
     """Return a few words that name what the session was about, and the turns they come from; "" without any note.
 
-    They are the stretches of its weightiest notes with the words that most turns of the session speak of.
+    They are the stretches of its weightiest notes with the words that most of its notes share.
     """
-    often = Counter(stem for each in said for stem in _stems_of_turn(each))
     everything: list[Note] = [*matters, *lasting]
+    often = Counter(stem for note in everything for stem in stems_of_text(note.text, language))
     alive = [note for note in everything if isinstance(note, Matter) and note.status == "open"]
     notes = sorted(alive or everything, key=_worth, reverse=True)
     parts: list[str] = []
@@ -60,10 +61,6 @@ def standing_of(matters: Sequence[Matter], lasting: Sequence[LastingNote]) -> tu
 
 def _worth(note: Note) -> float:
     return note.weight + (0.1 if isinstance(note, Matter) and note.due_at_ms is not None else 0.0)
-
-
-def _stems_of_turn(said: Said) -> frozenset[str]:
-    return frozenset().union(said.reply_stems, *(clause.stems for clause in said.user))
 
 
 def _stretch(text: str, often: Counter[str], language: Language) -> str:

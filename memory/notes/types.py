@@ -28,8 +28,8 @@ class Matter(Contract):
     """Something that goes on: it has an end that has not come yet, or comes back again and again."""
 
     matter_id: str
-    """`<turn_id>.<n>` of the turn that first spoke of it. A later reading that speaks of the same matter, also in
-    another session, keeps the id; of two notes with one id the newer holds."""
+    """`<turn_id>.<suffix>` of the turn that first spoke of it; a suffix that is a number belongs to loops. A later
+    reading that speaks of the same matter, also in another session, keeps the id; of two the newer holds."""
     kind: MatterKind
     text: str = Field(min_length=1, max_length=TEXT_MAX_CHARS)
     """Words that stand alone: no bare "him" or "it", no list number, on one line."""
@@ -100,6 +100,8 @@ class SessionNotes(Contract):
     """Those spoken of in this session, of whatever status; one of an earlier session only when it came up again."""
     lasting: tuple[LastingNote, ...] = ()
     settled: tuple[Settled, ...] = ()
+    names: tuple[str, ...] = ()
+    """Names of people and places that came up, lower-case, so that they are known when they are written small."""
     read_through_seq: int = Field(default=0, ge=0)
     """The last turn that was read."""
     reader: str = RULES
@@ -124,6 +126,8 @@ class ReadingRequest(Contract):
     """What is still open from the earlier sessions of the conversation (empty in a session started fresh)."""
     lasting: tuple[LastingNote, ...] = ()
     """What stays true from the earlier sessions of the conversation."""
+    names: tuple[str, ...] = ()
+    """Names from the earlier sessions of the conversation."""
     zone: str = "UTC"
     """The person's time zone."""
     now_ms: int

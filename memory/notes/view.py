@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
@@ -22,7 +22,9 @@ _PASSED = -0.5
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _SHOWN_FROM = 2.0
-_LOOP_FROM = 1.6
+_LOOP_FROM = 1.0
+_FEW, _FEW_FROM = 2, 0.9
+"""So few lines are shown although they are worth less: where little was said, little is what matters."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 
 Note = Matter | LastingNote
@@ -32,6 +34,8 @@ class Standing(Contract):
     """A note with what it is worth now."""
 
     note: Matter | LastingNote
+    session_id: str
+    """The session that said it last."""
     value: float
     stems: frozenset[str]
 
@@ -40,6 +44,8 @@ class View(Contract):
     """What is alive in a conversation, best first."""
 
     standings: tuple[Standing, ...] = ()
+    session_ids: frozenset[str] = frozenset()
+    """The sessions that were read for it: they speak through their notes."""
 
     @property
     def matters(self) -> tuple[Matter, ...]:
@@ -52,24 +58,30 @@ class View(Contract):
         return tuple(each.note for each in self.standings if isinstance(each.note, LastingNote))
 
 
-def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages) -> View:
+def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages, *, ended: Collection[str] = ()) -> View:
     """Return what is alive of the notes of a conversation's sessions, given oldest first.
 
-    Of two notes with one id, or one subject, the newer holds; what was replaced, settled or is over is left out.
+    Of two notes with one id, or one subject, the newer holds; what was replaced, settled or is over is left out, and
+    so are the matters in `ended`.
     """
-    ended = {each.matter_id for notes in sessions for each in notes.settled}
+    settled = {*ended, *(each.matter_id for notes in sessions for each in notes.settled)}
     found: dict[str, tuple[int, Note]] = {}
     replaced: set[str] = set()
+    subjects: dict[str, str] = {}
     for number, notes in enumerate(sessions):
         said: list[Note] = [*notes.matters, *notes.lasting]
         for note in said:
             replaced.update(note.replaces)
+            if isinstance(note, LastingNote) and note.subject:
+                older = subjects.get(note.subject)
+                replaced.update({older} if older else ())
+                subjects[note.subject] = note.note_id
             found[key_of(note)] = (number, note)
     last_said_ms = max((note.said_at_ms for _, note in found.values()), default=0)
     alive = [
         (number, note, stems_of_text(note.text, languages.get(sessions[number].language)))
         for key, (number, note) in found.items()
-        if key not in replaced and key not in ended and is_alive(note, now_ms, last_said_ms)
+        if key not in replaced and key not in settled and is_alive(note, now_ms, last_said_ms)
     ]
     where: dict[str, set[int]] = {}
     for number, _, stems in alive:
@@ -77,10 +89,16 @@ def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages) -
             where.setdefault(stem, set()).add(number)
     newest = len(sessions) - 1
     standings = [
-        Standing(note=note, value=_value(note, stems, where, now_ms, is_newest=number == newest), stems=stems)
+        Standing(
+            note=note,
+            session_id=sessions[number].session_id,
+            value=_value(note, stems, where, now_ms, is_newest=number == newest),
+            stems=stems,
+        )
         for number, note, stems in alive
     ]
-    return View(standings=tuple(sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))))
+    ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
+    return View(standings=tuple(ranked), session_ids=frozenset(notes.session_id for notes in sessions))
 
 
 def key_of(note: Note) -> str:
@@ -107,15 +125,15 @@ def _value(note: Note, stems: frozenset[str], where: dict[str, set[int]], now_ms
     return round(value + _PASSED * passed, 3)
 
 
-def preview(view: View) -> list[Note]:
+def preview(view: View) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
-    return [each.note for each in _diverse(view.standings, PREVIEW_MAX, _SHOWN_FROM)]
+    return _diverse(view.standings, PREVIEW_MAX, _SHOWN_FROM)
 
 
-def loops(view: View) -> list[Matter]:
-    """Return what somebody has to do or answer, best first."""
+def loops(view: View) -> list[Standing]:
+    """Return the matters in which somebody has to do or answer something, best first."""
     open_ones = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
-    return [each.note for each in _diverse(open_ones, LOOPS_MAX, _LOOP_FROM) if isinstance(each.note, Matter)]
+    return _diverse(open_ones, LOOPS_MAX, _LOOP_FROM)
 
 
 def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:
@@ -124,7 +142,8 @@ def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Sta
     chosen: list[Standing] = []
     while left and len(chosen) < most:
         best = max(left, key=lambda s: s.value + _REPEATS * _share(s.stems, seen))
-        if best.value + _REPEATS * _share(best.stems, seen) < least:
+        enough = _FEW_FROM if len(chosen) < _FEW else least
+        if best.value + _REPEATS * _share(best.stems, seen) < enough:
             break
         left.remove(best)
         chosen.append(best)

@@ -26,6 +26,7 @@ from memory.state import topics as topic_rules
 from memory.state.loops import Draft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
+    REARRANGES,
     ConversationTurn,
     Listed,
     LoopKind,
@@ -106,7 +107,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     known = languages.get(turn.language) if turn.language else None
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
-    own = replace(reading, user=()) if turn.third_party else reading
+    own = replace(reading, user=()) if turn.third_party or turn.action_name in REARRANGES else reading
     loops = _loops(state, turn, own, zone)
     pending = _pending(state, turn, own)
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
@@ -335,6 +336,13 @@ def open_loop(
     return _edited(state, loop_rules.add(state.open_loops, [draft], moment, words))
 
 
+def adopt_loop(state: SessionState, loop: OpenLoop) -> SessionState:
+    """Return the state with a loop that was noted elsewhere, so that it can be ended; unchanged when it knows it."""
+    if any(each.loop_id == loop.loop_id for each in state.open_loops):
+        return state
+    return _edited(state, loop_rules.bounded((*state.open_loops, loop)))
+
+
 def begin_job(state: SessionState, job_id: str) -> SessionState:
     """Return the state with a job that was made between turns; unchanged when it knows the job."""
     if job_id in state.active_job_refs:
@@ -375,6 +383,7 @@ def session_title(state: SessionState) -> str:
 
 __all__ = [
     "TurnSigns",
+    "adopt_loop",
     "apply_turn",
     "begin_job",
     "close_loop",

@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -16,15 +16,16 @@ from typing import Any, Self
 
 import aiosqlite
 
-from memory.errors import Conflict, StorageError, StorageUnavailable, UnsafeSettings
+from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings
 from memory.faults import point
 from memory.ports import Result, Row, Statement
+from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries
 
 READER_CACHE_KIB = 32_000
 READER_MMAP_BYTES = 1_000_000_000
 """Searches of a large database read many pages: mapped, they cost no copy each."""
-BUSY_TIMEOUT_MS = 5000
+BUSY_TIMEOUT_MS = 2000
 GROUP_LIMIT = 512
 """At most so many calls share one commit, so that the first of them does not wait for ever."""
 JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
@@ -44,6 +45,9 @@ ADVICE = {
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; restore a backup or name another file",
 }
 """Primary SQLite result code → what to do about a database that cannot be used just now."""
+DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+CLOSE_PATIENCE_S = 2.0
+"""How long closing waits for work that another process's lock holds up; what is not stored then is not stored."""
 
 _Work = Callable[[sqlite3.Connection], Any]
 _Foreign = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
@@ -62,7 +66,8 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
         return Conflict(f"'{name}' met a row that exists already ({exc}); nothing of this transaction was stored")
     advice = ADVICE.get(code & 0xFF)
     if advice:
-        return StorageUnavailable(f"database {path}: {advice} ({exc}, in '{name}')")
+        kind = StorageDamaged if code & 0xFF in DAMAGE else StorageUnavailable
+        return kind(f"database {path}: {advice} ({exc}, in '{name}')")
     hint = "; its schema may be older than the program: migrate it" if "no such" in str(exc) else ""
     return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
 
@@ -170,6 +175,11 @@ class _Call:
         self.future = future
         self.outcome: list[Result] | StorageError | None = None
 
+    @property
+    def name(self) -> str:
+        """The names of its statements, each once: what the same call has the next time."""
+        return " ".join(dict.fromkeys(statement.name for statement in self.statements))
+
 
 class _Thread:
     """A thread that owns the writing connection and runs one piece of work after another."""
@@ -202,9 +212,12 @@ class _Thread:
         return await future
 
     def stop(self) -> None:
-        """Close the connection after the work that was submitted; blocks until the thread has ended."""
+        """Close the connection after the work that was submitted; blocks until the thread has ended, at most a while.
+
+        A thread that still waits for a lock is left to the end of the process: a commit that is not done is undone.
+        """
         self._work.put(None)
-        self._thread.join()
+        self._thread.join(CLOSE_PATIENCE_S)
 
     def _serve(self) -> None:
         while (item := self._work.get()) is not None:
@@ -247,6 +260,9 @@ class SqliteDatabase:
         self._group: list[_Call] = []
         self._busy = False
         self._closed = False
+        self._place = _identity(path)
+        self._log_place: tuple[int, int] | None = None
+        self.condition = Condition(self._loop.time)
         self.on_commit: Callable[[float], None] = _unobserved
         """Told the seconds of each COMMIT with its fsync, in the writing thread."""
 
@@ -273,11 +289,15 @@ class SqliteDatabase:
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
         try:
-            return list(await self._reader.execute_fetchall(self._sql(name), params))  # type: ignore[arg-type]
+            rows: list[Any] = list(await self._reader.execute_fetchall(self._sql(name), params))
         except _Foreign as exc:
             if self._closed:
                 raise StorageUnavailable(f"database {self.path} is closed; '{name}' came too late") from exc
-            raise translate(exc, self.path, name) from exc
+            error = translate(exc, self.path, name)
+            self.condition.failed(name, error)
+            raise error from exc
+        self.condition.worked(name)
+        return rows
 
     async def read_one(self, name: str, /, **params: Any) -> Row | None:
         """Return the first row of the named query, or None. Raises `StorageUnavailable`."""
@@ -293,6 +313,8 @@ class SqliteDatabase:
         if self._writer is None or self._closed:
             state = "closed" if self._closed else "open for reading only"
             raise StorageUnavailable(f"database {self.path} is {state}; nothing was stored")
+        if self.condition.beyond_repair is not None:
+            raise StorageDamaged(self.condition.beyond_repair)
         call = _Call(statements, self._loop.create_future())
         self._waiting.append(call)
         if not self._busy:
@@ -316,10 +338,13 @@ class SqliteDatabase:
         for call in self._group:
             if call.future.done():
                 continue
-            if failure or isinstance(call.outcome, StorageError):
-                call.future.set_exception(failure or call.outcome)  # type: ignore[arg-type]
+            refused = failure or (call.outcome if isinstance(call.outcome, StorageError) else None)
+            if refused is not None:
+                self.condition.failed(call.name, refused)
+                call.future.set_exception(refused)
             else:
-                call.future.set_result(call.outcome or [])
+                self.condition.worked(call.name)
+                call.future.set_result(call.outcome or [])  # type: ignore[arg-type]
         self._group = []
         self._loop.call_soon(self._start_group)
 
@@ -407,14 +432,42 @@ class SqliteDatabase:
         except KeyError:
             raise StorageError(f"there is no query named '{name}'; add it to a queries.sql file") from None
 
+    def trouble(self, *, besides: Collection[str] = ()) -> str | None:
+        """Return why nothing should be confirmed just now, None when all is well. Cheap: two looks at a folder entry.
+
+        A file that was moved, replaced or deleted under us still takes our writes, and they are lost with it: that is
+        noticed here, without opening it, and stays so.
+        """
+        self._look_where_it_is()
+        return self.condition.trouble(besides=besides)
+
+    def _look_where_it_is(self) -> None:
+        if self._closed or self._writer is None or self.condition.beyond_repair:
+            return
+        log = self.path.with_name(self.path.name + "-wal")
+        try:
+            here, log_here = _identity(self.path), _identity(log)
+        except OSError:
+            return  # no verdict: reads and writes will tell
+        gone = self.path if here != self._place else log if self._log_place not in (None, log_here) else None
+        self._log_place = self._log_place or log_here
+        if gone is not None:
+            self.condition.beyond_repair = (
+                f"database {gone} was moved, replaced or deleted while it was in use; what is written now would be "
+                "lost: put it back, or restore a backup, and start again"
+            )
+
     async def close(self) -> None:
-        """Finish what was accepted and let go of the files. A second call does nothing."""
+        """Finish what was accepted and let go of the files. A second call does nothing.
+
+        Work that cannot be finished within two seconds (another process holds the lock) is not waited for.
+        """
         if self._closed:
             return
         self._closed = True
         accepted = [call.future for call in (*self._group, *self._waiting) if not call.future.done()]
         if accepted:
-            await asyncio.wait(accepted)
+            await asyncio.wait(accepted, timeout=CLOSE_PATIENCE_S)
         await self._reader.close()
         if self._writer:
             self._writer.stop()
@@ -467,6 +520,15 @@ class SqliteDatabase:
 
 def _unobserved(_: float) -> None:
     """Measure nothing."""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file has this name, None when there is none. Raises `OSError` when that cannot be told."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _absolute(path: Path | str) -> Path:

@@ -76,7 +76,6 @@ async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_he
         "don't remind me tomorrow at 9",
         "remind me what we said about Rome",
         "remind me to call Ana",
-        "remind me every day at 9 to stretch",
     ):
         api.people.says(PERSON, text)
         await answered(api, PERSON, text)
@@ -92,7 +91,7 @@ async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_here):
     assert "tomorrow at 09:00 (UTC): call Ana" in (await reply(api, "tomorrow at 9")).text
     assert "What" in (await reply(api, "remind me on Friday at 10")).text
     assert "Fri" in (await reply(api, "the report for Ben")).text
-    assert "once" in (await reply(api, "remind me every day at 9 to stretch")).text
+    assert "every day" in (await reply(api, "remind me every day at 9 to stretch")).text
     assert [title for title, _ in jobs(bot)][:2] == ["call Ana", "the report for Ben"]
     open_now = (await reply(api, "What is still open?")).text
     assert "Reminders:\n" in open_now
@@ -242,3 +241,34 @@ async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
     await reply(api, "/remind tomorrow at 9 call Ana")
     async with asyncio.timeout(10):
         assert await bot.terminate() == 0
+
+
+async def test_a_reminder_is_moved_and_cancelled_in_words(api, bot_here):
+    """Without a model: "move it to 6pm" and "cancel the dentist" act on the reminder, and a second one stays."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    await reply(api, "remind me tomorrow at 9 to call the dentist")
+    assert "tomorrow at 18:00" in (await reply(api, "move it to 6pm")).text
+    await reply(api, "remind me every Monday at 9 to water the plants")
+    assert "not remind you: call the dentist" in (await reply(api, "cancel the dentist")).text
+
+    assert rows(bot, "SELECT title, status, repeats FROM jobs ORDER BY title") == [
+        ("call the dentist", "cancelled", ""),
+        ("water the plants", "scheduled", "week@09:00"),
+    ]
+    assert "every week" in (await reply(api, "/jobs")).text
+
+
+async def test_a_reminder_that_comes_again_comes_again(api, bot_here):
+    """Each delivery sets the next one, also after a pause; cancelling ends the series."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    await reply(api, "remind me every day at 9 to stretch")
+    await bot.passes(hours=47)
+    await api.until(lambda: len([text for text in reminders(api) if "stretch" in text]) == 1)
+    await bot.restart()
+    await bot.passes(hours=24)
+    await api.until(lambda: len([text for text in reminders(api) if "stretch" in text]) == 2)
+
+    assert "not remind you" in (await reply(api, "cancel the reminder to stretch")).text
+    await bot.passes(hours=24)
+    await bot.settled()
+    assert len([text for text in reminders(api) if "stretch" in text]) == 2

@@ -128,7 +128,7 @@ async def test_a_rival_poller_is_named_and_the_process_stops(api, bot_process):
     bot = await bot_process()
     async with httpx.AsyncClient(timeout=60) as rival:
         while bot.is_running and "(409 Conflict); stop it" not in bot.log:
-            await rival.get(f"{api.url}/bot{api.token}/getUpdates", params={"timeout": 50})
+            await rival.get(f"{api.url}/bot{api.token}/getUpdates", params={"timeout": 2})
     code = await bot.wait(30)
 
     assert code == 1

@@ -19,7 +19,6 @@ from memory.testing import (
     WordCounter,
     make_loop,
     make_owner,
-    make_topic,
     make_turn,
 )
 
@@ -218,7 +217,7 @@ async def test_private_chat_never_shows_in_a_group(db, bootstrap):
     await db.write(
         past(),
         note(),
-        session("s_g", conversation_id=group.conversation_id, active_topics=(make_topic("book club"),)),
+        session("s_g", conversation_id=group.conversation_id, open_loops=(make_loop("Host the book club"),)),
     )
 
     packet = (await bootstrap.stages(group)).internal_packet

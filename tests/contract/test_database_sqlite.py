@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from memory.errors import StorageError, StorageUnavailable, UnsafeSettings
+from memory.errors import StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
 from memory.storage.extension import Extension
 from memory.storage.migrate import migrate
@@ -252,3 +252,60 @@ async def test_every_query_of_the_library_runs(tmp_path):
 class _Any(dict):
     def __missing__(self, key):
         return None
+
+
+async def test_a_refused_call_is_trouble_until_it_works(database):
+    """While a large write is refused, a small one that fits does not make all well; the large one does (P10)."""
+    await database.write(turn(1))
+    pages = (await pragma(database, "page_count"))[0]
+    await pragma(database, f"max_page_count={pages}")
+    with pytest.raises(StorageUnavailable):
+        await database.write(turn(2, user_text="x" * 100_000), Statement("make_parent"))
+    assert "disk is full" in database.trouble()
+    assert database.trouble(besides=("insert_turn make_parent",)) is None
+
+    await pragma(database, "max_page_count=1000000")
+    await database.write(turn(3))
+    assert "disk is full" in database.trouble()
+    await database.write(turn(2, user_text="x" * 100_000), Statement("make_parent"))
+    assert database.trouble() is None
+
+
+async def test_a_conflict_is_no_trouble(database):
+    """Somebody else was first: the database works."""
+    await database.write(turn(1))
+    with pytest.raises(StorageError):
+        await database.write(turn(1))
+
+    assert database.trouble() is None
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+@pytest.mark.parametrize("accident", ["moved", "replaced"])
+async def test_a_file_that_is_taken_away_is_noticed_and_takes_nothing_more(database, ending, accident):
+    """Without opening it: a write that would be lost is refused, and that stays so."""
+    await database.write(turn(1))
+    assert database.trouble() is None
+    file = database.path.with_name(database.path.name + ending)
+    file.rename(file.with_name("elsewhere"))
+    if accident == "replaced":
+        file.write_bytes(b"something else")
+
+    assert "moved, replaced or deleted" in database.trouble()
+    with pytest.raises(StorageDamaged):
+        await database.write(turn(2))
+    if accident == "moved":
+        file.with_name("elsewhere").rename(file)
+    assert database.trouble() is not None
+
+
+async def test_closing_does_not_wait_for_a_lock_of_somebody_else(database):
+    """What waits for the lock is given up, and the process can end (P11)."""
+    await database.write(turn(1))
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as rival:
+        rival.execute("BEGIN IMMEDIATE")
+        waits = asyncio.ensure_future(database.write(turn(2)))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(9):
+            await database.close()
+        waits.cancel()

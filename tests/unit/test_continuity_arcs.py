@@ -1,4 +1,4 @@
-"""Arcs: from sessions, loops, memories and summaries to at most ten framed, scored and selected ones (001)."""
+"""Arcs: from notes, loops and memories to at most ten framed, scored and selected ones (001)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from memory.continuity.generate import generate
 from memory.continuity.merging import merge
 from memory.continuity.scoring import score, select, without
 from memory.continuity.types import BootstrapInputs, DroppedArc
+from memory.notes.types import Matter
+from memory.notes.view import Standing, View
 from memory.testing import (
     START_MS,
     make_arc,
@@ -70,36 +72,6 @@ def test_short_words_say_what_they_were_about():
     assert texts == ["I'll send it tomorrow. (quarterly report)", "I'll send the quarterly report."]
 
 
-def test_topic_that_comes_back_is_a_sure_and_sticky_theme():
-    """A topic of three sessions is a theme of high confidence and stickiness, as recent as its last mention."""
-    sessions = [
-        make_session(session_id=f"s_{n}", active_topics=(make_topic(weight=0.2),), last_turn_at_ms=START_MS - n)
-        for n in range(3)
-    ]
-
-    (theme,) = found(*sessions)
-
-    assert (theme.kind, theme.confidence, theme.stickiness) == ("theme", "high", "high")
-    assert theme.conversations_ago == 0
-    assert theme.sources == ("s_0", "s_1", "s_2")
-
-
-def test_passing_topic_of_long_ago_is_no_arc():
-    """A topic that came up once, many conversations ago, is not carried forward."""
-    quiet = [make_session(session_id=f"s_{n}") for n in range(5)]
-
-    assert found(*quiet, make_session(session_id="s_9", active_topics=(make_topic(),))) == ()
-
-
-def test_summary_gives_where_the_session_stopped():
-    """Of a session's summary the last sentence counts: that is where it stopped."""
-    session = make_session(title="Moving house", rolling_summary="They found a flat. The lease was to be signed.")
-
-    (arc,) = found(session)
-
-    assert (arc.title, arc.text, arc.confidence) == ("Moving house", "The lease was to be signed.", "medium")
-
-
 @pytest.mark.parametrize(
     ("kind", "role", "arc_kind"),
     [
@@ -116,11 +88,45 @@ def test_memory_becomes_the_arc_that_fits_the_role(kind, role, arc_kind):
     assert arc.kind == arc_kind
 
 
-def test_roleplay_calls_what_recurs_a_story():
-    """A recurring topic is a story thread in roleplay."""
-    sessions = [make_session(session_id=f"s_{n}", active_topics=(make_topic("dragon cave"),)) for n in range(2)]
+def known(*texts, session_id="s_1", **overrides):
+    """Return what is alive, best first, as if one session had been read."""
+    standings = [
+        Standing(
+            note=Matter(
+                **{
+                    "matter_id": f"t_{n}.u0", "kind": "task", "text": text, "quoted": "user", "turn_ids": (f"t_{n}",),
+                    "said_at_ms": START_MS,
+                } | overrides
+            ),
+            session_id=session_id, value=9.0 - n, stems=frozenset(text.split()),
+        )
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    return View(standings=tuple(standings), session_ids=frozenset({session_id}))
 
-    (arc,) = found(*sessions, persona=make_persona(role="roleplay"))
+
+def test_session_that_was_read_speaks_through_its_notes():
+    """Its loops and memories are left out, the person's words come quoted with their day."""
+    session = make_session(open_loops=(make_loop(),))
+
+    arcs = found(session, memories=(make_memory(),), known=known("call the dentist"), now_ms=START_MS)
+
+    assert [(arc.evidence, arc.text) for arc in arcs] == [("note", "“call the dentist” (14 Nov)")]
+
+
+def test_notes_keep_their_order_through_the_scores():
+    """What the view puts first is the first core arc; ten at most are shown."""
+    view = known("call the dentist", "paint the fence", "write to Ana", "renew passport")
+    stages = generate(make_owner(), inputs_of(make_session(), known=view, now_ms=START_MS))
+
+    titles = [arc.title for arc in stages.selection.arcs]
+    assert titles == ["call the dentist", "paint the fence", "write to Ana", "renew passport"]
+    assert len(stages.selection.core) == 3
+
+
+def test_roleplay_calls_a_thread_a_story():
+    """A story thread of roleplay is one."""
+    (arc,) = found(make_session(), known=known("the lantern", kind="story"), persona=make_persona(role="roleplay"))
 
     assert arc.kind == "story"
 
@@ -155,13 +161,6 @@ def test_same_matter_twice_is_one_arc_with_all_its_evidence():
     assert arc.sources == ("t_1.1", "m_1")
     assert arc.confidence == "high"
     assert arc.text == "Send the report to Anna"
-
-
-def test_theme_named_inside_a_project_is_not_told_twice():
-    """A topic whose words are all in a loop disappears into it."""
-    session = make_session(open_loops=(make_loop("Book the Lisbon trip by Friday"),), active_topics=(make_topic(),))
-
-    assert [one.kind for one in merge(found(session))] == ["project"]
 
 
 def test_singular_and_plural_are_one_matter():
@@ -246,17 +245,6 @@ def test_dropped_arc_stays_away_until_something_new_is_said():
 
     assert frame(arcs, make_owner(), dropped) == ()
     assert len(frame(new, make_owner(), dropped)) == 1
-
-
-def test_dropping_one_topic_keeps_the_other_of_the_same_session():
-    """Two topics share their session as evidence; dropping one says nothing about the other."""
-    owner = make_owner()
-    session = make_session(active_topics=(make_topic("lisbon trip"), make_topic("piano lessons", 0.7)))
-    first, second = frame(found(session), owner, ())
-
-    left = frame(found(session), owner, (DroppedArc(arc_id=first.arc_id, sources=first.sources),))
-
-    assert left == (second,)
 
 
 # --- scoring and selection

@@ -5,7 +5,7 @@ import pytest
 
 from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
-from bot.features.memories import holding, memory_list
+from bot.features.memories import holding, known_memory, memory_list
 from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
 from memory.privacy.forget import ForgetCounts, Proof
 from memory.storage.store import chain
@@ -39,7 +39,7 @@ def test_buttons_carry_ids_and_never_words():
         menu(),
         found_list("zebrafish", found),
         question("last", {"what": "last", "turn_ids": ["t_9"]}, private=True, quoted="zebrafish"),
-        memory_list("head", [memory(text="zebrafish")], "UTC"),
+        memory_list("head", [known_memory(memory(text="zebrafish"))], "UTC"),
     ]
 
     payloads = [dict(button.payload) for message in messages for row in message.buttons for button in row]
@@ -94,8 +94,8 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
 
 def test_memories_are_found_in_any_case():
     """Also beyond ASCII."""
-    assert holding([memory(text="Я живу в Москве")], "москве")
-    assert not holding([memory()], "москве")
+    assert holding([known_memory(memory(text="Я живу в Москве"))], "москве")
+    assert not holding([known_memory(memory())], "москве")
 
 
 # --- what goes --------------------------------------------------------------------------------------------------------

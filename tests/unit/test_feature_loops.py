@@ -3,8 +3,9 @@
 import pytest
 
 from bot import replies
-from bot.features.loops import LISTED, Listed, changed, loop_line, loop_list, open_matters
-from memory.state.state_manager import close_loop
+from bot.features.loops import LISTED, changed_notes, listed_loop, loop_line, loop_list, open_matters
+from memory.notes.types import Matter, SessionNotes
+from memory.notes.view import Standing, View
 from memory.testing import START_MS, make_state
 from memory.types import OpenLoop
 
@@ -41,26 +42,43 @@ def state(session_id, *loops, **overrides):
 )
 def test_a_line_says_whose_turn_it_is_and_when(overrides, line):
     """Owner, due date, lateness and sleep are words."""
-    assert loop_line(1, loop(**overrides), START_MS, "UTC") == line
+    assert loop_line(1, listed_loop("s_1", loop(**overrides)), START_MS, "UTC") == line
 
 
-def test_the_current_session_comes_first_then_the_last_touched():
-    """Matters of other sessions follow, ended ones are left out."""
-    states = [state("s_2", loop(2)), state("s_1", loop(1)), state("s_3", loop(3), loop(4, status="done"))]
+def noted(number=1, session_id="s_1", **overrides):
+    fields = {
+        "matter_id": f"t_{number}.u0", "kind": "task", "text": f"matter {number}", "turn_ids": (f"t_{number}",),
+        "said_at_ms": START_MS,
+    }  # fmt: skip
+    note = Matter(**(fields | overrides))
+    return Standing(note=note, session_id=session_id, value=3.0, stems=frozenset({f"matter{number}"}))
 
-    assert [each.loop.text for each in open_matters(states, "s_1")] == ["matter 1", "matter 3", "matter 2"]
+
+def test_what_was_noted_comes_first_then_loops_of_sessions_not_read():
+    """A session that was read shows its matters and none of its loops; ended loops are left out."""
+    view = View(standings=(noted(1, text="call Ana", quoted="user"),), session_ids=frozenset({"s_1"}))
+    states = [state("s_1", loop(1)), state("s_2", loop(2)), state("s_3", loop(3), loop(4, status="done"))]
+
+    assert [each.words for each in open_matters(view, states, "s_1")] == ["“call Ana”", "matter 3", "matter 2"]
+
+
+def test_somebody_else_s_matter_names_them():
+    """Whose turn it is: yours, mine, or a name."""
+    view = View(standings=(noted(1, owner="Priya", kind="promise"),), session_ids=frozenset({"s_1"}))
+
+    assert loop_line(1, open_matters(view, [], None)[0], START_MS, "UTC") == "1. matter 1 (Priya)"
 
 
 def test_a_fresh_session_shows_only_its_own():
     """What was before is not brought up, not even in a list."""
     states = [state("s_1", loop(1), isolated=True), state("s_2", loop(2))]
 
-    assert [each.session_id for each in open_matters(states, "s_1")] == ["s_1"]
+    assert [each.session_id for each in open_matters(View(), states, "s_1")] == ["s_1"]
 
 
 def test_a_long_list_is_cut_and_says_so():
     """Eight have buttons, the rest are counted; none at all is a sentence."""
-    shown = loop_list([Listed("s_1", loop(number)) for number in range(LISTED + 3)], START_MS, "UTC")
+    shown = loop_list([listed_loop("s_1", loop(number)) for number in range(LISTED + 3)], START_MS, "UTC")
 
     assert len(shown.buttons) == LISTED
     assert "and 3 more" in shown.text
@@ -68,12 +86,13 @@ def test_a_long_list_is_cut_and_says_so():
     assert loop_list([], START_MS, "UTC").text == replies.LOOPS_NONE
 
 
-def test_a_change_touches_one_session_and_refuses_what_is_gone():
-    """An unknown session or loop is a KeyError: the tap then says that it is gone."""
-    states = [state("s_1", loop(1)), state("s_2", loop(2))]
-    after = changed(states, "s_1", lambda one: close_loop(one, "t_1.1", "done", 9))
+def test_a_matter_is_ended_in_the_notes_of_its_session():
+    """One matter changes; one that is not there any more is a KeyError, and the tap says so."""
+    matters = tuple(noted(n).note for n in (1, 2))
+    notes = SessionNotes(session_id="s_1", conversation_id="tg:1:1:0", matters=matters)
 
-    assert [each.open_loops[0].status for each in after] == ["done", "open"]
-    for session_id, loop_id in (("s_9", "t_1.1"), ("s_1", "t_9.1")):
-        with pytest.raises(KeyError):
-            changed(states, session_id, lambda one, wanted=loop_id: close_loop(one, wanted, "done", 9))
+    after = changed_notes("t_1.u0", {"status": "settled"})(notes)
+
+    assert [each.status for each in after.matters] == ["settled", "open"]
+    with pytest.raises(KeyError):
+        changed_notes("t_9.u0", {"status": "settled"})(notes)

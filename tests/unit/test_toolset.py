@@ -220,7 +220,10 @@ def test_every_tool_is_described_to_the_model():
     """Each has a sentence and a line for every argument, and they run one after another."""
     tools = toolset().tools
 
-    assert set(tools) == {"remember", "forget", "open_loop", "close_loop", "remind", "search_past"}
+    assert set(tools) == {
+        "remember", "forget", "open_loop", "close_loop", "remind", "list_reminders", "move_reminder",
+        "cancel_reminder", "search_past",
+    }  # fmt: skip
     for name, tool in tools.items():
         assert tool.description, name
         assert tool.sequential or toolset().sequential, name

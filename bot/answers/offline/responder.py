@@ -344,9 +344,9 @@ def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
     if ask.state.isolated:
         return ()
     own = {loop.loop_id for loop in ask.state.open_loops}
-    loops = {loop.loop_id: loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"}
-    loops |= {loop.loop_id: loop for loop in ask.packet.open_loops if loop.status == "open"}
-    return tuple(loop for loop in loops.values() if loop.loop_id not in own)
+    chosen = [loop for loop in ask.packet.open_loops if loop.status == "open" and loop.loop_id not in own]
+    held = [loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"]
+    return tuple({loop.loop_id: loop for loop in chosen or held if loop.loop_id not in own}.values())
 
 
 def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:

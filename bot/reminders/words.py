@@ -1,0 +1,102 @@
+"""How people speak about reminders and what they are told, a data file per language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memory.language.languages import Languages, cue_pattern
+
+_DATA: Final = Path(__file__).parent / "languages"
+_DEFAULT: Final = "en"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReminderWords:
+    """What is known of one language."""
+
+    code: str
+    cancel: tuple[re.Pattern[str], ...]
+    move: tuple[re.Pattern[str], ...]
+    show: re.Pattern[str]
+    reminder: re.Pattern[str]
+    pronouns: frozenset[str]
+    all: frozenset[str]
+    repeats: tuple[tuple[re.Pattern[str], str], ...]
+    plural: Mapping[str, str]
+    """Days as they are said of every week ("mondays"), and the day itself."""
+    at: str
+    says: Mapping[str, str]
+    months: Sequence[str]
+    weekdays: Sequence[str]
+
+    def say(self, key: str, **values: object) -> str:
+        """Return the sentence with its values filled in."""
+        return self.says[key].format(**values)
+
+    def when(self, at_ms: int, now_ms: int, zone: str) -> str:
+        """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another."""
+        at, now = local(at_ms, zone), local(now_ms, zone)
+        days, time = (at.date() - now.date()).days, f"{at:%H:%M}"
+        if days in (0, 1):
+            return self.say("tomorrow" if days else "today", time=time)
+        year = f" {at.year}" if at.year != now.year else ""
+        day = f"{at.day} {self.months[at.month - 1]}{year}"
+        return self.say("on_day", weekday=self.weekdays[at.weekday()], day=day, time=time)
+
+
+def local(at_ms: int, zone: str) -> datetime:
+    """Return the point in time by the clock of a zone; by UTC's for an unknown one."""
+    try:
+        place: tzinfo = ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        place = UTC
+    return datetime.fromtimestamp(at_ms / 1000, place)
+
+
+@lru_cache(maxsize=16)
+def words_for(code: str) -> ReminderWords:
+    """Return the words of a language; English for one without a file."""
+    file = _DATA / f"{code}.toml"
+    if not code.isalpha() or not file.is_file():
+        return words_for(_DEFAULT)
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    time = Languages.load().get(code).time
+    slots = {
+        "weekday": "|".join(name for names in time.get("weekdays", ()) for name in names),
+        "part": "|".join(time.get("parts", {})),
+        "plural": "|".join(data["plural"]),
+    }
+    return ReminderWords(
+        code=code,
+        cancel=tuple(re.compile(phrase) for phrase in data["cancel"]),
+        move=tuple(re.compile(phrase) for phrase in data["move"]),
+        show=cue_pattern(data["show"]),
+        reminder=cue_pattern(data["reminder"]),
+        pronouns=frozenset(data["pronouns"]),
+        all=frozenset(data["all"]),
+        repeats=tuple((_ending_anywhere(_filled(phrase, slots)), kind) for phrase, kind in data["repeats"]),
+        plural=data["plural"],
+        at=data["at"],
+        says=data["says"],
+        months=data["months"],
+        weekdays=data["weekdays"],
+    )
+
+
+def _ending_anywhere(phrase: str) -> re.Pattern[str]:
+    """Return the phrase at word borders, the last of which may lie behind the space that it ends with."""
+    return re.compile(rf"(?<!\w)(?:{phrase})(?:(?<=\s)|(?!\w))")
+
+
+def _filled(phrase: str, slots: Mapping[str, str]) -> str:
+    for name, words in slots.items():
+        phrase = phrase.replace(f"{{{name}}}", rf"(?:{words})(?!\w)")
+    return phrase

@@ -1,0 +1,41 @@
+"""How a database is just now: what it refuses, and what no waiting mends. Whoever confirms anything asks here first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Final
+
+from memory.errors import Conflict, StorageDamaged, StorageError
+
+FRESH_S: Final = 30.0
+"""A refusal counts until the same call works, at most so long: whoever needs it has tried again by then."""
+
+
+class Condition:
+    """Refusals by the name of the call, and the first damage. Reads no file and no clock of its own."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._refused: dict[str, tuple[float, str]] = {}
+        self.beyond_repair: str | None = None
+        """Why this database cannot be worked with any more; None while it can."""
+
+    def worked(self, call: str) -> None:
+        """Note that a call was done."""
+        if self._refused:
+            self._refused.pop(call, None)
+
+    def failed(self, call: str, error: BaseException) -> None:
+        """Note that a call was refused; a `Conflict` is an answer, not a refusal."""
+        if isinstance(error, StorageDamaged):
+            self.beyond_repair = self.beyond_repair or str(error)
+        if isinstance(error, StorageError) and not isinstance(error, Conflict):
+            self._refused[call] = (self._now_s(), str(error))
+
+    def trouble(self, *, besides: Collection[str] = ()) -> str | None:
+        """Return why the database cannot be relied on just now, None when it can; `besides` leaves calls out."""
+        if self.beyond_repair:
+            return self.beyond_repair
+        since_s = self._now_s() - FRESH_S
+        self._refused = {call: refused for call, refused in self._refused.items() if refused[0] > since_s}
+        return next((why for call, (_, why) in self._refused.items() if call not in besides), None)

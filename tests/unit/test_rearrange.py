@@ -1,0 +1,296 @@
+"""Reminders in plain words once they are set: moved, cancelled, repeated, listed; the right one, or which is asked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.answers.remind_first import ASK_WHAT, ASK_WHEN, RemindFirst
+from bot.answers.responder import Ask
+from bot.reminders.repeats import next_at, rule_of
+from bot.reminders.rules import Job, job_id_of, listed_jobs, next_job
+from bot.reminders.words import words_for
+from memory.language.languages import Languages
+from memory.state.listed import show
+from memory.state.state_manager import new_state, open_loop
+from memory.types import CANCELS, LISTS_REMINDERS, MOVES, WHICH, ConversationContextPacket, ConversationTurn
+
+LANGUAGES = Languages.load()
+NOW_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
+HOUR = 3_600_000
+CODES = ["en", "de", "es", "fr", "pt", "ru"]
+
+
+def at(day, hour, minute=0, month=11):
+    return int(datetime(2026, month, day, hour, minute, tzinfo=UTC).timestamp() * 1000)
+
+
+def job(job_id, title, due_at_ms, repeats="", status="scheduled"):
+    return Job(job_id, "tg:1:2:0", "s", 2, "reminder", title, status, due_at_ms, "UTC", repeats)
+
+
+DENTIST = job("j_dentist", "call the dentist", at(22, 12))
+VET = job("j_vet", "book the vet", at(21, 17), "day@17:00")
+
+
+def turn(user_text, action_name, reply="?"):
+    return ConversationTurn(
+        turn_id="t0",
+        session_id="s",
+        conversation_id="c",
+        seq=1,
+        user_text=user_text,
+        assistant_text=reply,
+        action_name=action_name,
+        language="en",
+        created_at_ms=NOW_MS - 60_000,
+    )
+
+
+def answer(text, jobs=(DENTIST, VET), *, last=None, state=None, tools=False):
+    packet = ConversationContextPacket(
+        conversation_id="c",
+        session_id="s",
+        session_status="active",
+        history=(last,) if last else (),
+        context_compiled_at_ms=NOW_MS,
+    )
+    ask = Ask(
+        turn_id="t1",
+        conversation_id="tg:1:2:0",
+        user_id=2,
+        user_name="Ada",
+        text=text,
+        state=state or new_state("s", "c"),
+        packet=packet,
+        persona="",
+        time_zone="UTC",
+        now_ms=NOW_MS,
+    )
+    return RemindFirst(None, LANGUAGES, next_has_tools=tools).answer(ask, jobs)
+
+
+def changes(found):
+    return {e.params["job_id"]: (e.params["to_status"], e.params["due_at_ms"]) for e in found.effects}
+
+
+@pytest.mark.parametrize("tools", [False, True])
+@pytest.mark.parametrize(
+    ("text", "job_id", "due_at_ms"),
+    [
+        ("move the vet to 8pm", "j_vet", at(21, 20)),
+        ("please move the dentist to Friday", "j_dentist", at(27, 12)),
+        ("change the dentist reminder to tomorrow at 10", "j_dentist", at(22, 10)),
+        ("reschedule the dentist for 23 November at 9", "j_dentist", at(23, 9)),
+    ],
+)
+def test_a_reminder_is_moved_by_its_name(text, job_id, due_at_ms, tools):
+    """An hour alone keeps the day, a day alone keeps the hour; with and without a model."""
+    found = answer(text, tools=tools)
+
+    assert found.action_name == MOVES
+    assert changes(found) == {job_id: ("scheduled", due_at_ms)}
+    assert found.job_refs == (job_id,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "move it to 6pm",
+        "push it to 6 pm",
+        "make it 6pm",
+        "move it to 6",
+        "verschiebe es auf 18 Uhr",
+        "cámbialo a las 18:00",
+        "décale-le à 18h",
+        "muda isso para as 18h",
+        "перенеси его на 18:00",
+    ],
+)
+def test_it_is_the_only_reminder_there_is(text):
+    """In six languages "it" is the reminder, on its own day."""
+    found = answer(text, [DENTIST])
+
+    assert changes(found) == {"j_dentist": ("scheduled", at(22, 18))}
+
+
+@pytest.mark.parametrize(
+    "text", ["move it to 6pm", "cancel the reminder", "move it to tomorrow", "lösche die Erinnerung"]
+)
+def test_of_several_it_is_asked_which(text):
+    """Nothing is touched; the reminders are listed, and the list is remembered."""
+    found = answer(text)
+
+    assert found.action_name == WHICH
+    assert found.effects == ()
+    assert "1. call the dentist" in found.text
+    assert [item.ref for item in found.change(new_state("s", "c")).listed.items] == ["j_dentist", "j_vet"]
+
+
+@pytest.mark.parametrize(("text", "job_id"), [("the second one", "j_vet"), ("1", "j_dentist"), ("the vet", "j_vet")])
+def test_the_answer_to_which_one_goes_on(text, job_id):
+    """Its place on the list or its name; the wish is that of the message before."""
+    state = show(new_state("s", "c"), listed_jobs([DENTIST, VET]), NOW_MS)
+    found = answer(text, last=turn("cancel the reminder", WHICH), state=state)
+
+    assert changes(found)[job_id][0] == "cancelled"
+    assert len(found.effects) == 1
+
+
+def test_it_is_what_was_spoken_of_last():
+    """The reminder of the turn before, and what rang a moment ago."""
+    spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_vet"}})
+    rang = job("j_rang", "take the pizza out", NOW_MS - 60_000, status="delivered")
+
+    assert set(changes(answer("move it to 6pm", state=spoken))) == {"j_vet"}
+    assert set(changes(answer("move it to 6pm", [DENTIST, rang]))) == {"j_rang"}
+
+
+def test_it_is_no_reminder_where_an_open_matter_was_spoken_of():
+    """Nobody's reminder is cancelled because a task is called off; a move is asked about."""
+    state = open_loop(new_state("s", "c"), "paint the fence", turn_id="t0", at_ms=1)
+    state = state.model_copy(update={"resolved_entities": {"that task": "t0.1"}})
+
+    assert answer("cancel it", [DENTIST], state=state) is None
+    assert answer("move it to 6pm", [DENTIST], state=state).action_name == WHICH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cancel the dentist",
+        "forget about the dentist",
+        "don't remind me about the dentist",
+        "delete the dentist reminder",
+    ],
+)
+def test_a_reminder_is_cancelled_by_its_name(text):
+    """The vet stays."""
+    found = answer(text)
+
+    assert found.action_name == CANCELS
+    assert changes(found) == {"j_dentist": ("cancelled", at(22, 12))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cancel my gym membership",
+        "I need to move to Berlin",
+        "change the world for good",
+        "the first one",
+        "move on",
+        "forget about the milk",
+        "can you set the table?",
+        "cancel it",
+    ],
+)
+def test_what_is_not_about_reminders_is_left_alone(text):
+    """Other things are cancelled and moved too."""
+    assert answer(text) is None
+
+
+def test_reminders_are_listed_in_words():
+    """With when and how often."""
+    found = answer("which reminders do I have?")
+
+    assert found.action_name == LISTS_REMINDERS
+    assert (
+        found.text == "To come:\n1. call the dentist (tomorrow at 12:00)\n2. book the vet (today at 17:00, every day)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "due_at_ms", "title"),
+    [
+        ("remind me every Monday at 9 to water the plants", "week@09:00", at(23, 9), "water the plants"),
+        ("remind me every day to stretch", "day@09:00", at(22, 9), "stretch"),
+        ("every weekday at 7:30 remind me to take pills", "weekday@07:30", at(23, 7, 30), "take pills"),
+        ("remind me on Mondays at 8 to call mom", "week@08:00", at(23, 8), "call mom"),
+        ("remind me every other week on Friday at 10 to pay rent", "2week@10:00", at(27, 10), "pay rent"),
+        ("remind me every month on the 1st to pay rent", "month@09:00/1", at(1, 9, month=12), "pay rent"),
+        ("erinnere mich jeden Montag um 9 an die Müllabfuhr", "week@09:00", at(23, 9), "Müllabfuhr"),
+        ("Recuérdame cada lunes a las 9 regar las plantas", "week@09:00", at(23, 9), "regar las plantas"),
+        ("rappelle-moi tous les lundis à 9h d'arroser les plantes", "week@09:00", at(23, 9), "arroser les plantes"),
+        ("me lembre toda segunda às 9 de regar as plantas", "week@09:00", at(23, 9), "regar as plantas"),
+        ("напомни каждый понедельник в 9 полить цветы", "week@09:00", at(23, 9), "полить цветы"),
+    ],
+)
+def test_reminders_that_come_again_are_set_in_words(text, rule, due_at_ms, title):
+    """In six languages: the rule, the first time, and what it is about."""
+    found = answer(text, tools=True)
+    made = found.effects[0].params
+
+    assert (made["repeats"], made["due_at_ms"]) == (rule, due_at_ms)
+    assert title in made["title"]
+
+
+def test_the_next_one_is_made_with_the_delivery():
+    """The same rule, at the next time that is still to come; made once; none for a reminder that comes once."""
+    late = at(24, 20)
+    again = next_job(VET, late)
+
+    assert (again.params["due_at_ms"], again.params["repeats"]) == (at(25, 17), "day@17:00")
+    assert again.params["job_id"] == job_id_of(f"j_vet:{VET.due_at_ms}")
+    assert next_job(DENTIST, late) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "due", "now", "expected"),
+    [
+        ("week@09:00", at(23, 9), at(23, 9), at(30, 9)),
+        ("2week@09:00", at(9, 9), at(9, 9), at(23, 9)),
+        ("weekday@09:00", at(20, 9), at(20, 9), at(23, 9)),
+        ("hour@00:15", at(21, 10), at(21, 12, 30), at(21, 13)),
+        ("month@09:00/31", at(30, 9), at(30, 9), at(31, 9, month=12)),
+        ("nonsense", at(30, 9), at(30, 9), None),
+    ],
+)
+def test_when_it_comes_again(rule, due, now, expected):
+    """By the clock of the person; the last day of a short month is no new rule."""
+    assert next_at(rule, due, now, "UTC") == expected
+
+
+def test_it_comes_at_the_same_hour_over_a_change_of_the_clock():
+    """Nine o'clock stays nine o'clock when summer time ends."""
+    due = int(datetime(2026, 10, 24, 7, 0, tzinfo=UTC).timestamp() * 1000)
+
+    assert rule_of("day", due, "Europe/Berlin") == "day@09:00"
+    assert next_at("day@09:00", due, due, "Europe/Berlin") == due + 25 * HOUR
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What is the weather like?", "My sister lives in Lisbon.", "never mind", "thanks", "I need to buy milk.", "hello"],
+)
+def test_a_question_back_never_swallows_the_next_sentence(text):
+    """Asked "What about?" or "When?", whoever goes on with something else is heard."""
+    assert answer(text, [], last=turn("remind me tomorrow at 9", ASK_WHAT)) is None
+    assert answer(text, [], last=turn("remind me to call Ana", ASK_WHEN)) is None
+    assert answer("My flight leaves on Friday at 7", [], last=turn("remind me to call Ana", ASK_WHEN)) is None
+
+
+def test_the_answer_to_a_question_back_sets_the_reminder():
+    """A time, or a matter."""
+    assert (
+        answer("tomorrow at 9", [], last=turn("remind me to call Ana", ASK_WHEN)).effects[0].params["title"]
+        == "call Ana"
+    )
+    assert (
+        answer("call Ana", [], last=turn("remind me tomorrow at 9", ASK_WHAT)).effects[0].params["title"] == "call Ana"
+    )
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_language_has_every_sentence(code):
+    """The same sentences with the same blanks as the English ones."""
+    english, words = words_for("en").says, words_for(code).says
+
+    assert set(words) == set(english)
+    for key, sentence in english.items():
+        assert sorted(_blanks(words[key])) == sorted(_blanks(sentence)), key
+
+
+def _blanks(sentence):
+    return [part.split("}")[0] for part in sentence.split("{")[1:]]
