@@ -74,7 +74,7 @@ PAIRED = "Paired: from now on I am yours. /help shows what I can do."
 UNKNOWN_COMMAND = "I do not know /{command}. /help shows what I can do."
 UNREADABLE = "I couldn't read that: it came in a form that I don't know. Could you send it again as plain text?"
 ONLY_TEXT = "I can only read text so far, so I did not take in your {what}. Could you put it into words?"
-MEDIA_NAMES = {"video_note": "video message", "voice": "voice message", "animation": "GIF"}
+MEDIA_NAMES = {"video_note": "video message", "voice": "voice message", "animation": "GIF", "unique_gift": "gift"}
 
 MODEL_DOWN = "I could not get an answer just now: {why} Your message is safe; nothing was lost."
 WHY_TIMEOUT = "the language model did not reply in time."

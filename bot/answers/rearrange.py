@@ -101,7 +101,7 @@ def meant_by(wish: Wish, jobs: Sequence[Job], scene: Scene, language: Language) 
     found = _by_name(sentence, jobs, language)
     if not found:
         return Meant((), unclear=True) if named else None
-    return Meant(found, unclear=len(found) > 1)
+    return Meant(found, unclear=len({job.title for job in found}) > 1)
 
 
 def _numbered(numbers: Sequence[int], jobs: Sequence[Job], state: SessionState, *, named: bool) -> Meant | None:
@@ -261,7 +261,7 @@ def cancelled(jobs: Sequence[Job], ask: Ask, words: ReminderWords) -> Answer:
             state = end_job(state, job.job_id)
         return state
 
-    one = len(jobs) == 1
+    one = len({job.title for job in jobs}) == 1
     text = words.say("cancelled", title=jobs[0].title) if one else words.say("cancelled_all", count=len(jobs))
     return Answer(text, action_name=CANCELS, effects=effects, change=ended)
 
@@ -270,6 +270,7 @@ def moved(jobs: Sequence[Job], when: str, ask: Ask, language: Language) -> Answe
     """Return the answer that moves reminders in the commit of its turn, or asks for a time that it understands."""
     words = words_for(language.code)
     lines, effects = [], []
+    jobs = [job for job in jobs if job.status == "scheduled"] or jobs  # of a series that one which is to come
     for job in jobs:
         due_at_ms = moved_to(when, job, ask.now_ms, ask.time_zone, language)
         if due_at_ms is None:

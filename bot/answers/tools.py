@@ -276,8 +276,8 @@ class Toolbox:
         """Return the one reminder that is meant, or None and what to tell the model instead."""
         jobs = await self._reminders()
         meant = meant_by(wish, jobs, Scene(self.ask.state, self.ask.now_ms, of_reminders=True), language)
-        if meant and len(meant.jobs) == 1 and not meant.unclear:
-            return meant.jobs[0], ""
+        if meant and meant.jobs and not meant.unclear and len({job.title for job in meant.jobs}) == 1:
+            return next((job for job in meant.jobs if job.status == "scheduled"), meant.jobs[0]), ""
         listed = "; ".join(line(job, self.ask, words_for("en")) for job in jobs) or "none"
         return None, f"Nothing was changed: it is not clear which reminder is meant. Ask the person. To come: {listed}"
 

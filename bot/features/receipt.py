@@ -85,7 +85,7 @@ class Receipt:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.commands: dict[str, Command] = {"context": self.context, "summary": self.summary}
+        self.commands: dict[str, Command] = {"status": self.context, "context": self.context, "summary": self.summary}
         self.actions: dict[str, Action] = {"compaction_undo": self._undo}
 
     async def context(self, envelope: Envelope) -> None:

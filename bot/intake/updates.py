@@ -22,8 +22,25 @@ LAST_DATE_S = 253_402_300_799
 """The end of the year 9999."""
 MAX_LANGUAGE_CHARS = 35
 MEDIA_FIELDS = (
-    "photo", "video", "voice", "audio", "document", "sticker", "animation", "video_note", "location", "contact", "poll",
+    "photo", "video", "voice", "audio", "animation", "document", "sticker", "video_note", "venue", "location",
+    "contact", "poll", "dice", "game", "story", "checklist", "paid_media", "invoice", "gift", "unique_gift",
 )  # fmt: skip
+SERVICE_FIELDS = (
+    "new_chat_members", "left_chat_member", "new_chat_title", "new_chat_photo", "delete_chat_photo",
+    "group_chat_created", "supergroup_chat_created", "channel_chat_created", "message_auto_delete_timer_changed",
+    "migrate_to_chat_id",
+    "migrate_from_chat_id", "pinned_message", "successful_payment", "refunded_payment", "users_shared", "chat_shared",
+    "connected_website", "write_access_allowed", "passport_data", "proximity_alert_triggered", "boost_added",
+    "chat_background_set", "checklist_tasks_done", "checklist_tasks_added", "direct_message_price_changed",
+    "forum_topic_created", "forum_topic_edited", "forum_topic_closed", "forum_topic_reopened", "web_app_data",
+    "general_forum_topic_hidden", "general_forum_topic_unhidden", "giveaway_created", "giveaway", "giveaway_winners",
+    "giveaway_completed", "paid_message_price_changed", "suggested_post_approved", "suggested_post_approval_failed",
+    "suggested_post_declined", "suggested_post_paid", "suggested_post_refunded", "video_chat_scheduled",
+    "video_chat_started", "video_chat_ended", "video_chat_participants_invited",
+)  # fmt: skip
+"""What Telegram itself writes into a chat; nobody waits for an answer to it."""
+UNKNOWN_KIND = "message"
+"""What a message is called whose kind did not exist yet when this was written."""
 _NOBODY = "somebody"
 
 
@@ -207,7 +224,8 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     text = _without_mention(text, me)
     media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
     if not text:
-        return replace(base, kind="media", text=media or "") if media else None
+        service = any(name in message for name in SERVICE_FIELDS)
+        return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
     if media:
         text = f"[{media}] {text}"
     whole = _by_others(text, message, me)

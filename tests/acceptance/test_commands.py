@@ -144,3 +144,22 @@ async def test_what_is_not_text_is_answered_plainly(api, bot_here):
     await api.until(lambda: len(bot_lines(api)) > before)
 
     assert "voice message" in bot_lines(api)[-1].text
+
+
+async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
+    """/new starts fresh, /status is the receipt of the last answer."""
+    await bot_here()
+    await reply(api, "hello")
+
+    assert "for my last answer" in (await reply(api, "/status")).text
+    assert "Started fresh" in (await reply(api, "/new")).text
+
+
+@pytest.mark.parametrize("kind", ["dice", "poll", "game", "story", "checklist", "hologram"])
+async def test_whatever_has_no_words_gets_a_sentence(api, model, bot_here, kind):
+    """Dice, polls, games, stories, checklists and kinds that nobody knows yet: nobody waits for nothing."""
+    await bot_here()
+    api.people.sends(PERSON, {kind: {"id": "1"}})
+
+    await api.until(lambda: bot_lines(api))
+    assert bot_lines(api)[0].text.startswith("I can only read text so far")

@@ -260,7 +260,7 @@ async def test_a_reminder_is_moved_and_cancelled_in_words(api, bot_here):
 
 async def test_a_reminder_that_comes_again_comes_again(api, bot_here):
     """Each delivery sets the next one, also after a pause; cancelling ends the series."""
-    bot = await bot_here(CONTINUITY_MODEL="offline")
+    bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")
     await reply(api, "remind me every day at 9 to stretch")
     await bot.passes(hours=47)
     await api.until(lambda: len([text for text in reminders(api) if "stretch" in text]) == 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bot.intake.updates import Me, batch_text, clean_text, conversation_key, read_update, sender
 
 ME = Me(99, "continuity_bot")
@@ -134,3 +136,33 @@ def test_pieces_become_one_text_and_edits_replace():
 def test_text_that_no_database_takes_is_cleaned():
     """NUL and lone surrogates go, everything else stays."""
     assert clean_text("a\x00b\ud800c🐕") == "ab?c🐕"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "dice",
+        "poll",
+        "game",
+        "story",
+        "checklist",
+        "venue",
+        "location",
+        "contact",
+        "paid_media",
+        "invoice",
+        "gift",
+        "photo",
+    ],
+)
+def test_every_kind_of_message_is_named(name):
+    """Whatever has no words is told apart, so that it gets a sentence back."""
+    found = read_update(message(text=None, **{name: {"id": 1}}), ME)
+
+    assert (found.kind, found.text) == ("media", name)
+
+
+def test_a_kind_that_nobody_knows_yet_is_heard_and_service_messages_are_not():
+    """A message of a kind of tomorrow is one all the same; that somebody pinned something is none."""
+    assert read_update(message(text=None, hologram={"id": 1}), ME).kind == "media"
+    assert read_update(message(text=None, pinned_message={"message_id": 1, "date": 0}), ME) is None

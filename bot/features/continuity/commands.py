@@ -30,7 +30,7 @@ class Continuity:
         self._turns = turns
         self._gate = gate
         self._sessions = sessions
-        self.commands: dict[str, Command] = {"continue": self.offer, "fresh": self.fresh}
+        self.commands: dict[str, Command] = {"continue": self.offer, "fresh": self.fresh, "new": self.fresh}
         self.actions: dict[str, Action] = {
             "carry_on": self._carry_on,
             "carry_always": self._carry_always,
