@@ -5,26 +5,25 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import structlog
-from filelock import FileLock, Timeout
-from telegram import Bot, BotCommand
-from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
-from telegram.request import HTTPXRequest
+from telegram import BotCommand
+from telegram.error import TelegramError
 
 from bot import replies
 from bot.answers.choose import make_responder, reading_model, summary_writer
 from bot.answers.remind_first import RemindFirst
 from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
+from bot.delivery.connection import StartError, make_bot, until_reached
 from bot.delivery.message_ids import HighestMessageIds
 from bot.delivery.outbox import Message, Outbox, Target
 from bot.delivery.rate_limit import RateLimiter, RateLimits
-from bot.delivery.sender import Delivery, backoff_s
+from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.features.answering import Answering
 from bot.features.basics import Basics
@@ -51,7 +50,7 @@ from bot.people.choices import People
 from bot.people.personas import Personas
 from bot.people.spending import ReadingPurse, Spending
 from bot.reminders.scheduler import Jobs
-from bot.settings import TELEGRAM_URL, Settings
+from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
@@ -76,7 +75,6 @@ STORAGE_LAST_S = 5.0
 """How long a bot whose database is gone refuses everything before it ends, so that its watchers see why."""
 STOP_REFUSED_S = 0.5
 """How long a stop waits for turns when the database refuses just now: they could not be stored anyway."""
-START_PATIENCE_S = 120.0
 STOP_TURNS_S = 5.0
 """How long running turns may go on after SIGTERM; with the rest of the stop it stays under 10 s."""
 STOP_POLLING_S = 1.0
@@ -84,10 +82,6 @@ STOP_DELIVERY_S = 1.0
 STOP_SESSIONS_S = 1.0
 SETTLE_S = 60.0
 PURGE_DONE_MS = 14 * 24 * 3600 * 1000
-
-
-class StartError(Exception):
-    """The bot cannot start; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +100,6 @@ class Health:
     def kinds(self) -> tuple[str, ...]:
         """The first word of each problem: nothing of it tells a path or a driver's sentence."""
         return tuple(problem.partition(":")[0] for problem in self.problems)
-
-
-def database_lock(settings: Settings) -> FileLock:
-    """Return the lock that one process holds per database and so per bot (P9)."""
-    return FileLock(f"{settings.database_path}.lock", timeout=0, mode=0o600)
 
 
 def announce_now(text: str) -> None:
@@ -141,19 +130,22 @@ class App:
         self._responder = responder
         self._limits = limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000)
         self._announce = announce
-        self._lock = database_lock(settings)
         self._stop = asyncio.Event()
         self._fatal: str | None = None
         self._ending = False
         self._background: set[asyncio.Task[None]] = set()
+        self._opened = AsyncExitStack()
+        """How to close what is open, the last first."""
         self._http: HttpServer | None = None
         self._polling: asyncio.Task[None] | None = None
 
     # --- start ------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Lock, open, look for unfinished work, replay, poll. Raises StartError; what was opened is closed again."""
-        self._take_lock()
+        """Lock, open, look for unfinished work, replay, poll; what was opened is closed again when that fails.
+
+        Raises StartError, `Locked` when another process works there, and `StorageError`.
+        """
         try:
             await self._open()
             await self._connect()
@@ -165,18 +157,6 @@ class App:
             raise
         self._behind(self._watch_storage(), "storage")
         self._behind(self._after_start(), "after-start")
-
-    def _take_lock(self) -> None:
-        try:
-            self.settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.settings.checkpoint_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise StartError(
-                f"another process works on {self.settings.database_path} (its lock is held); stop that one first"
-            ) from None
-        except OSError as exc:  # after Timeout, which is one
-            raise StartError(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
 
     async def _open(self) -> None:
         """Open the database with its schema, and everything that lives on it."""
@@ -192,9 +172,9 @@ class App:
             zone_of=self._zone_of,
             notes_model=reading_model(settings),
             extensions=[BOT_TABLES],
-            exclusive=False,
             background=False,
         )
+        self._opened.push_async_callback(self.memory.close)
         self.db = self.memory.db
         self.people = People(self.db, self.clock, settings.continuity_timezone)
         self.memory.readings.purse = ReadingPurse(
@@ -202,6 +182,7 @@ class App:
         )
         self.waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
         self.waiting.open()
+        self._opened.callback(self.waiting.close)
         self.inbox = Inbox(self.db, self.clock, self.boot_id)
         self.high_water = HighestMessageIds()
         self.outbox = Outbox(self.db, self.clock, self.ids, self.high_water)
@@ -213,6 +194,7 @@ class App:
                 {"boot_id": self.boot_id, "report_json": "{}", "started_at_ms": self.clock.now_ms()},
             )
         )
+        self._opened.push_async_callback(self._note_the_stop)
         self.gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=await self._paired())
 
     async def _zone_of(self, user_id: int | None) -> str:
@@ -225,42 +207,13 @@ class App:
         """Learn who we are. Waits for a network that is down; a refused token is final."""
         token = self.settings.telegram_bot_token
         assert token is not None  # noqa: S101 - the constructor checked it; mypy cannot see that
-        api = self.settings.telegram_api_url.rstrip("/")
-        self.bot = Bot(
-            token.get_secret_value(),
-            base_url=f"{api}/bot",
-            base_file_url=f"{api}/file/bot",
-            request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
-        )
+        self.bot = make_bot(token.get_secret_value(), self.settings.telegram_api_url)
+        self._opened.push_async_callback(self._hang_up)
         await self._until_reached(self.bot.initialize)
         self.me = Me(self.bot.id, self.bot.username or "")
 
     async def _until_reached(self, call: Callable[[], Awaitable[object]]) -> None:
-        """Call Telegram until it can be reached. Raises StartError for what waiting does not mend.
-
-        Telegram's own address is waited for as long as it takes, since a network comes back; another one, which may be
-        a mistake, for two minutes.
-        """
-        address, tries, waited_s = self.settings.telegram_api_url, 0, 0.0
-        while True:
-            try:
-                await call()
-            except InvalidToken as exc:
-                hint = "" if address == TELEGRAM_URL else " and TELEGRAM_API_URL"
-                raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN{hint}") from None
-            except BadRequest as exc:
-                raise StartError(f"Telegram refuses the settings: {exc}") from None
-            except NetworkError as exc:
-                tries += 1
-                log.warning("Telegram cannot be reached, trying again", error=str(exc), tries=tries)
-                if address != TELEGRAM_URL and waited_s >= START_PATIENCE_S:
-                    raise StartError(f"nobody answers at TELEGRAM_API_URL {address} ({exc}); check it") from None
-                await asyncio.sleep(backoff_s(tries))
-                waited_s += backoff_s(tries)
-            except TelegramError as exc:
-                raise StartError(f"{address} does not answer like Telegram ({exc}); check TELEGRAM_API_URL") from None
-            else:
-                return
+        await until_reached(self.settings.telegram_api_url, call)
 
     async def _join(self) -> None:
         """Build what works on updates and join it."""
@@ -331,6 +284,9 @@ class App:
             self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger, trouble=self._trouble
         )
         self.poller = Poller(self.bot.base_url, self.intake, fatal=self.fail)
+        self._opened.push_async_callback(self.services.responder.close)
+        self._opened.push_async_callback(self._leave_background)
+        self._opened.push_async_callback(self._finish_work)
 
     def _features(self) -> list[Feature]:
         """Return everything that a person can do."""
@@ -534,26 +490,27 @@ class App:
     async def stop(self) -> None:
         """Stop in order (002 section 6); may be called at any point of the start, and twice."""
         self._ending = True  # what ends from here on ends by intention
-        if hasattr(self, "poller"):
-            await self.jobs.stop()
-            await self._stop_receiving()
-            await self.continuity_gate.close()
-            finished = await self.lanes.close(STOP_TURNS_S if self.db.trouble() is None else STOP_REFUSED_S)
-            await self.delivery.flush(STOP_DELIVERY_S)
-            await self.delivery.close()
-            rested = await self._rest() if self.db.trouble() is None else []
-            log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
+        await self._opened.aclose()
+
+    async def _finish_work(self) -> None:
+        """Take nothing more in, let running turns end or park them, send what waits, bring sessions to rest."""
+        await self.jobs.stop()
+        await self._stop_receiving()
+        await self.continuity_gate.close()
+        finished = await self.lanes.close(STOP_TURNS_S if self.db.trouble() is None else STOP_REFUSED_S)
+        await self.delivery.flush(STOP_DELIVERY_S)
+        await self.delivery.close()
+        rested = await self._rest() if self.db.trouble() is None else []
+        log.info("stopped", turns_parked=not finished, sessions_clean=len(rested))
+
+    async def _leave_background(self) -> None:
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        if hasattr(self, "services"):
-            await self.services.responder.close()
-        if hasattr(self, "bot"):
-            with suppress(Exception):
-                await self.bot.shutdown()
-        if hasattr(self, "db"):
-            await self._close_database()
-        self._lock.release()
+
+    async def _hang_up(self) -> None:
+        with suppress(Exception):
+            await self.bot.shutdown()
 
     async def _stop_receiving(self) -> None:
         if self._http is not None:
@@ -567,18 +524,16 @@ class App:
         """Bring sessions to rest; a disk that is slow to refuse does not keep the process from ending."""
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * STOP_SESSIONS_S):
-                return await self.memory.recorder.shutdown(STOP_SESSIONS_S)
+                return await self.memory.rest(STOP_SESSIONS_S)
         return []
 
-    async def _close_database(self) -> None:
+    async def _note_the_stop(self) -> None:
         with suppress(Exception):  # a disk that refuses must not keep the process from ending
             async with asyncio.timeout(STOP_SESSIONS_S):
                 await self.db.write(
                     Statement("inbox_release", {"boot_id": self.boot_id}),
                     Statement("boot_stopped", {"boot_id": self.boot_id, "stopped_at_ms": self.clock.now_ms()}),
                 )
-        await self.memory.close()
-        self.waiting.close()
 
     def _behind(self, work: Any, name: str) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.create_task(work, name=name)

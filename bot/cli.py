@@ -124,8 +124,8 @@ def run() -> None:
             f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `continuity-bot chat` talks to it right here.",
             2,
         )
-    from bot.app import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.app import run as run_app  # noqa: PLC0415
+    from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.logs import set_up  # noqa: PLC0415
     from bot.people.personas import PersonaError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
@@ -143,7 +143,7 @@ def chat(
 ) -> None:
     """Talk to the bot in this terminal: the same program over a Telegram on this machine; no token needed."""
     settings = load_settings()
-    from bot.app import StartError  # noqa: PLC0415 - as above
+    from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
     from bot.people.personas import PersonaError  # noqa: PLC0415
     from bot.playground.session import chat as run_chat  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415

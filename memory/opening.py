@@ -40,7 +40,7 @@ from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.extension import Extension
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.place import places, take_lock
+from memory.storage.place import make_folder, places, take_lock
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import SessionRow
 from memory.types import (
@@ -189,6 +189,7 @@ class ConversationMemory(Parts):
             if not read_only:
                 if exclusive:
                     held.callback(take_lock(path).release)
+                make_folder(folder)
                 folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
                 applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]

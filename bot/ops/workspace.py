@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from bot.ops.format import find_session
 from bot.ops.lock import Holder, holder
 from bot.settings import Settings
 from bot.tables import BOT_TABLES, MIGRATIONS
+from memory.errors import Locked, StorageUnavailable
 from memory.opening import ConversationMemory
 from memory.storage import migrate
+from memory.storage.place import lock_path, take_lock
 
 
 class OpsError(Exception):
@@ -37,14 +36,9 @@ class Workspace:
         return find_session(await self.session_ids(), asked)
 
 
-def lock_path(settings: Settings) -> Path:
-    """Return the lock file of `bot.app.database_lock`."""
-    return Path(f"{settings.database_path}.lock")
-
-
 def running(settings: Settings) -> Holder | None:
     """Return the process that works on the database, None when there is none."""
-    return holder(lock_path(settings))
+    return holder(lock_path(settings.database_path))
 
 
 def require_database(settings: Settings) -> None:
@@ -59,16 +53,14 @@ def require_database(settings: Settings) -> None:
 @contextmanager
 def open_exclusive(settings: Settings) -> Iterator[None]:
     """Hold the bot's lock, so that it cannot start meanwhile. Raises OpsError when it is running."""
-    lock = FileLock(lock_path(settings), timeout=0, mode=0o600)
     try:
-        settings.database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock.acquire()
-    except Timeout:
+        lock = take_lock(settings.database_path)
+    except Locked:
         who = running(settings)
         pid = f" (process {who.pid})" if who and who.pid else ""
         raise OpsError(f"the bot is running on {settings.database_path}{pid}; stop it first") from None
-    except OSError as exc:
-        raise OpsError(f"the lock {lock_path(settings)} cannot be taken ({exc}); check the folder's owner") from exc
+    except StorageUnavailable as exc:
+        raise OpsError(f"the lock cannot be taken: {exc}") from exc
     try:
         yield
     finally:

@@ -35,14 +35,22 @@ def lock_path(database: Path) -> Path:
     return database.with_name(database.name + ".lock")
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder that its owner alone can look into, unless it is there. Raises `StorageUnavailable`."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as exc:
+        raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
+
+
 def take_lock(database: Path) -> FileLock:
     """Return the lock, taken; the folder is made if need be.
 
     Raises `Locked` when another process has it, `StorageUnavailable` when it cannot be made.
     """
-    lock = FileLock(lock_path(database), timeout=0)
+    lock = FileLock(lock_path(database), timeout=0, mode=0o600)
+    make_folder(database.parent)
     try:
-        database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
         raise Locked(f"another process works on {database} (its lock is held); stop that one first") from None

@@ -7,9 +7,6 @@ import sys
 import pytest
 from ops_house import GROUP, House, bot_at_work
 
-from bot.app import database_lock
-from bot.ops.workspace import lock_path
-from bot.settings import Settings
 from bot.tables import QUERY_FILES
 from memory.ports import Statement
 from memory.storage.migrate import FOLDER, migrate
@@ -315,13 +312,6 @@ def test_doctor_sees_modes_and_a_file_that_is_no_database(house):
 
 
 # --- the join with the bot --------------------------------------------------------------------------------------------
-
-
-def test_the_commands_and_the_bot_mean_the_same_lock(house):
-    """Otherwise a repair could run beside the bot."""
-    settings = Settings(telegram_bot_token=None, continuity_database_url=f"sqlite:///{house.database}")
-
-    assert str(lock_path(settings)) == str(database_lock(settings).lock_file)
 
 
 def test_no_query_of_the_commands_hides_one_of_the_bot():

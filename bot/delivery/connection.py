@@ -1,0 +1,61 @@
+"""The way to Telegram: a client for a token, and calls that wait until they get through."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+from telegram import Bot
+from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
+from telegram.request import HTTPXRequest
+
+from bot.delivery.sender import backoff_s
+from bot.settings import TELEGRAM_URL
+
+START_PATIENCE_S = 120.0
+
+log = structlog.get_logger(__name__)
+
+
+class StartError(Exception):
+    """The bot cannot start; the message says why and what to do."""
+
+
+def make_bot(token: str, address: str) -> Bot:
+    """Return the client of the Bot API at this address; it connects at its first call."""
+    api = address.rstrip("/")
+    return Bot(
+        token,
+        base_url=f"{api}/bot",
+        base_file_url=f"{api}/file/bot",
+        request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
+    )
+
+
+async def until_reached(address: str, call: Callable[[], Awaitable[object]]) -> None:
+    """Call Telegram until it can be reached. Raises StartError for what waiting does not mend.
+
+    Telegram's own address is waited for as long as it takes, since a network comes back; another one, which may be a
+    mistake, for two minutes.
+    """
+    tries, waited_s = 0, 0.0
+    while True:
+        try:
+            await call()
+        except InvalidToken as exc:
+            hint = "" if address == TELEGRAM_URL else " and TELEGRAM_API_URL"
+            raise StartError(f"Telegram refuses the token ({exc}); check TELEGRAM_BOT_TOKEN{hint}") from None
+        except BadRequest as exc:
+            raise StartError(f"Telegram refuses the settings: {exc}") from None
+        except NetworkError as exc:
+            tries += 1
+            log.warning("Telegram cannot be reached, trying again", error=str(exc), tries=tries)
+            if address != TELEGRAM_URL and waited_s >= START_PATIENCE_S:
+                raise StartError(f"nobody answers at TELEGRAM_API_URL {address} ({exc}); check it") from None
+            await asyncio.sleep(backoff_s(tries))
+            waited_s += backoff_s(tries)
+        except TelegramError as exc:
+            raise StartError(f"{address} does not answer like Telegram ({exc}); check TELEGRAM_API_URL") from None
+        else:
+            return
