@@ -130,7 +130,7 @@ def run() -> None:
     from bot.people.personas import PersonaError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
-    set_up(settings.continuity_log_level, settings.continuity_log_format)
+    set_up(settings.continuity_log_level, settings.continuity_log_format, secrets=settings.secrets)
     try:
         asyncio.run(run_app(settings))
     except (StartError, ContinuityError, PersonaError) as exc:

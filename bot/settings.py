@@ -192,6 +192,11 @@ class Settings(BaseSettings):
         )
 
     @property
+    def secrets(self) -> tuple[SecretStr | None, ...]:
+        """Everything that no log may show."""
+        return (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
+
+    @property
     def everyone(self) -> bool:
         """True when anybody may use the bot."""
         return "*" in _parts(self.continuity_allowed_users)

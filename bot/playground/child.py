@@ -18,7 +18,8 @@ from bot.settings import Settings
 async def run(clock_path: Path) -> None:
     """Run until SIGTERM; reminders are looked at as soon as the clock was moved."""
     settings = Settings()
-    set_up("ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level)
+    level = "ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level
+    set_up(level, secrets=settings.secrets)
     clock = MovedClock(clock_path)
     app = App(settings, limits=RateLimits(private_gap_s=0.0), clock=clock)
     loop = asyncio.get_running_loop()

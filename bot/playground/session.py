@@ -38,7 +38,8 @@ def playground_settings(settings: Settings, folder: Path, api_url: str, token: s
 
 def chat(settings: Settings, folder: Path) -> int:
     """Talk until the person leaves; return the exit code. Raises StartError."""
-    set_up("ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level)
+    level = "ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level
+    set_up(level, secrets=settings.secrets)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = MovedClock(folder / "clock")
 

@@ -162,6 +162,7 @@ class LoopbackModel:
             await self._stopping.wait()
         if asked.fault in _ERRORS:
             status, error = _ERRORS[asked.fault]
+            error = error | {"message": f"{error['message']} on input {body['messages'][-1:]}"}  # providers do so
             return web.json_response({"error": error}, status=status, headers={"retry-after-ms": "10"})
         reply = self.reply(body["messages"])
         if body.get("stream"):
