@@ -39,6 +39,7 @@ from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
 from bot.intake.access import Gate
+from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
 from bot.intake.intake import Intake
 from bot.intake.polling import POLL_TIMEOUT_S, Poller
@@ -210,7 +211,9 @@ class App:
         self.bot = make_bot(token.get_secret_value(), self.settings.telegram_api_url)
         self._opened.push_async_callback(self._hang_up)
         await self._until_reached(self.bot.initialize)
-        self.me = Me(self.bot.id, self.bot.username or "")
+        self.moves = ChatMoves(self.db)
+        await self.moves.open(self.bot.id)
+        self.me = Me(self.bot.id, self.bot.username or "", self.moves.origins)
 
     async def _until_reached(self, call: Callable[[], Awaitable[object]]) -> None:
         await until_reached(self.settings.telegram_api_url, call)
@@ -224,6 +227,7 @@ class App:
             self.clock,
             RateLimiter(self._limits),
             self.outbox,
+            moves=self.moves,
             probe_ids=settings.continuity_probe_ids,
             resend_unproven=settings.continuity_resend_unproven,
         )
@@ -281,7 +285,13 @@ class App:
         taps = Buttons(self.bot, self.services, actions_of(features))
         self.dispatch: Dispatch = Dispatch(self.services, self.turns, commands_of(features), taps)
         self.intake = Intake(
-            self.inbox, self.gate, self.me, deliver=self._deliver, stranger=self._stranger, trouble=self._trouble
+            self.inbox,
+            self.gate,
+            self.me,
+            deliver=self._deliver,
+            stranger=self._stranger,
+            trouble=self._trouble,
+            moves=self.moves,
         )
         self.poller = Poller(self.bot.base_url, self.intake, fatal=self.fail)
         self._opened.push_async_callback(self.services.responder.close)

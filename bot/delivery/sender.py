@@ -21,6 +21,7 @@ from bot.delivery.local import LocalScreens
 from bot.delivery.outbox import Message, Outbox, Part, Target
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.telegram_calls import Failure, classify
+from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from memory import faults
 from memory.errors import StorageUnavailable
@@ -103,6 +104,7 @@ class Delivery:
         pace: RateLimiter,
         outbox: Outbox,
         *,
+        moves: ChatMoves,
         probe_ids: int,
         resend_unproven: bool,
     ) -> None:
@@ -110,6 +112,7 @@ class Delivery:
         self._db = db
         self._clock = clock
         self._pace = pace
+        self._moves = moves
         self._probe_ids = probe_ids
         self._resend_unproven = resend_unproven
         self._waiting: dict[int, deque[Part]] = {}
@@ -141,7 +144,7 @@ class Delivery:
 
     def deliver(self, parts: Iterable[Part]) -> None:
         """Send these parts after what the chat is waiting for already."""
-        for part in parts:
+        for part in map(self._where_it_is_now, parts):
             if part.kind == "preview" and part.turn_id is not None:
                 self._previews[part.turn_id] = asyncio.get_running_loop().create_future()
             line = self._waiting.get(part.chat_id)
@@ -152,6 +155,13 @@ class Delivery:
             task = asyncio.create_task(self._run(part.chat_id), name=f"delivery:{part.chat_id}")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+    def _where_it_is_now(self, part: Part) -> Part:
+        """Return the part for the number that its chat has today; message ids of the old number mean nothing there."""
+        chat_id = self._moves.today(part.chat_id)
+        if chat_id == part.chat_id:
+            return part
+        return replace(part, chat_id=chat_id, reply_to_message_id=None, edits_message_id=None, after_message_id=None)
 
     async def preview(self, turn_id: str) -> int | None:
         """Return the message that shows the unfinished answer of a turn, None when there is none.
@@ -260,6 +270,9 @@ class Delivery:
         """Return how to go on after a failed call, once its waiting time is over or the part is given up."""
         failure = classify(error)
         step = after_failure(part, failure, error)
+        if isinstance(error, ChatMigrated):
+            with suppress(StorageUnavailable):  # told again by the next message to the old number
+                await self._moves.record(part.chat_id, error.new_chat_id)
         self.on_failure(failure.value)
         log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
         if step.action == "give_up":

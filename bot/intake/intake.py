@@ -7,10 +7,11 @@ from collections.abc import Callable
 import structlog
 
 from bot.intake.access import Gate
+from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
 from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
-from bot.intake.updates import Envelope, Me, identity, is_placeless, read_update, sender
+from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
 from memory import faults
 from memory.errors import StorageError
 
@@ -38,6 +39,7 @@ class Intake:
         deliver: Callable[[Envelope], None],
         stranger: Callable[[Envelope], None],
         trouble: Callable[[], str | None] = lambda: None,
+        moves: ChatMoves | None = None,
     ) -> None:
         self._inbox = inbox
         self._gate = gate
@@ -45,6 +47,7 @@ class Intake:
         self._deliver = deliver
         self._stranger = stranger
         self._trouble = trouble
+        self._moves = moves
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -71,6 +74,10 @@ class Intake:
             await self.set_aside(identity(raw), f"{type(exc).__name__} while it was taken")
 
     async def _take(self, raw: object) -> None:
+        move = read_move(raw)
+        if move is not None:
+            await self._moved(*move)
+            return
         envelope, admitted = read_update(raw, self._me), self._gate.admits(sender(raw))
         if envelope is None or is_local(envelope.chat_id):  # what comes over HTTP has a door of its own
             if admitted and is_placeless(raw):
@@ -88,6 +95,14 @@ class Intake:
         if await self._stored(envelope.update_id, envelope.conversation_id, payload):
             faults.point("inbox_after_write")
             self._deliver(envelope)
+
+    async def _moved(self, before: int, after: int) -> None:
+        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""
+        try:
+            if self._moves is not None:
+                await self._moves.record(before, after)
+        except StorageError as exc:
+            raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
 
     async def set_aside(self, update_id: int | None, reason: str) -> None:
         """Note that an update was passed over; nothing of what it holds is kept. Raises `NotTaken`."""

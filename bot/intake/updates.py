@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -50,6 +50,8 @@ class Me:
 
     bot_id: int
     username: str
+    origins: Mapping[int, int] = field(default_factory=dict, compare=False)
+    """Supergroups that were groups before: the number in their conversation's key (`bot.intake.chat_moves`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,16 @@ def read_update(raw: object, me: Me) -> Envelope | None:
     return _read_message(update_id, body, me, edited=kind == "edited_message") if kind else None
 
 
+def read_move(raw: object) -> tuple[int, int] | None:
+    """Return (number before, number after) when this says that a group became a supergroup, told in either of them."""
+    message = _body(raw)[1]
+    here = as_id(as_object(message.get("chat")).get("id"))
+    before, after = as_id(message.get("migrate_from_chat_id")), as_id(message.get("migrate_to_chat_id"))
+    if here is None or (before is None and after is None):
+        return None
+    return (before, here) if before is not None else (here, after or here)
+
+
 def identity(raw: object) -> int | None:
     """Return the update's id as the database holds it (the last 60 bits of a longer one), None when it has none."""
     found = as_object(raw).get("update_id")
@@ -194,7 +206,7 @@ def _base(
     return Envelope(
         bot_id=me.bot_id,
         update_id=update_id,
-        conversation_id=conversation_key(me.bot_id, chat_id, thread_id),
+        conversation_id=conversation_key(me.bot_id, me.origins.get(chat_id, chat_id), thread_id),
         chat_id=chat_id,
         thread_id=thread_id,
         private=chat.get("type") == "private",

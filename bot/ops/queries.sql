@@ -37,9 +37,11 @@ WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conver
 ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit;
 
 -- name: ops_conversations
--- For `forget` and `export`: a whole key, or the chat's number in it (all its topics).
+-- For `forget` and `export`: a whole key, or the chat's number (all its topics), also one that a group got later.
 SELECT DISTINCT conversation_id FROM conversation_sessions
 WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conversation_id || ':%'
+    OR EXISTS (SELECT 1 FROM chat_moves WHERE CAST(to_chat_id AS TEXT) = :conversation_id
+        AND conversation_id LIKE '%:' || from_chat_id || ':%')
 ORDER BY conversation_id;
 
 -- name: metrics_tokens

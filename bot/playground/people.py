@@ -131,6 +131,17 @@ class People:
         self.world.changed()
         return chat.chat_id
 
+    def upgrades_group(self, chat_id: int, *, user_id: int = 1) -> int:
+        """Make a group a supergroup: it gets a new number, and both are told; return the new number."""
+        old, user = self._place(user_id, chat_id), self.world.user(user_id)
+        new = self.world.new_group(str(old.info["title"]), "supergroup", is_forum=False)
+        new.members = list(old.members)
+        for chat, content in ((old, {"migrate_to_chat_id": new.chat_id}), (new, {"migrate_from_chat_id": chat_id})):
+            self._tell({"message": _copy(self.world.add_message(chat, user, content, now_s=self._now_s()))})
+        old.moved_to = new.chat_id
+        self.world.changed()
+        return new.chat_id
+
     def opens_topic(self, chat_id: int, name: str, *, user_id: int = 1) -> int:
         """Open a forum topic; return its thread id, the id of the message that created it."""
         chat, user = self._place(user_id, chat_id), self.world.user(user_id)

@@ -21,17 +21,17 @@ _FOUND_IN_TEXT = (
 class ApiError(Exception):
     """The Bot API refuses a call; becomes `{"ok": false, …}`."""
 
-    def __init__(self, code: int, description: str, *, retry_after: int | None = None) -> None:
+    def __init__(self, code: int, description: str, **parameters: int | None) -> None:
         super().__init__(description)
         self.code = code
         self.description = description
-        self.retry_after = retry_after
+        self.parameters = {name: value for name, value in parameters.items() if value is not None}
 
     def answer(self) -> Json:
         """Return the body that Telegram would send."""
         body: Json = {"ok": False, "error_code": self.code, "description": self.description}
-        if self.retry_after is not None:
-            body["parameters"] = {"retry_after": self.retry_after}
+        if self.parameters:
+            body["parameters"] = self.parameters
         return body
 
 

@@ -43,6 +43,8 @@ class Chat:
     topics: list[int] = field(default_factory=list)
     own_last_id: int = 0
     is_blocked: bool = False
+    moved_to: int = 0
+    """The supergroup that this group has become; 0 = none."""
     drafts: dict[int, Draft] = field(default_factory=dict)
     typing_at_s: dict[int, float] = field(default_factory=dict)
 
@@ -156,6 +158,10 @@ class World:
     def open_chat(self, chat_id: Any) -> Chat:
         """Return the chat if the bot may write there. Raises `ApiError` 400 or 403."""
         chat = self.chat(chat_id)
+        if chat.moved_to:
+            raise ApiError(
+                400, "Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=chat.moved_to
+            )
         if chat.is_blocked:
             raise ApiError(403, _BLOCKED[chat.kind])
         return chat

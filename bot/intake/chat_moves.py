@@ -1,0 +1,54 @@
+"""Groups that became supergroups: a new number on Telegram, the same conversation here."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.intake.updates import conversation_key
+from memory.ports import Database, Statement
+
+log = structlog.get_logger(__name__)
+
+
+class ChatMoves:
+    """Which chat was which before. A conversation keeps its key, so nothing that belongs to it has to be rewritten."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._bot_id = 0
+        self.origins: dict[int, int] = {}
+        """The number in the conversation's key, by the number of today."""
+        self._now: dict[int, int] = {}
+
+    async def open(self, bot_id: int) -> None:
+        """Learn the moves of before. Raises `StorageUnavailable`."""
+        self._bot_id = bot_id
+        for row in await self._db.read("chat_moves", bot_id=bot_id):
+            self._know(row["from_chat_id"], row["to_chat_id"])
+
+    def today(self, chat_id: int) -> int:
+        """Return the number that a chat has on Telegram now."""
+        return self._now.get(chat_id, chat_id)
+
+    async def record(self, before: int, after: int) -> None:
+        """Note a move of a group that we know, once; of others nothing is stored (P14). Raises `StorageUnavailable`.
+
+        A supergroup in which we talked already under its own number keeps that conversation.
+        """
+        if before == after or after in self.origins:
+            return
+        params = {
+            "bot_id": self._bot_id,
+            "from_chat_id": before,
+            "to_chat_id": after,
+            "before_id": conversation_key(self._bot_id, before, None),
+            "after_id": conversation_key(self._bot_id, after, None),
+        }
+        (result,) = await self._db.write(Statement("chat_move_insert", params))
+        if result.changed:
+            self._know(before, after)
+            log.info("a group became a supergroup; its conversation goes on", chat_id=before, now=after)
+
+    def _know(self, before: int, after: int) -> None:
+        self.origins[after] = before
+        self._now[before] = after

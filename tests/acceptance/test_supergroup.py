@@ -1,0 +1,56 @@
+"""A group becomes a supergroup: a new number on Telegram, the same conversation for the people in it."""
+
+from __future__ import annotations
+
+import pytest
+from story import rows
+
+pytestmark = pytest.mark.acceptance
+ANA, STRANGER = 11, 666
+
+
+def said(api, chat_id):
+    return [line.text for line in api.view(chat_id).lines if line.by_bot]
+
+
+async def told(api, chat_id, text, *, by=ANA):
+    """Say something to the bot in a group and return what it says to that."""
+    before = len(said(api, chat_id))
+    api.people.says(by, text, chat_id=chat_id)
+    await api.until(lambda: len(said(api, chat_id)) > before)
+    return said(api, chat_id)[-1]
+
+
+@pytest.mark.parametrize("by", [ANA, STRANGER])
+async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, bot_process, by):
+    """Whoever upgrades it: the next message is answered in the same session, also after a restart; old buttons work."""
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    group = api.people.opens_group("Friends", kind="group")
+    await told(api, group, "@continuity_bot The codeword is zebrafish")
+    await told(api, group, "/remind@continuity_bot in 4 seconds water the plants")
+    new = api.people.upgrades_group(group, user_id=by)
+    await told(api, new, "@continuity_bot and what was the codeword?")
+    assert "zebrafish" in model.requests[-1].text
+
+    await api.until(lambda: any(line.buttons for line in api.view(new).lines), 40)
+    assert "water the plants" in said(api, new)[-1]
+    await bot.restart()
+    await told(api, new, "@continuity_bot still the same?")
+
+    assert rows(bot, "SELECT COUNT(*) FROM conversations") == [(1,)]
+    assert rows(bot, "SELECT COUNT(DISTINCT session_id) FROM conversation_turns") == [(1,)]
+    line = next(line for line in reversed(api.view(new).lines) if line.buttons)
+    api.people.presses(ANA, line.buttons[0][0], chat_id=new)
+    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    assert "too old" not in str(api.calls_of("answerCallbackQuery")[-1].params).lower()
+
+
+async def test_the_move_of_a_group_of_strangers_leaves_no_trace(api, bot_process):
+    """Somebody added the bot to a group of their own: its numbers are not stored (P14)."""
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    group = api.people.opens_group("Strangers", kind="group")
+    api.people.upgrades_group(group, user_id=STRANGER)
+    api.people.says(ANA, "hi")
+    await api.until(lambda: said(api, ANA))
+
+    assert rows(bot, "SELECT COUNT(*) FROM chat_moves") == [(0,)]
