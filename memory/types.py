@@ -159,6 +159,8 @@ class SessionState(Contract):
     active_job_refs: tuple[str, ...] = ()
     resolved_entities: dict[str, str] = Field(default_factory=dict)
     """What a reference stands for, e.g. "that task" → job or loop id."""
+    time_zone: str = "UTC"
+    """By whose clock "by Friday" is read: that of the person who wrote last."""
     language: str | None = None
     """In which language the person wrote last, for messages too short to tell."""
     listed: Listed | None = None

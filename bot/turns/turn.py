@@ -315,5 +315,6 @@ def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchang
         output_tokens=answer.output_tokens,
         dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
         change=answer.change,
+        time_zone=ask.time_zone,
         created_at_ms=now_ms,
     )

@@ -70,6 +70,8 @@ class Exchange:
     output_tokens: int = 0
     dedupe_key: str | None = None
     """What it answers, in the caller's words: a second turn with the same key is a `Conflict` (P2)."""
+    time_zone: str | None = None
+    """By whose clock "by Friday" is read from now on; None keeps the session's."""
     change: Callable[[SessionState], SessionState] | None = None
     """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
 
@@ -271,7 +273,8 @@ class Recorder:
             live = await self._load(exchange.session_id)
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
-            state = self._hydrator.fold.advance(live.state, logged, live.turns)
+            before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
+            state = self._hydrator.fold.advance(before, logged, live.turns)
             state = exchange.change(state) if exchange.change else state
             point("before_commit")
             await self._write(

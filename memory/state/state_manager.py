@@ -93,11 +93,14 @@ def _intent(state: SessionState, reading: Reading) -> str:
     return "answer" if answers else intent
 
 
-def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages, zone: str = "UTC") -> SessionState:
+def apply_turn(
+    state: SessionState, turn: ConversationTurn, languages: Languages, zone: str | None = None
+) -> SessionState:
     """Return the state after one more turn; a turn that the state has seen already changes nothing.
 
     Deterministic and bounded whatever the text: at most 8 topics, 12 live loops, 3 pending questions, 12 references.
-    `zone` is the user's time zone, in which "by Friday" is read. Everything but the turn's digest is kept up to date.
+    `zone` is the user's time zone, in which "by Friday" is read; without it that of the state.
+    Everything but the turn's digest is kept up to date.
     Never raises for a turn that the contract accepts.
     """
     if turn.seq <= state.last_seq:
@@ -108,7 +111,7 @@ def apply_turn(state: SessionState, turn: ConversationTurn, languages: Languages
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
     reading = _read(turn.user_text, turn.assistant_text, language)
     own = replace(reading, user=()) if turn.third_party or turn.action_name in REARRANGES else reading
-    loops = _loops(state, turn, own, zone)
+    loops = _loops(state, turn, own, zone or state.time_zone)
     pending = _pending(state, turn, own)
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
     loops = loop_rules.add(loops, _passed_over(state, pending, own), moment, language)

@@ -536,3 +536,59 @@ async def test_finds_across_sessions_in_a_real_database(tmp_path: Path):
     assert "Your sister Ana lives in Lisbon (on 14 Nov)" in about_ana.text
     assert "On 14 Nov you said: “the weather was awful over Oslo”" in about_oslo.text
     await db.close()
+
+
+TOLD = (
+    "My dog is called Rex.", "Rex is 4 years old.", "My name is Eva Brandt.", "I live in Berlin.",
+    "Sorry, I moved: I live in Hamburg now.", "We decided to use PostgreSQL for the database.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("how old is Rex?", "Rex is 4 years old"),
+        ("what's my name?", "Eva Brandt"),
+        ("where do I live?", "Hamburg now"),
+        ("what's my dog called?", "Rex"),
+        ("what did we decide about the database?", "PostgreSQL"),
+    ],
+)
+async def test_answers_what_it_knows(question, words):
+    """One thing that was said names all that is asked: that is the answer, without a word about models."""
+    talk = Talk()
+    for said in TOLD:
+        await talk.say(said)
+    answer = await talk.say(question)
+
+    assert words in answer
+    assert "model" not in answer
+    assert "work out" not in answer
+
+
+async def test_a_wrong_note_is_taken_back():
+    """The words "that's wrong" let go of the note before them, once; what was noted earlier stays."""
+    talk = Talk()
+    await talk.say("My name is Eva Brandt.")
+    await talk.say("My cat is called Tom.")
+
+    assert "cat is called Tom" in await talk.say("that's wrong")
+    assert talk.answer.action_name == "undo"
+    assert "Tom" not in await talk.say("what do you know about me?")
+    assert "Eva Brandt" in await talk.say("what's my name?")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how do I delete my data?",
+        "Wie lösche ich meine Daten?",
+        "¿cómo borro mis datos?",
+        "comment supprimer mes données ?",
+        "como apago meus dados?",
+        "как удалить мои данные?",
+    ],
+)
+async def test_whoever_asks_how_to_delete_is_told_of_forget(question):
+    """In six languages /forget is named, which deletes."""
+    assert (await Talk().say(question)).startswith("/forget")

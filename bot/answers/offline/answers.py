@@ -31,7 +31,7 @@ from bot.answers.offline.material import (
     quote_line,
     stated,
 )
-from bot.answers.offline.notes import Held, about_it, alive, stems
+from bot.answers.offline.notes import UNDO, Held, about_it, alive, stems
 from bot.answers.offline.times import due_of, is_today
 from bot.answers.offline.words import Words
 from memory.language.sentences import lowered
@@ -212,7 +212,34 @@ def _summarize(m: Material) -> Reply:
     return Reply("\n\n".join(parts), "summarize")
 
 
+def _undo(m: Material) -> Reply:
+    if not m.taken_back:
+        return Reply(m.words.say("undo_nothing"), "explain")
+    return Reply(m.words.say("undone", text="; ".join(stated(m, note) for note in m.taken_back)), UNDO)
+
+
+def _known(m: Material) -> str:
+    """Return the one thing said that names all that is asked about, "" when there is none or more than one.
+
+    To "how old", "how much" only what holds a number is an answer.
+    """
+    wanted, code = stems(m.request.about, m.language.code), m.language.code
+    notes = [(one.note.text, one.note.code, note_line(m, one), one.note.turn_id) for one in m.held]
+    noted = {note.turn_id for one in m.held for note in (one.note, one.before) if note}
+    quotes = [(q.text, q.code, quote_line(m, q), q.turn_id) for q in m.quotes if q.turn_id not in noted]
+    amount = m.words.asked("amount", lowered(m.text)) is not None
+    found = [
+        (language, line)
+        for text, language, line, _ in (*notes, *quotes)
+        if wanted <= stems(text, language) and (not amount or any(ch.isdigit() for ch in text))
+    ]
+    return found[0][1] if wanted and len(found) == 1 and found[0][0] == code else ""
+
+
 def _question(m: Material) -> Reply:
+    known = _known(m)
+    if known:
+        return Reply(m.words.say("known", text=known), RECALL)
     lines = _found(m)[: PAGE // 2]
     if lines:
         return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL)
@@ -327,6 +354,7 @@ def _line(key: str, action: str) -> Callable[[Material], Reply]:
 
 
 _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
+    "undo": _undo,
     "who": _line("who", "introduce"),
     "help": _line("help", "help"),
     "connect": _line("connect", "help"),

@@ -69,6 +69,8 @@ class Material:
     """Notes that stood before this message, oldest first."""
     new: tuple[Note, ...] = ()
     """Notes in this message."""
+    taken_back: tuple[Note, ...] = ()
+    """What was noted last, of which the user says now that it is wrong."""
     quotes: tuple[Quote, ...] = ()
     current: Glance | None = None
     earlier: tuple[Glance, ...] = ()

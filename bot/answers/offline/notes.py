@@ -20,6 +20,9 @@ from memory.types import ConversationTurn, Memory, MemoryKind, OpenLoop
 
 MAX_NOTE_CHARS: Final = 240
 MIN_CONTENT: Final = 1
+UNDO: Final = "undo"
+"""`action_name` of a turn that took the note before it back."""
+UNDONE_TURNS: Final = 3
 _ONE_DAY_MS: Final = 24 * 3_600_000
 _EDGE: Final = " \t\n.,;:!…"
 
@@ -77,6 +80,21 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
         if kind:
             notes.append((kind, subject_of(told, words), _trim(told), language.code))
     return tuple(notes)
+
+
+def standing_turns(turns: Sequence[ConversationTurn], languages: Languages) -> list[ConversationTurn]:
+    """Return the turns without those whose notes were taken back ("that's wrong") by a later one of their session."""
+    gone: set[str] = set()
+    for place, turn in enumerate(turns):
+        if turn.action_name == UNDO:
+            before = [each for each in turns[:place] if each.session_id == turn.session_id and each.turn_id not in gone]
+            gone.update(each.turn_id for each in last_noted(before, languages))
+    return [turn for turn in turns if turn.turn_id not in gone]
+
+
+def last_noted(turns: Sequence[ConversationTurn], languages: Languages) -> list[ConversationTurn]:
+    """Return the latest turn that left a note, if it is one of the last three; what follows it says is wrong."""
+    return [turn for turn in reversed(turns[-UNDONE_TURNS:]) if notes_of(turn, languages)][:1]
 
 
 def told_of(sentence: Sentence, words: Words) -> str:

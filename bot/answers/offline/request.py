@@ -24,13 +24,13 @@ Kind = Literal[
     "who", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
     "clock", "connect", "yes", "no", "why", "choice",
-    "done", "drop", "forget_all", "remind", "task", "question", "tell",
+    "done", "drop", "undo", "forget_all", "remind", "task", "question", "tell",
 ]  # fmt: skip
 Span = Literal["", "today", "before"]
 
 _QUESTIONS: Final[tuple[Kind, ...]] = (
-    "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock", "connect", "know",
-    "how_are_you",
+    "undo", "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock", "connect",
+    "know", "how_are_you",
 )  # fmt: skip
 _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("thanks", "thanks"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -13,7 +13,17 @@ import structlog
 
 from bot.answers.offline.answers import compose, is_more
 from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply, code_citation, plain_citation
-from bot.answers.offline.notes import Note, note_of_memory, notes_of, standing, stems, without_lead
+from bot.answers.offline.notes import (
+    Note,
+    alive,
+    last_noted,
+    note_of_memory,
+    notes_of,
+    standing,
+    standing_turns,
+    stems,
+    without_lead,
+)
 from bot.answers.offline.request import Request, as_written, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask, Show
@@ -22,10 +32,12 @@ from memory.errors import ContinuityError
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import clean, plain_sentence
+from memory.ports import Statement
 from memory.search.query import Query
+from memory.search.searcher import unindex_memory
 from memory.state.listed import show
 from memory.state.loops import ALIVE
-from memory.state.state_manager import apply_turn, read_turn, session_title
+from memory.state.state_manager import apply_turn, close_loop, read_turn, session_title
 from memory.storage.store import Store
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
 
@@ -48,8 +60,8 @@ _TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
 OWN_ACTIONS: Final = frozenset(
     {
         "recall", "list_open", "list_decisions", "list_add", "recap", "summarize", "note", "beyond", "done", "drop",
-        "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk", "remind", "remind_when",
-        "remind_what",
+        "undo", "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk", "remind",
+        "remind_when", "remind_what",
     }
 )  # fmt: skip
 """What the concierge said itself only repeats somebody, so it is never quoted."""
@@ -111,7 +123,8 @@ class OfflineResponder:
             material = replace(material, quotes=await self._quotes(ask, material, past))
         reply = await asyncio.to_thread(settled, material, ask, self._languages)
         show(reply.text)
-        return Answer(reply.text, action_name=reply.action_name, change=_lists(reply, ask.now_ms))
+        effects = tuple(_withdrawn(material, past))
+        return Answer(reply.text, action_name=reply.action_name, effects=effects, change=_changed(reply, material, ask))
 
     # --- what was said ----------------------------------------------------------------------------------------------
 
@@ -171,9 +184,28 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def _lists(reply: Reply, at_ms: int) -> Callable[[SessionState], SessionState] | None:
-    items = reply.listed
-    return (lambda state: show(state, items, at_ms)) if items is not None else None
+def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
+    """Yield what lets go of the memories of a turn whose note is wrong."""
+    wrong = {note.turn_id for note in material.taken_back}
+    for memory in past.memories:
+        if memory.turn_id in wrong:
+            yield Statement("memory_withdraw", {"memory_id": memory.memory_id})
+            yield unindex_memory(memory.memory_id)
+
+
+def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionState], SessionState] | None:
+    """Return what the answer does to the session: a list that it shows, matters that were opened by a wrong note."""
+    items, wrong = reply.listed, {note.turn_id for note in material.taken_back}
+    if items is None and not wrong:
+        return None
+
+    def change(state: SessionState) -> SessionState:
+        for loop in alive(state.open_loops):
+            if loop.turn_id in wrong:
+                state = close_loop(state, loop.loop_id, "dropped", ask.now_ms)
+        return state if items is None else show(state, items, ask.now_ms)
+
+    return change
 
 
 def quotes_of(
@@ -224,7 +256,9 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
     request, rest = _request(ask, past, languages)
     language = languages.get(request.language)
     turn = turn_of(ask, _stand_in(request), languages)
-    notes = _notes(past.turns, past.memories, languages)
+    kept = standing_turns(past.turns, languages)
+    notes = _notes(kept, past.memories, languages)
+    wrong = last_noted(standing_turns(past.own, languages), languages) if request.kind == "undo" else []
     new = tuple(note for note in notes_of(turn, languages))
     return Material(
         request=request,
@@ -239,6 +273,7 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         after=apply_turn(ask.state, turn, languages, ask.time_zone),
         held=standing(notes),
         new=new,
+        taken_back=tuple(note for each in wrong for note in notes_of(each, languages)),
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         other_loops=_other_loops(ask, past),
