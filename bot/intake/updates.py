@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
 from memory.language.foreign import foreign, has_foreign
+from memory.language.sentences import clean
 
 Kind = Literal["text", "edit", "command", "tap", "media", "membership", "unreadable"]
 LONG_PIECE_CHARS = 3900
@@ -160,7 +161,7 @@ def as_id(value: object) -> int | None:
 
 def as_text(value: object) -> str:
     """Return a text without what databases refuse; empty for anything else than a text."""
-    return clean_text(value) if isinstance(value, str) else ""
+    return clean(value) if isinstance(value, str) else ""
 
 
 def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
@@ -180,11 +181,6 @@ def batch_text(batch: Sequence[Envelope]) -> str:
         is_cut = len(before) >= LONG_PIECE_CHARS and not has_foreign(before) and not has_foreign(piece)
         joined += [piece] if is_cut else ["\n", piece]
     return "".join(joined)
-
-
-def clean_text(text: str) -> str:
-    """Return the text without NUL and lone surrogates, which databases refuse."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _base(

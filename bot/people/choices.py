@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from zoneinfo import available_timezones
 
 import orjson
 
 from memory.errors import StorageUnavailable
+from memory.language.zones import known_zone
 from memory.ports import Clock, Database, Statement
 
 TIME_ZONE = "time_zone"
@@ -41,7 +42,7 @@ class People:
             chosen = (await self.choices(user_id)).get(TIME_ZONE)
         except StorageUnavailable:
             chosen = None
-        if isinstance(chosen, str) and _is_known(chosen):
+        if isinstance(chosen, str) and known_zone(chosen) is not None:
             return TimeZone(chosen, chosen=True)
         return TimeZone(self._default_time_zone, chosen=False)
 
@@ -54,14 +55,6 @@ class People:
             "created_at_ms": self._clock.now_ms(),
         }
         return Statement("person_choose", values, expect=1)
-
-
-def _is_known(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
 
 
 def choices_in(settings_json: str) -> dict[str, Any]:

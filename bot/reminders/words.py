@@ -6,13 +6,13 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory.language.languages import Languages, cue_pattern
+from memory.language.zones import zone_of
 
 _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"
@@ -54,11 +54,7 @@ class ReminderWords:
 
 def local(at_ms: int, zone: str) -> datetime:
     """Return the point in time by the clock of a zone; by UTC's for an unknown one."""
-    try:
-        place: tzinfo = ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        place = UTC
-    return datetime.fromtimestamp(at_ms / 1000, place)
+    return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import ValidationError
 
@@ -20,6 +19,7 @@ from memory.context.context_builder import ContextInputs, build
 from memory.context.transcript import user_message
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
+from memory.language.zones import zone_of
 from memory.notes.current import CurrentNotes
 from memory.notes.lines import line_of, loop_of
 from memory.notes.types import Matter
@@ -310,21 +310,14 @@ def _loops(row: SessionRow) -> tuple[OpenLoop, ...]:
     return tuple(loop for loop in state.open_loops if loop.status == "open")
 
 
-def _zone(time_zone: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(time_zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC")
-
-
 def _midnight_ms(now_ms: int, time_zone: str) -> int:
     """Return when the day began where the user is."""
-    now = datetime.fromtimestamp(now_ms / 1000, _zone(time_zone))
+    now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
     return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
 
 
 def _clock(at_ms: int, time_zone: str, *, day: bool = False) -> str:
-    at = datetime.fromtimestamp(at_ms / 1000, _zone(time_zone))
+    at = datetime.fromtimestamp(at_ms / 1000, zone_of(time_zone))
     return f"{at:%Y-%m-%d}" if day else f"{at:%H:%M}"
 
 

@@ -99,23 +99,6 @@ def to_messages(turns: Sequence[ConversationTurn]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def exchange(messages: Sequence[Message]) -> tuple[str, str, tuple[ToolCall, ...]]:
-    """Return the user text, the last assistant text and the paired tool calls of one exchange (`to_messages` reversed).
-
-    A call whose return is missing is left out, and so is a return without its call.
-    """
-    users = [message.text for message in messages if message.role == "user"]
-    answers = [message.text for message in messages if message.role == "assistant" and not message.tool_calls]
-    asked = {call.call_id: call for message in messages if message.role == "assistant" for call in message.tool_calls}
-    returned = [call for message in messages if message.role == "tool" for call in message.tool_calls]
-    calls = tuple(
-        asked[call.call_id].model_copy(update={"result": call.result}) for call in returned if call.call_id in asked
-    )
-    user = users[0] if users else ""
-    answer = answers[-1] if answers else ""
-    return ("" if user == NO_TEXT else user), ("" if answer == NO_REPLY else answer), calls
-
-
 def user_message(text: str) -> str:
     """Return what a person wrote as the model gets it: what others wrote in it is fenced, stretch by stretch."""
     if not has_foreign(text):

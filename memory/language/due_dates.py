@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memory.language.languages import Language, cue_pattern
 from memory.language.sentences import clean, lowered
+from memory.language.zones import zone_of
 
 DEFAULT_HOUR = 9
 """When only a day is said."""
@@ -141,11 +141,7 @@ def _rules(language: Language) -> _Rules:
 
 
 def _local(now_ms: int, zone: str) -> datetime:
-    try:
-        place: Any = ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        place = UTC
-    return datetime.fromtimestamp(now_ms / 1000, tz=place)
+    return datetime.fromtimestamp(now_ms / 1000, tz=zone_of(zone))
 
 
 def _first(table: Sequence[tuple[re.Pattern[str], float]], text: str) -> tuple[re.Match[str], float] | None:

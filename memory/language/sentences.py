@@ -46,8 +46,10 @@ class Sentence:
 
 
 def clean(text: str) -> str:
-    """Return the text without NUL and lone surrogates, which neither JSON nor a database takes."""
-    return _UNSTORABLE.sub("", text)
+    """Return the text as JSON and databases take it: no NUL, halves of one character joined, a lone half as U+FFFD."""
+    if not _UNSTORABLE.search(text):
+        return text
+    return text.replace("\x00", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def clip(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> str:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from memory.language.drafted import drafted
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages, cue_pattern
 from memory.language.sentences import lowered
+from memory.language.zones import zone_of
 from memory.notes.drafts import Reason
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
@@ -259,10 +259,7 @@ def _midnight(at_ms: int, zone: str) -> datetime:
 
 
 def _local(at_ms: int, zone: str) -> datetime:
-    try:
-        return datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
-    except (KeyError, ValueError, OSError):
-        return datetime.fromtimestamp(at_ms / 1000, ZoneInfo("UTC"))
+    return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
 
 
 def _day_of(due: Due, source: Source) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import datetime
 
 from memory.language.sentences import shorten
+from memory.language.zones import zone_of
 from memory.notes.types import LastingNote, Matter
 from memory.types import OpenLoop
 
@@ -29,7 +29,7 @@ def line_of(note: Matter | LastingNote, now_ms: int, zone: str) -> str:
 def day_text(at_ms: int, zone: str, *, weekday: bool = False) -> str:
     """Return a day as people write it, `20 Mar` or `Fri 20 Mar`; a time outside the calendar as `?`."""
     try:
-        at = datetime.fromtimestamp(at_ms / 1000, _zone(zone))
+        at = datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
     except (OverflowError, OSError, ValueError):
         return "?"
     return f"{at:%a} {at.day} {at:%b}" if weekday else f"{at.day} {at:%b}"
@@ -48,10 +48,3 @@ def loop_of(matter: Matter) -> OpenLoop:
         touched_at_ms=matter.said_at_ms,
         due_at_ms=matter.due_at_ms,
     )
-
-
-def _zone(zone: str) -> tzinfo:
-    try:
-        return ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC

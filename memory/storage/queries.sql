@@ -80,19 +80,6 @@ ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
 -- For the operator: every session, the latest first.
 SELECT * FROM conversation_sessions ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
 
--- name: sessions_since
--- What was said elsewhere today (003 tier 2): other sessions of the conversation with a turn since a moment.
-SELECT * FROM conversation_sessions
-WHERE conversation_id = :conversation_id AND turn_count > 0 AND session_id <> :except_session_id
-    AND last_turn_at_ms >= :since_ms
-ORDER BY last_turn_at_ms;
-
--- name: last_ended_session
--- The session before this one (003 tier 4).
-SELECT * FROM conversation_sessions
-WHERE conversation_id = :conversation_id AND turn_count > 0 AND session_id <> :except_session_id
-ORDER BY last_turn_at_ms DESC LIMIT 1;
-
 -- name: session_ids
 -- At start: which checkpoints have no session (a database that was emptied or replaced).
 SELECT session_id FROM conversation_sessions;

@@ -323,25 +323,6 @@ class Store:
         rows = await self.db.read("all_sessions", limit=limit, offset=offset)
         return [read_session_row(row) for row in rows]
 
-    async def sessions_since(
-        self, conversation_id: str, since_ms: int, *, except_session_id: str = ""
-    ) -> list[SessionRow]:
-        """Return a conversation's other sessions with a turn since a moment, oldest first (003 tier 2)."""
-        rows = await self.db.read(
-            "sessions_since",
-            conversation_id=conversation_id,
-            since_ms=since_ms,
-            except_session_id=except_session_id,
-        )
-        return [read_session_row(row) for row in rows]
-
-    async def last_ended_session(self, conversation_id: str, *, except_session_id: str) -> SessionRow | None:
-        """Return the session before the given one, None when there is none (003 tier 4)."""
-        row = await self.db.read_one(
-            "last_ended_session", conversation_id=conversation_id, except_session_id=except_session_id
-        )
-        return read_session_row(row) if row else None
-
     async def session_ids(self) -> set[str]:
         """Return the ids of all sessions."""
         return {row["session_id"] for row in await self.db.read("session_ids")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from memory.continuity.candidates import candidates
-from memory.continuity.describe import describe
 from memory.continuity.framing import frame
 from memory.continuity.generate import generate
 from memory.continuity.merging import merge
@@ -352,26 +351,3 @@ def test_same_inputs_always_give_the_same_bootstrap():
     )
 
     assert generate(make_owner(), inputs) == generate(make_owner(), inputs)
-
-
-def test_description_shows_every_stage():
-    """The operator sees relationship, candidates, scores with their parts, tiers and both packets, in this order."""
-    inputs = inputs_of(make_session(open_loops=(make_loop(),)), memories=(make_memory(),))
-    text = describe(generate(make_owner(), inputs))
-
-    headings = [line for line in text.splitlines() if line.startswith("=== ")]
-
-    assert [heading[4:] for heading in headings] == [
-        "Owner",
-        "Relationship state",
-        "Candidates",
-        "Merged",
-        "Scores",
-        "Core context",
-        "Active arcs",
-        "Left out",
-        "Internal packet",
-        "Preview",
-    ]
-    assert "confidence +1.00" in text
-    assert "from t_1.1" in text

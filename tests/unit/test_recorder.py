@@ -8,9 +8,10 @@ import orjson
 import pytest
 
 from memory.errors import Conflict, StorageUnavailable, UnknownSession
+from memory.language.sentences import clean
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator
-from memory.sessions.recorder import Recorder, storable
+from memory.sessions.recorder import Recorder
 from memory.storage.store import Store, insert_turn, point_conversation
 from memory.testing import make_exchange, make_turn, open_memory, start_memory
 from memory.types import ConversationContextPacket, TierReceipt, ToolCall
@@ -361,7 +362,7 @@ async def test_texts_that_no_database_takes_are_made_storable(memory, session_id
     )
 
     assert (turn.user_text, turn.assistant_text, turn.tool_calls[0].result) == ("ab 👋 \ufffd", "Привет", "a\ufffd")
-    assert storable("плохо\x00") == "плохо"
+    assert clean("плохо\x00") == "плохо"
 
 
 async def test_an_orderly_end_marks_what_was_changed(tmp_path):

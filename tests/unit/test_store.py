@@ -140,15 +140,3 @@ async def test_sessions_of_a_conversation_the_latest_first(memory):
     assert await store.current_session_id(CONVERSATION) == "s_2"
     assert len(await store.all_sessions()) == 5
     assert await store.session_ids() == {f"s_{n}" for n in range(1, 6)}
-
-
-async def test_neighbouring_sessions_for_the_tiers(memory):
-    """The session before this one, and what else was said since a moment (003 tiers 2 and 4)."""
-    await memory.db.write(session(1, at_ms=1), session(2, at_ms=20), session(3, at_ms=30))
-    store = memory.store
-
-    before = await store.last_ended_session(CONVERSATION, except_session_id="s_3")
-    assert before.session_id == "s_2"
-    since = await store.sessions_since(CONVERSATION, START_MS + 10, except_session_id="s_3")
-    assert [row.session_id for row in since] == ["s_2"]
-    assert await store.last_ended_session("tg:1:404:0", except_session_id="") is None

@@ -5,12 +5,10 @@ import re
 import pytest
 
 from memory.context.transcript import (
-    Message,
     abridge,
     clip_to_tokens,
     clip_tool_output,
     clip_tools,
-    exchange,
     fence,
     to_messages,
     truncation_marker,
@@ -31,31 +29,11 @@ def test_a_turn_with_tools_becomes_four_messages_in_order():
     assert messages[1].tool_calls == messages[2].tool_calls == (CALL,)
 
 
-def test_an_exchange_survives_the_way_there_and_back():
-    """What was stored as a turn can be read from its messages again."""
-    turn = make_turn(user_text="hello", assistant_text="hi", tool_calls=(CALL,))
-
-    assert exchange(to_messages([turn])) == ("hello", "hi", (CALL,))
-
-
-@pytest.mark.parametrize(
-    "messages",
-    [
-        (Message("user", "q"), Message("assistant", "", (CALL,)), Message("assistant", "a")),
-        (Message("user", "q"), Message("tool", "", (CALL,)), Message("assistant", "a")),
-    ],
-)
-def test_a_call_without_its_return_is_left_out(messages):
-    """An orphaned call or return never reaches the log."""
-    assert exchange(messages) == ("q", "a", ())
-
-
 def test_empty_texts_are_stood_in_for():
-    """Providers refuse empty messages; the stand-ins do not come back as text."""
+    """Providers refuse empty messages."""
     messages = to_messages([make_turn(user_text="", assistant_text="")])
 
     assert all(message.text for message in messages)
-    assert exchange(messages) == ("", "", ())
 
 
 def test_a_capped_tool_output_says_how_much_was_cut():

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.intake.updates import Me, batch_text, clean_text, conversation_key, read_update, sender
+from bot.intake.updates import Me, batch_text, conversation_key, read_update, sender
+from memory.language.sentences import clean
 
 ME = Me(99, "continuity_bot")
 
@@ -134,8 +135,8 @@ def test_pieces_become_one_text_and_edits_replace():
 
 
 def test_text_that_no_database_takes_is_cleaned():
-    """NUL and lone surrogates go, everything else stays."""
-    assert clean_text("a\x00b\ud800c🐕") == "ab?c🐕"
+    """One cleaner for everything: NUL goes, a lone surrogate becomes a sign, the rest stays."""
+    assert clean("a\x00b\ud800c🐕") == "ab\ufffdc🐕"
 
 
 @pytest.mark.parametrize(

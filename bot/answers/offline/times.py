@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.answers.offline.words import Words
+from memory.language.zones import zone_of
 
 
 @lru_cache(maxsize=64)
-def zone_of(name: str) -> tzinfo:
-    """Return the time zone; UTC for an unknown one."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
-
-
 def local(at_ms: int, zone: str) -> datetime:
     """Return the point in time where the user is; the epoch when it lies outside the calendar."""
     try:

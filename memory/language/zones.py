@@ -1,0 +1,19 @@
+"""A time zone by its name, and what stands in for one that nobody knows."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+
+def known_zone(name: str) -> tzinfo | None:
+    """Return the zone, None when there is none of this name. Never raises, whatever the text."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def zone_of(name: str) -> tzinfo:
+    """Return the zone; UTC when there is none of this name."""
+    return known_zone(name) or UTC
