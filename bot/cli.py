@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -22,6 +23,24 @@ _T = TypeVar("_T")
 app = typer.Typer(
     help="A Telegram assistant that never loses the thread.", no_args_is_help=True, pretty_exceptions_enable=False
 )
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 - how the library calls it
+    if asked:
+        console.print(f"continuity-bot {metadata.version('continuity-bot')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Do what the command says."""
+
+
 checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
 quarantine = typer.Typer(help="Updates that were given up on.", no_args_is_help=True)
 bootstrap = typer.Typer(help="What is carried forward into new sessions.", no_args_is_help=True)
@@ -112,6 +131,16 @@ def one_or_all(session: str | None, *, every: bool) -> Callable[[Workspace], Awa
     return named
 
 
+def require_model(settings: Settings) -> None:
+    """Exit with 2 when the model can't answer: a name that is wrong, a key or a library that is missing."""
+    from bot.ops.doctor import of_model  # noqa: PLC0415
+
+    for name in filter(None, (settings.continuity_model, settings.continuity_summary_model)):
+        for check in of_model(name, {variable for variable, value in os.environ.items() if value}):
+            if check.level == "fail":
+                raise stop_with(f"{check.says}; {check.do}", 2)
+
+
 # --- start ----------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +153,7 @@ def run() -> None:
             f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `continuity-bot chat` talks to it right here.",
             2,
         )
+    require_model(settings)
     from bot.app import run as run_app  # noqa: PLC0415
     from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.logs import set_up  # noqa: PLC0415
@@ -143,6 +173,7 @@ def chat(
 ) -> None:
     """Talk to the bot in this terminal: the same program over a Telegram on this machine; no token needed."""
     settings = load_settings()
+    require_model(settings)
     from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
     from bot.people.personas import PersonaError  # noqa: PLC0415
     from bot.playground.session import chat as run_chat  # noqa: PLC0415
@@ -161,10 +192,48 @@ def play(
     port: Annotated[int, typer.Option(help="Where the page is; another one when it is taken.")] = 8600,
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
-    load_settings()
+    require_model(load_settings())
     from bot.playground.browser import play as run_play  # noqa: PLC0415 - as above
 
     asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
+
+
+def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden: bool = False) -> str:
+    """Ask until the answer is right; an empty one is the default."""
+    while True:
+        answer = str(typer.prompt(question, default=default, show_default=bool(default), hide_input=hidden)).strip()
+        fault = wrong(answer) if answer else ""
+        if not fault:
+            return answer
+        errors.print(fault, style="red", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def init() -> None:
+    """Ask for token, model and who may use the bot, and write them into .env; what is there already stays."""
+    from bot.ops import first_run  # noqa: PLC0415
+    from bot.ops.doctor import of_model  # noqa: PLC0415
+    from bot.ops.workspace import OpsError  # noqa: PLC0415
+
+    def wrong_model(model: str) -> str:
+        has_key = {first_run.key_of(model)}
+        return "; ".join(f"{check.says}; {check.do}" for check in of_model(model, has_key) if check.level == "fail")
+
+    console.print("Press Enter to leave something as it is.", highlight=False)
+    chosen = {
+        "TELEGRAM_BOT_TOKEN": ask("Token from @BotFather (stays hidden)", first_run.wrong_token, hidden=True),
+        "CONTINUITY_MODEL": ask("Model, e.g. openai:gpt-5-mini (offline = none)", wrong_model),
+        "CONTINUITY_ALLOWED_USERS": ask("Your Telegram id (none = pair with a code later)", first_run.wrong_users),
+    }
+    if key := first_run.key_of(chosen["CONTINUITY_MODEL"]):
+        chosen[key] = ask(f"{key} (stays hidden)", lambda _: "", hidden=True)
+    chosen = {name: value for name, value in chosen.items() if value}
+    try:
+        first_run.write(Path(".env"), chosen)
+    except OpsError as exc:
+        raise stop_with(str(exc)) from None
+    written = ", ".join(chosen) or "nothing"
+    console.print(f"Written to .env: {written}. `make run` starts the bot.", highlight=False)
 
 
 @app.command(hidden=True)
@@ -287,7 +356,7 @@ def hydrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; works while the bot runs.")] = False,
 ) -> None:
     """Rebuild sessions as a restart would, and repair what log and checkpoint disagree on."""
-    named = one_or_all(session, every=every)
+    named = one_or_all(session, every=every or (dry_run and session is None))
     settings = load_settings()
     from bot.ops import checkpoints  # noqa: PLC0415
     from bot.ops.screen import show_reports  # noqa: PLC0415

@@ -89,8 +89,11 @@ def token(*, present: bool, well_formed: bool) -> Check:
     return Check("token.shape", "ok", "the token looks like one")
 
 
-def model_key(model: str, environment: Collection[str]) -> Check:
-    """Judge whether the chosen provider's key is there. Its value is never looked at."""
+def model_key(model: str, environment: Collection[str], others: Collection[str] = ()) -> Check:
+    """Judge whether the chosen provider is known, here or to the library (`others`), and its key is there.
+
+    The key's value is never looked at.
+    """
     if model in WITHOUT_KEY:
         return Check("model.key", "ok", f"'{model}' needs no key")
     provider, _, name = model.partition(":")
@@ -98,8 +101,11 @@ def model_key(model: str, environment: Collection[str]) -> Check:
         do = "write provider:name, e.g. openai:gpt-5-mini"
         return Check("model.key", "fail", f"CONTINUITY_MODEL '{model}' names no provider", do)
     names = PROVIDER_KEYS.get(provider)
-    if names is None:
+    if names is None and provider in others:
         return Check("model.key", "ok", f"which key '{provider}' needs is not known here; a first message tells")
+    if names is None:
+        do = f"use one of {', '.join(sorted(PROVIDER_KEYS))}; openai-chat with OPENAI_BASE_URL fits compatible servers"
+        return Check("model.key", "fail", f"CONTINUITY_MODEL '{model}' names an unknown provider", do)
     found = [name for name in names if name in environment]
     if found:
         return Check("model.key", "ok", f"{found[0]} is set for {model}")
@@ -306,7 +312,7 @@ def checkpoints_match(verdicts: Sequence[Verdict], set_aside: Sequence[str], *, 
     checks = []
     if wrong:
         says = f"{plural(len(wrong), 'session')} not in order, first {wrong[0].session_id}"
-        do = "`continuity-bot checkpoint verify` tells what; `hydrate --all` repairs it"
+        do = "`continuity-bot checkpoint verify` tells what; `hydrate --all` repairs what it can, a backup has the rest"
         checks.append(Check("checkpoints.match_log", "fail", says, do))
     else:
         checks.append(Check("checkpoints.match_log", "ok", f"{scope} agree with the log"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
@@ -16,6 +16,7 @@ from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
 from bot.ops.workspace import OpsError, Workspace, open_read_only, running
+from bot.people.personas import PersonaError, load_personas
 from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
@@ -56,17 +57,39 @@ def _token(environment: Mapping[str, str]) -> Check:
 def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Check]:
     filled = {name for name, value in environment.items() if value}
     local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, ZoneInfo(settings.continuity_timezone))
-    installed = {module for module, _ in checks.PROVIDER_PACKAGES.values() if _importable(module)}
     return [
-        checks.model_key(settings.continuity_model, filled),
-        checks.model_package(settings.continuity_model, installed),
+        *of_model(settings.continuity_model, filled),
         checks.http(
             port=settings.continuity_http_port,
             host=settings.continuity_http_host,
             token_set=settings.continuity_http_token is not None,
         ),
+        _persona(settings),
         checks.timezone(settings.continuity_timezone, f"{local:%Y-%m-%d %H:%M}"),
     ]
+
+
+def of_model(model: str, filled: Collection[str]) -> list[Check]:
+    """Judge the model's name, its key (by the names of variables that are set) and its library; imports none of it."""
+    installed = {module for module, _ in checks.PROVIDER_PACKAGES.values() if _importable(module)}
+    return [checks.model_key(model, filled, _providers()), checks.model_package(model, installed)]
+
+
+def _providers() -> set[str]:
+    """Return the providers that the installed library knows, by its files."""
+    found = find_spec("pydantic_ai")
+    folders = found.submodule_search_locations if found else None
+    files = [file for folder in folders or [] for file in (Path(folder) / "providers").glob("[a-z]*.py")]
+    return {file.stem.replace("_", "-") for file in files}
+
+
+def _persona(settings: Settings) -> Check:
+    try:
+        load_personas(settings.continuity_persona)
+    except PersonaError as exc:
+        says, _, do = str(exc).partition("; ")
+        return Check("persona", "fail", says, do)
+    return Check("persona", "ok", f"'{settings.continuity_persona}' can be read")
 
 
 def _importable(module: str) -> bool:
@@ -200,7 +223,7 @@ async def _of_sessions(workspace: Workspace, *, deep: bool) -> list[Check]:
         latest = [row.session_id for row in await workspace.memory.store.all_sessions(limit=QUICK_SESSIONS)]
         orphans = sorted(known - await workspace.memory.store.session_ids())
         chosen = latest + orphans[:QUICK_SESSIONS]
-    verdicts = await verify(workspace, chosen, whole_log=deep)
+    verdicts = await verify(workspace, chosen)
     return checks.checkpoints_match(
         verdicts, workspace.memory.checkpoints.quarantined(), looked_at=len(chosen), of=len(known)
     )

@@ -9,7 +9,7 @@ from bot import cli
 from bot.ops import checks
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
-NOT_FOR_OPERATORS = {"play", "run", "chat", "start"}
+NOT_FOR_OPERATORS = {"play", "init", "run", "chat", "start"}
 
 
 def commands():

@@ -41,13 +41,14 @@ def test_the_wal_reset_bug_is_known_by_version(version, affected):
         ("openai-chat:mine", {"OPENAI_BASE_URL"}, "ok"),
         ("anthropic:claude", {"OPENAI_API_KEY"}, "fail"),
         ("google:gemini", {"GEMINI_API_KEY"}, "ok"),
+        ("opnai:whatever", set(), "fail"),
         ("bedrock:whatever", set(), "ok"),
         ("gpt-5-mini", {"OPENAI_API_KEY"}, "fail"),
     ],
 )
 def test_the_chosen_model_needs_its_own_key(model, environment, level):
-    """The key of another provider does not help; a provider we know nothing of is not judged."""
-    assert checks.model_key(model, environment).level == level
+    """The key of another provider does not help; one that only the library knows is not judged, a wrong name is."""
+    assert checks.model_key(model, environment, {"bedrock"}).level == level
 
 
 def test_a_provider_without_its_library_fails():
