@@ -333,8 +333,9 @@ def _surroundings(
                 mine = shares[j] = dict(matches.shares.get(ordered[j].key, ()))
             factor = part * lends * room[j]
             for term, share in theirs.items():
-                if mine.get(term, 0.0) < factor * share:
-                    mine[term] = factor * share
+                lent = factor * share
+                if lent > mine.get(term, 0.0):
+                    mine[term] = lent
             if distance == 1 and lender.asks:
                 answers[j] = weights.answers * lends * matches.own[lender.key] * room[j]
     return list(zip(shares, answers, strict=True))

@@ -60,7 +60,8 @@ LOOKED_AT = 120
 HITS = 150
 """The rarest terms are looked up until they stand in so many turns."""
 HITS_OF_SIDE = 1_000
-"""The others only on the side that the question is about, until they stand in so many turns."""
+HITS_OF_ANSWERS = 300
+"""The others only on the side that the question is about, until they stand in so many turns; answers are long."""
 DATED = 60
 """So many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
@@ -263,7 +264,7 @@ class Searcher:
             sessions=sessions,
             most=HITS,
             side="assistant_terms" if question.role == "assistant" else "user_terms",
-            most_of_side=HITS_OF_SIDE,
+            most_of_side=HITS_OF_ANSWERS if question.role == "assistant" else HITS_OF_SIDE,
         )
         if row is None:
             return {}, counts, 0
