@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from memory.search.retriever import PASSAGE_TERMS
 from memory.search.terms import MAX_CHARS, MAX_TERMS, words_at, words_for
@@ -32,14 +31,17 @@ def passage_starts(text: str, code: str) -> list[int]:
     return starts
 
 
-def excerpt(text: str, starts: Sequence[int], passage: int, most_words: int) -> str:
-    """Return the text, or of a long one the sentences of a passage, about `most_words`, marked where it was cut."""
-    text = text.strip() if len(starts) == 1 else text
+def excerpt(text: str, code: str, passage: int, most_words: int) -> str:
+    """Return the text, or of a long one the sentences of a passage, about `most_words`, marked where it was cut.
+
+    `code`: the language in which the text was indexed, on which it depends where its passages begin.
+    """
     if len(text) <= most_words * CHARS_PER_WORD and len(text.split()) <= most_words * LITTLE_MORE:
         return text.strip()
+    most_chars = most_words * CHARS_PER_WORD
+    starts = passage_starts(text if passage else text[:most_chars], code)
     passage = min(passage, len(starts) - 1)
     begin = _sentence_begin(text, starts[passage])
-    most_chars = most_words * CHARS_PER_WORD
     words = text[begin : begin + most_chars].split(" ")
     shown = " ".join(words[:most_words])
     after = starts[passage + 1] - begin if passage + 1 < len(starts) else len(shown)

@@ -14,7 +14,7 @@ from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.language.sentences import clip, is_question, lowered
 from memory.ports import Database, Row, Statement, TokenCounter
-from memory.search.passages import excerpt, passage_starts
+from memory.search.passages import excerpt
 from memory.search.query import Query
 from memory.search.retriever import (
     PASSAGE_TERMS,
@@ -59,7 +59,7 @@ LOOKED_AT = 120
 """About half so many turns are looked at in all."""
 HITS = 150
 """The rarest terms are looked up until they stand in so many turns."""
-HITS_OF_SIDE = 1_000
+HITS_OF_SIDE = 450
 HITS_OF_ANSWERS = 300
 """The others only on the side that the question is about, until they stand in so many turns; answers are long."""
 DATED = 60
@@ -347,9 +347,9 @@ def _shown(scored: Scored, row: Row, code: str) -> str:
     for side, (who, column) in enumerate((("User", "user_text"), ("Assistant", "assistant_text"))):
         text = row[column]
         if text and side == scored.message.key[1]:
-            shown.append(f"{who}: {excerpt(text, passage_starts(text, code), scored.passage, EXCERPT_WORDS)}")
+            shown.append(f"{who}: {excerpt(text, code, scored.passage, EXCERPT_WORDS)}")
         elif text and scored.beside is not None:
-            shown.append(f"{who}: {excerpt(text, passage_starts(text, code), scored.beside, BESIDE_WORDS)}")
+            shown.append(f"{who}: {excerpt(text, code, scored.beside, BESIDE_WORDS)}")
         elif text:
-            shown.append(f"{who}: {excerpt(text, [0], 0, CONTEXT_WORDS)}")
+            shown.append(f"{who}: {excerpt(text, code, 0, CONTEXT_WORDS)}")
     return "\n".join(shown)
