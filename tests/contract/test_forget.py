@@ -131,7 +131,7 @@ CLUTTER = """
     INSERT INTO buttons VALUES ('b_1', :c, 7, 'g', 'answer_again', json_object('text', :w), NULL, 9, 1);
     INSERT INTO inbox VALUES (1, 1, 1, :c, json_object('text', :w), 'parked', 1, 'b', 't_9', :w, 1, NULL);
     INSERT INTO jobs
-    VALUES ('j_1', :c, :s, 7, 't_1', 'k', 'reminder', 'call ' || :w, 'scheduled', '', 1, 'UTC', 1, 1)
+    VALUES ('j_1', :c, :s, 7, 't_1', 'k', 'reminder', 'call ' || :w, 'scheduled', '', 1, 'UTC', 1, 1, '')
 """
 SECRET = "The codeword is zebrafish"
 SMALL_TALK = ("How are you?", "What is the weather like in Lisbon?", "I prefer tea.", "Please remind me of the lamp.")
