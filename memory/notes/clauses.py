@@ -15,8 +15,8 @@ from memory.types import ConversationTurn
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
-    "bare", "closing", "commitment", "correct", "done", "drop", "event", "feeling", "goodbye", "greeting",
-    "hypothetical", "imperative", "intention", "kin", "lasting", "laugh", "limit", "negates", "not_a_promise",
+    "bare", "closing", "commitment", "correct", "deferral", "done", "drop", "event", "feeling", "goodbye", "greeting",
+    "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh", "limit", "negates", "not_a_promise",
     "not_yet", "obligation", "offer", "others", "over", "proposal", "question", "request", "thanks", "waits", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""

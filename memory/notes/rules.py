@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from memory.language.due_dates import find_due
@@ -39,6 +39,8 @@ STATED_WEIGHT = 0.4
 MATTERS_MAX = 60
 LASTING_MAX = 40
 _RESTATED = 0.6
+_MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "others", "waits", "request", "kin"})
+DAY_MS = 86_400_000
 _ENDING = frozenset({"task", "promise", "event", "question"})
 _ANSWER_STEMS = 2
 _CLEAR_STEMS = 4
@@ -99,7 +101,7 @@ class _Work:
     def read(self, said: Said, before: Said | None) -> None:
         """Let one turn settle, correct and add."""
         reply_before = before.reply_stems if before else frozenset()
-        for number, clause in enumerate(said.user):
+        for number, clause in enumerate(map(without_mere_clock, said.user)):
             self._settle(settled_by(clause, list(self.noted.values()), reply_before), clause)
             wrong = corrected_by(clause, list(self.noted.values()), self.language)
             self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
@@ -149,7 +151,7 @@ class _Work:
         else:
             due = clause.due
             self.matters[key] = Matter(
-                matter_id=key, kind=matter_kind(clause), text=text, quoted="user", owner=owner_of(clause),
+                matter_id=key, kind=matter_kind(clause, said), text=text, quoted="user", owner=owner_of(clause),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
                 turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
             )  # fmt: skip
@@ -158,7 +160,7 @@ class _Work:
             text,
             clause.due.due_at_ms if clause.due else None,
             lasts=kind is not None,
-            todo=kind is None and matter_kind(clause) in _ENDING,
+            todo=kind is None and matter_kind(clause, said) in _ENDING,
             place=clause.place,
             numbers=clause.numbers,
             stems=clause.stems,
@@ -167,6 +169,7 @@ class _Work:
     def _promise(self, clause: Clause, key: str) -> None:
         """Note what the assistant said it would do later."""
         promises = "commitment" in clause.cues and not {"not_a_promise", "offer", "hypothetical"} & clause.cues
+        promises &= bool({"later", "deferral"} & clause.cues) or clause.due is not None
         if not promises or clause.asks or len(clause.stems) < _PROMISE_STEMS or len(clause.text) > CLAUSE_MAX_CHARS:
             return
         due = clause.due
@@ -271,6 +274,13 @@ def _share(one: Clause, other: Clause) -> float:
     return len(one.stems & other.stems) / together if together else 0.0
 
 
+def without_mere_clock(clause: Clause) -> Clause:
+    """Return the clause without a due time that is only a time of day in a report ("the page was at 02:51")."""
+    near = clause.due is not None and clause.due.due_at_ms - clause.at_ms < DAY_MS
+    meant = _MEANS_A_DAY & clause.cues
+    return replace(clause, due=None) if near and not meant else clause
+
+
 def is_courtesy(clause: Clause) -> bool:
     """Return whether the clause is a greeting or the like and hardly more."""
     return bool({"greeting", "goodbye", "thanks"} & clause.cues) and len(clause.stems) < _ANSWER_STEMS
@@ -300,15 +310,15 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
     return "relationship" if "kin" in clause.cues else "fact"
 
 
-def matter_kind(clause: Clause) -> MatterKind:
-    """Return which kind of matter the clause is."""
+def matter_kind(clause: Clause, said: Said) -> MatterKind:
+    """Return which kind of matter the clause is; a question is one only while its answer asks back."""
     if is_todo(clause):
         return "task"
     if "waits" in clause.cues or (clause.names and "others" in clause.cues and clause.due is not None):
         return "promise"
     if clause.due is not None or "event" in clause.cues:
         return "event"
-    if clause.asks:
+    if clause.asks and said.assistant and said.assistant[-1].asks:
         return "question"
     return "theme" if "feeling" in clause.cues else "project"
 

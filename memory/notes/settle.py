@@ -15,7 +15,7 @@ from memory.notes.weigh import closes
 
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
-_SAME_MATTER = 0.34
+_SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
 _COMMON = 6
 """A stem in so many notes is what the whole conversation is about: it tells no matter from another."""

@@ -18,11 +18,12 @@ ASKED_AFTER_MS = 7 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
 _NEWEST = 0.5
 _ELSEWHERE, _ELSEWHERE_MAX = 0.35, 2
-_PASSED = -0.5
+_SOON, _SOON_MS = 0.6, 7 * DAY_MS
+"""For what happens within days, and for what happened since the last word: people are asked how it went."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_SHOWN_FROM = 2.0
-_LOOP_FROM = 1.0
+_SHOWN_FROM = 1.8
+_LOOP_FROM = 1.2
 _FEW, _FEW_FROM = 2, 0.9
 """So few lines are shown although they are worth less: where little was said, little is what matters."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
@@ -107,13 +108,15 @@ def key_of(note: Note) -> str:
 
 
 def is_alive(note: Note, now_ms: int, last_said_ms: int) -> bool:
-    """Return whether a note still holds: open, and not an event that was over before the last word was said."""
+    """Return whether a note still holds: open, no errand of a day that is over, no event before the last word."""
     if isinstance(note, LastingNote):
         return True
     if note.status != "open":
         return False
     if note.due_at_ms is None or note.due_at_ms > now_ms:
         return True
+    if note.kind == "task" and note.due_at_ms - note.said_at_ms < DAY_MS:
+        return False
     spoken_since = last_said_ms > note.due_at_ms + DAY_MS
     return now_ms - note.due_at_ms < ASKED_AFTER_MS and not spoken_since
 
@@ -121,8 +124,8 @@ def is_alive(note: Note, now_ms: int, last_said_ms: int) -> bool:
 def _value(note: Note, stems: frozenset[str], where: dict[str, set[int]], now_ms: int, *, is_newest: bool) -> float:
     elsewhere = max((len(where[stem]) for stem in stems), default=1) - 1
     value = note.weight * FULL + _ELSEWHERE * min(elsewhere, _ELSEWHERE_MAX) + _NEWEST * is_newest
-    passed = isinstance(note, Matter) and note.due_at_ms is not None and note.due_at_ms <= now_ms
-    return round(value + _PASSED * passed, 3)
+    soon = isinstance(note, Matter) and note.due_at_ms is not None and note.due_at_ms - now_ms < _SOON_MS
+    return round(value + _SOON * soon, 3)
 
 
 def preview(view: View) -> list[Standing]:
