@@ -104,7 +104,7 @@ EDITED = "You changed a message that I have answered already."
 ANSWER_AGAIN = "Answer again"
 
 REMINDER = "⏰ {title}"
-FOLLOW_UP = "🔔 {title}"
+FOLLOW_UP = "🔔 As I said I would, I come back to this: {title}"
 WAS_DUE = "was due {ago}"
 REMIND_SET = "I will remind you {when} ({zone}): {title}"
 REMIND_ZONE_HINT = "If {zone} is not your clock, tell me yours: /timezone Europe/Berlin"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot import replies
+from bot.answers.follow_up import with_follow_ups
 from bot.answers.rearrange import rearranged
 from bot.answers.responder import Answer, Ask, Responder, Show
 from bot.delivery.outbox import Button
@@ -196,7 +197,8 @@ class RemindFirst:
             if answer is not None:
                 show(answer.text)
                 return answer
-        return await self.next.respond(ask, show)
+        answer = await self.next.respond(ask, show)
+        return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages) if self.next_has_tools else answer
 
     def answer(self, ask: Ask, jobs: Sequence[Job] = ()) -> Answer | None:
         """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""

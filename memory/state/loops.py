@@ -23,6 +23,10 @@ from memory.language.sentences import Sentence, lowered, plain_sentence, shorten
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
+ERRAND_MS = 3 * 24 * 3_600_000
+"""A matter that is due within so long of being taken on is an errand."""
+OVER_MS = 36 * 3_600_000
+"""So long after it was due an errand of which nobody spoke again is over."""
 MAX_CLOSED = 8
 MAX_TEXT_CHARS = 200
 SAME = 0.6
@@ -338,6 +342,34 @@ def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language
 
 def _replace(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:
     return tuple(changed if loop.loop_id == changed.loop_id else loop for loop in loops)
+
+
+def ended_by_time(
+    loops: tuple[OpenLoop, ...], at_ms: int, asked: Sequence[Sentence], language: Language
+) -> tuple[OpenLoop, ...]:
+    """Return the loops with those errands let go whose day is long over and of which nobody spoke again.
+
+    An errand is a matter of the person's that was due within three days of being taken on; it ends a day and a half
+    after it was due, unless the reply asks (`asked`) what became of it: then it waits as long for the answer. What has
+    a date further ahead stays until somebody says what became of it.
+    """
+    about = find(loops, frozenset[str]().union(*(sentence.stems for sentence in asked)), language)
+    left = []
+    for loop in loops:
+        if not _is_past_errand(loop, at_ms):
+            left.append(loop)
+        elif about is not None and loop.loop_id == about.loop_id:
+            left.append(loop.model_copy(update={"touched_at_ms": at_ms}))
+        else:
+            left.append(closed(loop, "dropped", at_ms, None))
+    return tuple(left)
+
+
+def _is_past_errand(loop: OpenLoop, at_ms: int) -> bool:
+    if loop.status != "open" or loop.owner != "user" or loop.due_at_ms is None:
+        return False
+    short = loop.due_at_ms - loop.opened_at_ms <= ERRAND_MS
+    return short and at_ms - max(loop.due_at_ms, loop.touched_at_ms) > OVER_MS
 
 
 def wake(loops: tuple[OpenLoop, ...], at_ms: int) -> tuple[OpenLoop, ...]:

@@ -162,6 +162,8 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
     language = reading.language
     loops = loop_rules.wake(state.open_loops, turn.created_at_ms)
+    asked = asked_at_the_end(reading.assistant, language)
+    loops = loop_rules.ended_by_time(loops, turn.created_at_ms, asked, language)
     user = reading.user
     loops = _close_affirmed(state, loops, reading, moment) if user else loops
     pointed = partial(listed_rules.meant, state, loops)
@@ -238,6 +240,8 @@ def _answers(state: SessionState, reading: Reading) -> bool:
     if sign:
         return sign != "why"
     last = state.pending_clarifications[-1]
+    if language.has("offer", last.question.lower()) and not last.options:
+        return starts_with("yes", reading.user[0], language) or starts_with("no", reading.user[0], language)
     asked = plain_sentence(last.question + " " + " ".join(last.options), language).stems
     said = frozenset[str]().union(*(sentence.stems for sentence in reading.user))
     first = reading.user[0]
