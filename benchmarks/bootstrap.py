@@ -24,11 +24,18 @@ from memory.context.tokens import TiktokenCounter
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.staleness import Workload
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import insert_session, insert_turn
-from memory.testing import START_MS, ManualClock, make_loop, make_persona, make_state, make_topic, make_turn
+from memory.testing import (
+    START_MS,
+    ManualClock,
+    make_loop,
+    make_persona,
+    make_state,
+    make_topic,
+    make_turn,
+    start_memory,
+)
 
 HERE = Path(memory.__file__).parent
 DELAY_MAX_MS = 50.0
@@ -110,9 +117,8 @@ async def until(done: asyncio.Task[list[float]], heartbeat: Heartbeat) -> Heartb
 async def measure(users: int, count: int, *, mode: str) -> dict[str, float]:
     """Return the delay of messages in one mode: resting, blind, yielding."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.db"
-        migrate(path)
-        db = await SqliteDatabase.open(path, QUERY_FILES)
+        memory = await start_memory(Path(folder))
+        db = memory.db
         counter = TiktokenCounter()
         counter.count("warm")
         await fill(db, users)
@@ -137,7 +143,7 @@ async def measure(users: int, count: int, *, mode: str) -> dict[str, float]:
         took_s = time.perf_counter() - started
         if mode != "resting":
             report.generated += (await heartbeat.run()).generated
-        await db.close()
+        await memory.close()
     return {
         "p50_ms": round(statistics.median(delays), 2),
         "p99_ms": round(delays[int(len(delays) * 0.99)], 2),

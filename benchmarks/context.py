@@ -35,11 +35,8 @@ from memory.ports import Statement
 from memory.search.searcher import Searcher, index_turn
 from memory.state import state_manager
 from memory.state.summarizer import fold
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store, insert_session, insert_turn
-from memory.testing import ManualClock, SequentialIds
+from memory.testing import ManualClock, SequentialIds, open_memory
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState
 
 TALK = tomllib.loads((Path(__file__).parent / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8"))
@@ -90,13 +87,8 @@ BABBLE = Babble()
 
 @asynccontextmanager
 async def database(folder: Path) -> AsyncIterator[Store]:
-    path = folder / "context.db"
-    migrate(path)
-    db = await SqliteDatabase.open(path, QUERY_FILES)
-    try:
-        yield Store(db)
-    finally:
-        await db.close()
+    async with open_memory(folder) as memory:
+        yield memory.store
 
 
 # --- times ----------------------------------------------------------------------------------------------------------

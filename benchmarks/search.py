@@ -20,11 +20,9 @@ from pathlib import Path
 import memory
 from memory.language.languages import Languages
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_turn
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
+from memory.search.searcher import index_turn
 from memory.storage.store import insert_turn
+from memory.testing import start_memory
 from memory.types import ConversationTurn
 
 PACKAGE = Path(memory.__file__).parent
@@ -69,9 +67,8 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
     chance = random.Random(7)
     languages = Languages.load()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "continuity.db"
-        migrate(path)
-        db = await SqliteDatabase.open(path, QUERY_FILES)
+        memory = await start_memory(Path(folder))
+        db, path = memory.db, memory.db.path
         began = time.perf_counter()
         batch = []
         for turn in turns(count, conversations, chance):
@@ -81,7 +78,7 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
                 batch = []
         await db.write(*batch)
         filled_s = time.perf_counter() - began
-        searcher, text = Searcher(db, languages), texts(chance)
+        searcher, text = memory.searcher, texts(chance)
         times: dict[str, list[float]] = {"usual": [], "long": []}
         busy: list[float] = []
         for n in range(searches):
@@ -93,7 +90,7 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
             times[kind].append(1000 * (time.perf_counter() - began))
             busy.append(1000 * (time.process_time() - cpu))
         size = path.stat().st_size
-        await db.close()
+        await memory.close()
     figures: dict[str, float] = {"turns": count, "conversations": conversations}
     for kind, values in times.items():
         values.sort()

@@ -13,33 +13,25 @@ import time
 from pathlib import Path
 
 from bot.playground.server import LoopbackBotApi
+from bot.tables import BOT_TABLES
 from memory.clock import RandomIds, SystemClock
-from memory.language.languages import Languages
-from memory.sessions.hydrator import Hydrator
-from memory.sessions.recorder import Exchange, Recorder
-from memory.storage import migrate
-from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.store import Store
-from memory.testing import WordCounter
+from memory.testing import open_memory
 
 
 async def fill(database: Path, checkpoints: Path, sessions: int, bot_id: int) -> None:
     """Make sessions of one turn each, all of them active, as a killed process leaves them."""
-    migrate.migrate(database)
-    db = await SqliteDatabase.open(database, QUERY_FILES)
-    store, clock, ids, languages, counter = Store(db), SystemClock(), RandomIds(), Languages.load(), WordCounter()
-    files = CheckpointFiles(checkpoints, clock)
-    hydrator = Hydrator(store, files, languages, counter, clock)
-    recorder = Recorder(store, hydrator, files, languages, counter, clock, ids, max_live=sessions + 1)
-    for number in range(sessions):
-        key = f"tg:{bot_id}:{10_000 + number}:0"
-        state = await recorder.open_session(key, 10_000 + number, "first")
-        turn = Exchange(ids.new("t"), state.session_id, key, "hello", "Hello.", clock.now_ms())
-        await recorder.record(turn, None)
-    await recorder.settle()
-    await db.close()
+    clock = SystemClock()
+    async with open_memory(
+        f"sqlite:///{database}",
+        checkpoints=checkpoints,
+        clock=clock,
+        ids=RandomIds(),
+        max_live_sessions=sessions + 1,
+        extensions=[BOT_TABLES],
+    ) as memory:
+        for number in range(sessions):
+            turn = await memory.begin(f"tg:{bot_id}:{10_000 + number}:0", "hello", user_id=10_000 + number)
+            await turn.record("Hello.")
 
 
 async def ready_s(api: LoopbackBotApi, env: dict[str, str], folder: Path) -> float:

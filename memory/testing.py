@@ -175,7 +175,7 @@ def make_arc(title: str = "report for Anna", **overrides: Any) -> Arc:
     return Arc.model_validate(fields | overrides)
 
 
-async def start_memory(folder: Path, **options: Any) -> ConversationMemory:
+async def start_memory(folder: Path | str, **options: Any) -> ConversationMemory:
     """Open the memory in a folder with a clock, ids and tokens that a test can foretell; the same again is a restart.
 
     Nothing happens by itself: no lock, no recovery, no promotion, no vectors. Options as of `ConversationMemory.open`.
@@ -194,7 +194,7 @@ async def start_memory(folder: Path, **options: Any) -> ConversationMemory:
 
 
 @asynccontextmanager
-async def open_memory(folder: Path, **options: Any) -> AsyncIterator[ConversationMemory]:
+async def open_memory(folder: Path | str, **options: Any) -> AsyncIterator[ConversationMemory]:
     """Do the same for the length of a block; at its end nothing is brought to rest, as when a process is killed."""
     memory = await start_memory(folder, **options)
     try:
