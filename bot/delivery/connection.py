@@ -55,7 +55,7 @@ async def until_reached(address: str, call: Callable[[], Awaitable[object]]) -> 
                 raise StartError(f"nobody answers at TELEGRAM_API_URL {address} ({exc}); check it") from None
             await asyncio.sleep(backoff_s(tries))
             waited_s += backoff_s(tries)
-        except TelegramError as exc:
+        except (TelegramError, LookupError, TypeError, AttributeError, ValueError) as exc:  # what its answer breaks
             raise StartError(f"{address} does not answer like Telegram ({exc}); check TELEGRAM_API_URL") from None
         else:
             return
