@@ -72,7 +72,11 @@ CREATE TABLE context_snapshots (
     summary_tokens BIGINT NOT NULL,           -- tokens of the rolling summary shown
     total_tokens BIGINT NOT NULL,             -- tokens of the whole packet
     receipts_json TEXT NOT NULL,              -- JSON array of TierReceipt: budget, used, cut per tier
-    compiled_at_ms BIGINT NOT NULL            -- when the packet was built
+    compiled_at_ms BIGINT NOT NULL,           -- when the packet was built
+    instructions_tokens BIGINT NOT NULL DEFAULT 0, -- instructions, the bootstrap not counted
+    tools_tokens BIGINT NOT NULL DEFAULT 0,   -- descriptions of the tools
+    bootstrap_tokens BIGINT NOT NULL DEFAULT 0, -- what was carried forward
+    message_tokens BIGINT NOT NULL DEFAULT 0  -- the message that was answered
 );
 CREATE INDEX context_snapshots_by_session ON context_snapshots (session_id, compiled_at_ms);
 

@@ -303,6 +303,10 @@ TIER_ITEMS = {
 TIER_CUT = "{items} left out ({tokens} tokens)"
 TIER_FAILED = "could not be read, so it was left out"
 CONTEXT_HEAD = "What the model was given of the past for my last answer ({ago}), in tokens:"
+CONTEXT_BESIDE = (
+    "Beside these: instructions {instructions}, tools {tools}, carried forward {carried}, your message {message}."
+)
+CONTEXT_READING = "Read for my notes by the model {times}: {tokens} tokens, {kept} notes kept."
 CONTEXT_TOTAL = "{bar} Together: {total} of {cap}"
 CONTEXT_NONE = "There is no answer in this conversation yet, so nothing was given to the model."
 COMPACTED = (

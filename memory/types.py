@@ -242,10 +242,31 @@ class ConversationContextPacket(Contract):
     today: str = ""
     threads: str = ""
     last_conversation: str = ""
+    local_time: str = ""
+    """Where the person is it is now, e.g. `Sunday 14:05`; "" when nobody said."""
+    person: str = ""
+    """The name of whoever wrote the message that is answered; "" when it is not known."""
+    is_group: bool = False
+    """True where several people talk: each message is told with its speaker's name."""
+    speakers: dict[int, str] = Field(default_factory=dict)
+    """Who is who in a group: user id → name, of those that are known."""
     bootstrap: str = ""
     """The continuity bootstrap, only before the first assistant reply of a session that uses it (001)."""
     receipts: tuple[TierReceipt, ...] = ()
+    instructions_tokens: int = 0
+    """What stands beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""
+    tools_tokens: int = 0
+    bootstrap_tokens: int = 0
+    message_tokens: int = 0
+    frame_tokens: int = 0
+    """Headings, fences, running jobs and the open question."""
     context_compiled_at_ms: int
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the whole prompt."""
+        beside = self.instructions_tokens + self.tools_tokens + self.bootstrap_tokens + self.message_tokens
+        return beside + self.frame_tokens + sum(receipt.used_tokens for receipt in self.receipts)
 
 
 class MemoryCandidate(Contract):

@@ -180,6 +180,10 @@ class RemindFirst:
         """Return what the next responder puts before the packet."""
         return self.next.preface(persona)
 
+    def tools(self) -> str:
+        """Return the tools of the next responder."""
+        return self.next.tools()
+
     async def warm(self) -> None:
         """Load what the next responder needs."""
         await asyncio.to_thread(due_dates.warm)

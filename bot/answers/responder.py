@@ -71,6 +71,10 @@ class Responder(Protocol):
         """Return what stands before the packet in every prompt, so that it can be counted against the cap."""
         ...
 
+    def tools(self) -> str:
+        """Return the descriptions of the tools as the provider gets them, to be counted too; "" without tools."""
+        ...
+
     async def warm(self) -> None:
         """Load what is slow to load; called behind the start and before each claim, quick when done. Never raises."""
         ...

@@ -51,6 +51,12 @@ def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
     lines = [
         replies.CONTEXT_HEAD.format(ago=replies.ago(now_ms - snapshot["compiled_at_ms"])),
         *(tier_line(receipt) for receipt in read_receipts(snapshot["receipts_json"])),
+        replies.CONTEXT_BESIDE.format(
+            instructions=f"{snapshot['instructions_tokens']:,}",
+            tools=f"{snapshot['tools_tokens']:,}",
+            carried=f"{snapshot['bootstrap_tokens']:,}",
+            message=f"{snapshot['message_tokens']:,}",
+        ),
         replies.CONTEXT_TOTAL.format(bar=bar(total, cap_tokens), total=f"{total:,}", cap=f"{cap_tokens:,}"),
     ]
     return "\n".join(lines)
@@ -98,6 +104,11 @@ class Receipt:
             return
         now_ms = services.clock.now_ms()
         text = receipt_text(snapshots[0], services.settings.continuity_context_tokens, now_ms)
+        costs = await services.db.read_one("reading_costs", session_id=session_id)
+        if costs and costs["n"]:
+            text += "\n" + replies.CONTEXT_READING.format(
+                times=replies.plural(costs["n"], "time"), tokens=f"{costs['tokens']:,}", kept=costs["kept"]
+            )
         compaction = await services.compactor.last(session_id)
         buttons: tuple[tuple[Button, ...], ...] = ()
         if compaction:

@@ -73,6 +73,8 @@ def show_status(console: Console, status: Status, zone: ZoneInfo) -> None:
         ("checkpoints", _checkpoints(status)),
         ("database", f"{status.database} ({size(status.database_bytes)})"),
     ]
+    if status.reading:
+        rows.append(("memory", status.reading))
     if status.unreachable_chats:
         rows.append(("unreachable", plural(status.unreachable_chats, "chat") + " blocked or left the bot"))
     console.print(facts(rows))

@@ -57,6 +57,8 @@ class Status:
     unfinished: tuple[str, ...]
     quarantined: int
     unreachable_chats: int
+    reading: str
+    """What reading by a model cost and brought, "" when no model has read."""
     checkpoints: int
     checkpoints_set_aside: tuple[str, ...]
     now_ms: int
@@ -92,6 +94,17 @@ def _line(waiting: Waiting, noun: str, rest: str, now_ms: int) -> str:
     return f"{plural(waiting.count, noun)} {rest} ({came})"
 
 
+def reading_in_words(totals: Mapping[str, Any] | None) -> str:
+    """Return what readings by a model cost and how much of them was kept; "" when there was none."""
+    if not totals or not totals["n"]:
+        return ""
+    tokens = totals["input_tokens"] + totals["output_tokens"]
+    failed = f", {totals['failed']} failed" if totals["failed"] else ""
+    return (
+        f"{plural(totals['n'], 'reading')} by a model, {tokens:,} tokens, {plural(totals['kept'], 'note')} kept{failed}"
+    )
+
+
 def read_boot(row: Mapping[str, Any]) -> Boot:
     """Return the boot in a row; a report that cannot be read is empty."""
     try:
@@ -122,6 +135,7 @@ async def read_status(workspace: Workspace) -> Status:
         unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
+        reading=reading_in_words(await workspace.memory.db.read_one("reading_totals")),
         checkpoints=len(workspace.memory.checkpoints.session_ids()),
         checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),
         now_ms=now_ms,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import available_timezones
@@ -13,6 +15,9 @@ from memory.language.zones import known_zone
 from memory.ports import Clock, Database, Statement
 
 TIME_ZONE = "time_zone"
+NAME = "name"
+NAME_CHARS = 40
+_NOT_IN_NAMES = re.compile(r"[^\w .'\u2019-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,17 @@ class People:
             return TimeZone(chosen, chosen=True)
         return TimeZone(self._default_time_zone, chosen=False)
 
+    async def names(self, user_ids: Collection[int]) -> dict[int, str]:
+        """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
+        found = {user_id: (await self.choices(user_id)).get(NAME) for user_id in user_ids}
+        return {user_id: name for user_id, name in found.items() if isinstance(name, str) and name}
+
+    async def known_as(self, user_id: int | None, name: str) -> list[Statement]:
+        """Return what notes the name that somebody bears in a group; nothing when it is known. `StorageUnavailable`."""
+        if user_id is None or not name or (await self.choices(user_id)).get(NAME) == name:
+            return []
+        return [await self.choose(user_id, **{NAME: name})]
+
     async def choose(self, user_id: int, **chosen: Any) -> Statement:
         """Return the statement that adds these choices to those that stand. Raises `StorageUnavailable`."""
         choices = {**await self.choices(user_id), **chosen}
@@ -55,6 +71,11 @@ class People:
             "created_at_ms": self._clock.now_ms(),
         }
         return Statement("person_choose", values, expect=1)
+
+
+def plain_name(given: str) -> str:
+    """Return a name as a prompt may show it: on one line, short, without anything that is not part of names."""
+    return " ".join(_NOT_IN_NAMES.sub(" ", given).split())[:NAME_CHARS].strip()
 
 
 def choices_in(settings_json: str) -> dict[str, Any]:

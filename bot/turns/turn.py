@@ -18,6 +18,7 @@ from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, Message, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
+from bot.people.choices import plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, day_of, spent
 from bot.turns.services import Services
@@ -181,16 +182,27 @@ class Turns:
         services, first = self._services, batch[0]
         now_ms = services.clock.now_ms()
         zone = await services.people.time_zone(first.user_id)
-        state = await services.compactor.compact_if_due(state, services.assembler.history, services.recorder.edit)
         persona = instructions_of(await services.personas.of(first.user_id))
+        bootstrap = await self.door.packet(first, state)
+        tools = services.counter.count(services.responder.tools())
+        preface = services.counter.count(services.responder.preface(persona)) + tools
+        state = await services.compactor.compact_if_due(
+            state,
+            services.assembler.history,
+            services.recorder.edit,
+            reserved_tokens=preface + services.counter.count(bootstrap),
+        )
         packet = await services.assembler.packet(
             state,
             said.text,
             now_ms=now_ms,
             time_zone=zone.name,
             isolated=state.isolated,
-            bootstrap=await self.door.packet(first, state),
-            reserved_tokens=services.counter.count(services.responder.preface(persona)),
+            bootstrap=bootstrap,
+            person=plain_name(first.user_name),
+            names=None if first.private else services.people.names,
+            reserved_tokens=preface,
+            tools_tokens=tools,
         )
         return Ask(
             turn_id=turn_id,
@@ -246,6 +258,8 @@ class Turns:
         ends = [*work.effects, *(services.inbox.done(envelope) for envelope in batch)]
         tokens = answer.input_tokens + answer.output_tokens
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
+        if not ask.private:
+            ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
 
         async def store(*rows: Statement) -> ConversationTurn:
@@ -267,6 +281,10 @@ class Turns:
             model=answer.model,
             input_tokens=answer.input_tokens,
             output_tokens=answer.output_tokens,
+            prompt_tokens=ask.packet.prompt_tokens,
+            instructions_tokens=ask.packet.instructions_tokens,
+            tools_tokens=ask.packet.tools_tokens,
+            bootstrap_tokens=ask.packet.bootstrap_tokens,
             update_ids=[envelope.update_id for envelope in batch],
         )
 

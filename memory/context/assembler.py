@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, build
-from memory.context.transcript import user_message
+from memory.context.transcript import NOBODY, user_message
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.language.zones import zone_of
@@ -55,6 +55,9 @@ _HEADING_TOKENS: Final = 30
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
+"""User id → name, of those that are known."""
 
 
 class Searcher(Protocol):
@@ -97,12 +100,16 @@ class Assembler:
         isolated: bool | None = None,
         bootstrap: str = "",
         reserved_tokens: int = 0,
+        tools_tokens: int = 0,
+        person: str = "",
+        names: Names | None = None,
     ) -> ConversationContextPacket:
         """Return the packet for the model call that answers `message`; never raises.
 
         `isolated` (default: the state's own) keeps everything of other sessions out of every tier (/fresh).
-        `reserved_tokens` is what instructions and tools take; the message is added here, so that the whole prompt keeps
-        to the cap.
+        `reserved_tokens` is what instructions and tools take (`tools_tokens` of them the tools); the message is added
+        here, so that the whole prompt keeps to the cap. `person` is who wrote it; in a group `names` tells who the
+        others are.
         """
         alone = state.isolated if isolated is None else isolated
         errors: dict[Tier, str] = {}
@@ -113,6 +120,7 @@ class Assembler:
         midnight_ms = _midnight_ms(now_ms, time_zone)
         today, before = _by_day(others, midnight_ms)
         view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), View())
+        said_tokens = self._counter.count(user_message(message))
         inputs = ContextInputs(
             state=state,
             history=history,
@@ -126,9 +134,15 @@ class Assembler:
             ),
             jobs=await self._jobs(state, alone=alone),
             bootstrap="" if alone else bootstrap,
-            reserved_tokens=reserved_tokens + self._counter.count(user_message(message)),
+            tools_tokens=tools_tokens,
+            message_tokens=said_tokens,
+            reserved_tokens=reserved_tokens + said_tokens,
             errors=errors,
             now_ms=now_ms,
+            local_time=f"{datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone)):%A %H:%M}",
+            person=person,
+            is_group=names is not None,
+            speakers=await self._speakers(history, names),
         )
         packet = build(inputs, self._budget, self._counter)
         _log(packet, state)
@@ -170,6 +184,16 @@ class Assembler:
             errors[tier] = f"{type(error).__name__}: {error}"
             log.warning("the %s tier is left out of the packet: %s", tier, errors[tier])
             return nothing
+
+    async def _speakers(self, history: Sequence[ConversationTurn], names: Names | None) -> Mapping[int, str]:
+        """Return who is who in a group; nobody in a conversation of one person, or when it cannot be told now."""
+        if names is None:
+            return NOBODY
+        try:
+            return await names({turn.user_id for turn in history if turn.user_id is not None})
+        except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
+            log.warning("the names of a group are left out of the packet: %s", error)
+            return NOBODY
 
     async def _others(self, state: SessionState, *, alone: bool) -> list[SessionRow]:
         """Return the conversation's other sessions, the latest first; none for a session that was started fresh."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.types import Tier
@@ -21,6 +21,9 @@ FRAME_TOKENS: Final = 500
 
 MIN_TURNS: Final = 3
 """Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
+
+FLOOR_TURNS: Final = 30
+"""A compaction leaves so many turns verbatim when they fit the history's budget."""
 
 MIN_TOOL_OUTPUT_CHARS: Final = 100
 """Below this the marker that says how much was cut would be most of the text."""
@@ -66,6 +69,11 @@ class Budget:
     def recent_turns(self) -> int:
         """Turns that a compaction leaves verbatim when their size allows it; never fewer than three."""
         return max(MIN_TURNS, self.recency_window // 2)
+
+    def beside(self, reserved_tokens: int) -> Budget:
+        """Return the budget whose history leaves room under the cap for instructions, tools and the bootstrap."""
+        room = max(MIN_HISTORY_TOKENS, self.cap_tokens - FRAME_TOKENS - reserved_tokens)
+        return self if room >= self.history_tokens else replace(self, history_tokens=room)
 
     @property
     def compact_to_tokens(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from memory.context.budget import MIN_TURNS, Budget
+from memory.context.budget import FLOOR_TURNS, MIN_TURNS, Budget
 from memory.context.transcript import turn_messages, turn_tokens
 from memory.language.languages import Languages
 from memory.ports import TokenCounter
@@ -20,6 +20,8 @@ HOLD_TURNS: Final = 10
 
 _KEPT_PERCENT: Final = 25
 """Share of the history after a compaction, in tokens and in messages, that older turns with decisions may take."""
+_FLOOR_PERCENT: Final = 90
+"""Thirty turns stay when they take at most this share of the history, so that the next turn is not compacted again."""
 _SHRINK_PERCENT: Final = 60
 """A summary may take at most this share of what it replaces, so that every compaction makes the prompt smaller."""
 _MIN_SUMMARY_TOKENS: Final = 60
@@ -90,7 +92,7 @@ def plan(
         return None
     recent = _recent(window, budget)
     old = window[: len(window) - len(recent)]
-    kept = _kept(old, budget, languages)
+    kept = _kept(old, budget, languages, _room(budget) - _sum(recent))
     segment = [each for each in old if each not in kept]
     if not segment:
         return None
@@ -140,32 +142,47 @@ def held(turns: Sequence[ConversationTurn], undone_at_ms: int | None) -> bool:
 
 
 def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
-    """Return the newest turns that stay: at least three, the recency window if it is not too large, more if small."""
+    """Return the newest turns that stay: three at least, thirty when they fit, the recency window if not too large."""
     tokens = messages = 0
     taken: list[_Priced] = []
     goal_tokens, goal_messages = _goal(budget, 100 - _KEPT_PERCENT)
+    newest = window[-FLOOR_TURNS:]
+    fits = (
+        _sum(newest) <= budget.history_tokens and sum(each.messages for each in newest) <= budget.max_history_messages
+    )
+    floor = fits and len(window) > FLOOR_TURNS
     for each in reversed(window):
         tokens += each.tokens
         messages += each.messages
         room = budget.compact_to_tokens if len(taken) < budget.recent_turns else goal_tokens
-        if len(taken) >= MIN_TURNS and (tokens > room or messages > goal_messages):
+        is_over = tokens > room or messages > goal_messages
+        if len(taken) >= MIN_TURNS and is_over and not (floor and len(taken) < FLOOR_TURNS):
             break
         taken.append(each)
     return taken[::-1]
 
 
-def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages) -> list[_Priced]:
-    """Return the newest of the old turns that hold something lasting and are short enough to stay beside the others."""
+def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages, room: int) -> list[_Priced]:
+    """Return of the old turns the session's first, and the newest that hold something lasting, if short enough."""
     kept: list[_Priced] = []
     tokens, messages = _goal(budget, _KEPT_PERCENT)
+    tokens = min(tokens, room)
     largest = tokens // 3
-    for each in reversed(old):
-        if each.tokens > min(largest, tokens) or each.messages > messages or not important(each.turn, languages):
+    first = [each for each in old[:1] if each.turn.seq == 1]
+    for each in (*first, *reversed(old[len(first) :])):
+        most = tokens if each in first else min(largest, tokens)
+        if each.tokens > most or each.messages > messages:
             continue
-        kept.append(each)
-        tokens -= each.tokens
-        messages -= each.messages
-    return kept[::-1]
+        if each in first or important(each.turn, languages):
+            kept.append(each)
+            tokens -= each.tokens
+            messages -= each.messages
+    return sorted(kept, key=lambda each: each.turn.seq)
+
+
+def _room(budget: Budget) -> int:
+    """Return how many tokens of history a compaction leaves at most."""
+    return budget.history_tokens * _FLOOR_PERCENT // 100
 
 
 def _goal(budget: Budget, percent: int) -> tuple[int, int]:

@@ -74,16 +74,20 @@ class Compactor:
         self._read_first = read_first
         self._limit_s = limit_s
 
-    async def compact_if_due(self, state: SessionState, history: History, edit: Edit) -> SessionState:
+    async def compact_if_due(
+        self, state: SessionState, history: History, edit: Edit, *, reserved_tokens: int = 0
+    ) -> SessionState:
         """Return the state to build the packet with: compacted and stored when the history is over budget.
 
-        `history` is `Assembler.history`, `edit` is `Recorder.edit`. Runs at most once per call, so it never loops:
+        `history` is `Assembler.history`, `edit` is `Recorder.edit`; `reserved_tokens` is what instructions, tools and
+        bootstrap take out of the cap (004). Runs at most once per call, so it never loops:
         a summary that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails
         the state is the old one, and the packet cuts the oldest turns.
         """
         try:
             turns = await history(state)
-            due = plan(state, turns, self._budget, self._counter, self._languages)
+            budget = self._budget.beside(reserved_tokens)
+            due = plan(state, turns, budget, self._counter, self._languages)
             if due is None or await self._is_held(state.session_id, turns):
                 return state
             await self._read(state.session_id)

@@ -5,6 +5,7 @@ Pure: whatever it is given, `build` returns a packet; a tier that cannot be buil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -48,6 +49,8 @@ _FRAME_ITEMS: Final = 5
 _ROUNDS: Final = 4
 _MIN_ABRIDGED_TOKENS: Final = 60
 _LINE_TOKENS: Final = 16
+_MIN_NOTE_CHARS: Final = 12
+_LABEL: Final = re.compile(r"^\s*[-•]\s+(?:[^\W\d_]+(?: [^\W\d_]+)?: )?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +70,20 @@ class ContextInputs:
     jobs: Sequence[JobProgress] = ()
     bootstrap: str = ""
     """Part of the instructions: always whole, since a cut would take its guardrails; taken out of the cap first."""
+    tools_tokens: int = 0
+    message_tokens: int = 0
+    """Of `reserved_tokens`, what the descriptions of tools and the new message take; the rest are instructions."""
     reserved_tokens: int = 0
     """What the rest of the prompt (instructions, the new message) takes out of the cap."""
     errors: Mapping[Tier, str] = field(default_factory=dict)
     """Tiers that could not be gathered, and why."""
     now_ms: int
+    local_time: str = ""
+    speakers: Mapping[int, str] = field(default_factory=dict)
+    """Names of those who speak in a group."""
+    is_group: bool = False
+    person: str = ""
+    """Who wrote the message that is answered."""
 
 
 @dataclass(slots=True)
@@ -109,6 +121,37 @@ class _Part:
         return True
 
 
+class _Known:
+    """What the prompt says already, so that nothing is told twice: the bootstrap, the history, then each note taken."""
+
+    def __init__(self, bootstrap: str, history: Sequence[ConversationTurn]) -> None:
+        said = (bootstrap, *(text for turn in history for text in (turn.user_text, turn.assistant_text)))
+        self._said = "\n".join(map(_plain, said))
+
+    def tells(self, note: str) -> bool:
+        """Return whether the prompt says this word by word."""
+        plain = _plain(note)
+        return len(plain) >= _MIN_NOTE_CHARS and plain in self._said
+
+    def add(self, note: str) -> None:
+        """Remember a note that was taken into the packet."""
+        self._said += f"\n{_plain(note)}"
+
+    def new(self, lines: Sequence[str]) -> list[str]:
+        """Return the lines that tell something new; a heading with nothing left under it goes too."""
+        fresh: list[str] = []
+        for line in lines:
+            if not self.tells(line):
+                fresh.append(line)
+                self.add(line)
+        return [line for n, line in enumerate(fresh) if not line.endswith(":") or "".join(fresh[n + 1 : n + 2])]
+
+
+def _plain(text: str) -> str:
+    """Return a note without what it is called ("- Stated: "), its case and its final stop."""
+    return " ".join(_LABEL.sub("", text.lower()).split()).rstrip(".!")
+
+
 def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> ConversationContextPacket:
     """Return the packet for the next model call; never raises.
 
@@ -118,11 +161,13 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     parts = {tier: _Part(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
     _guarded(parts["history"], lambda part: _history(part, inputs, budget, counter))
     missing = _missing(inputs, parts["history"])
+    known = _Known(inputs.bootstrap, parts["history"].values)
     _guarded(parts["summary"], lambda part: _summary(part, inputs.state, missing, counter))
-    _guarded(parts["retrieved"], lambda part: _retrieved(part, inputs.retrieved, parts["history"], counter))
-    _guarded(parts["today"], lambda part: _lines(part, inputs.today, counter))
-    _guarded(parts["threads"], lambda part: _threads(part, inputs, counter))
-    _guarded(parts["last_conversation"], lambda part: _lines(part, inputs.last_conversation.splitlines(), counter))
+    _guarded(parts["threads"], lambda part: _threads(part, inputs, known, counter))
+    _guarded(parts["retrieved"], lambda part: _retrieved(part, inputs.retrieved, parts["history"], known, counter))
+    _guarded(parts["today"], lambda part: _lines(part, known.new(inputs.today), counter))
+    last = inputs.last_conversation.splitlines()
+    _guarded(parts["last_conversation"], lambda part: _lines(part, known.new(last), counter))
     reserved = max(0, inputs.reserved_tokens) + counter.count(inputs.bootstrap)
     room = max(budget.cap_tokens - reserved, MIN_HISTORY_TOKENS + FRAME_TOKENS)
     frame = _frame(inputs, counter)
@@ -133,7 +178,20 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
             break
         _cut(parts, over, counter)
         packet = _packet(inputs, parts, frame)
-    return packet
+    tiers = sum(part.used for tier, part in parts.items() if tier != "history")
+    frame_tokens = max(0, packet_text.tokens(packet, counter) - tiers)
+    beside = _beside(inputs, counter.count(inputs.bootstrap))
+    return packet.model_copy(update=beside | {"frame_tokens": frame_tokens})
+
+
+def _beside(inputs: ContextInputs, bootstrap_tokens: int) -> dict[str, int]:
+    """Return what stands in the prompt beside the tiers."""
+    return {
+        "instructions_tokens": max(0, inputs.reserved_tokens - inputs.tools_tokens - inputs.message_tokens),
+        "tools_tokens": inputs.tools_tokens,
+        "bootstrap_tokens": bootstrap_tokens,
+        "message_tokens": inputs.message_tokens,
+    }
 
 
 def select_threads(loops: Sequence[OpenLoop], now_ms: int) -> list[OpenLoop]:
@@ -218,11 +276,13 @@ def _summary(part: _Part, state: SessionState, missing: int, counter: TokenCount
         _lines(part, state.rolling_summary.splitlines(), counter)
 
 
-def _retrieved(part: _Part, items: Sequence[RetrievedItem], history: _Part, counter: TokenCounter) -> None:
+def _retrieved(
+    part: _Part, items: Sequence[RetrievedItem], history: _Part, known: _Known, counter: TokenCounter
+) -> None:
     """Take the best items that fit; what the history already shows is not said twice."""
     shown = {turn.turn_id for turn in history.values}
     for item in items:
-        if shown & {item.ref, item.text}:
+        if shown & {item.ref, item.text} or known.tells(item.text):
             continue
         shown |= {item.ref, item.text}
         cost = 1 + counter.count(packet_text.retrieved_line(item))
@@ -230,15 +290,19 @@ def _retrieved(part: _Part, items: Sequence[RetrievedItem], history: _Part, coun
             text = clip_to_tokens(item.text, part.budget // 2 - _LINE_TOKENS, counter)
             item = item.model_copy(update={"text": text})  # noqa: PLW2901 - the shortened item stands for the long one
             cost = 1 + counter.count(packet_text.retrieved_line(item))
-        part.offer(item, cost)
+        if part.offer(item, cost):
+            known.add(item.text)
 
 
-def _threads(part: _Part, inputs: ContextInputs, counter: TokenCounter) -> None:
-    """Take the open loops worth showing, each on a line of its own."""
+def _threads(part: _Part, inputs: ContextInputs, known: _Known, counter: TokenCounter) -> None:
+    """Take the open loops worth showing, each on a line of its own, but none that the history shows anyway."""
     loops = inputs.state.open_loops if inputs.threads is None else inputs.threads
     for loop in select_threads(loops, inputs.now_ms):
+        if known.tells(loop.text):
+            continue
         short = loop.model_copy(update={"text": clip_to_tokens(loop.text, part.budget // 3, counter)})
-        part.offer(short, 1 + counter.count(packet_text.thread_line(short, inputs.now_ms)))
+        if part.offer(short, 1 + counter.count(packet_text.thread_line(short, inputs.now_ms))):
+            known.add(loop.text)
 
 
 def _lines(part: _Part, lines: Sequence[str], counter: TokenCounter) -> None:
@@ -279,15 +343,12 @@ class _Frame:
 
 
 def _frame(inputs: ContextInputs, counter: TokenCounter) -> _Frame:
-    """Return topics, entities, jobs and the open question, each short and few."""
+    """Return topics, what is meant by "it", jobs and the open question, each short and few."""
     state = inputs.state
     topics = sorted(state.active_topics, key=lambda topic: (-topic.weight, topic.name))[:_FRAME_ITEMS]
     return _Frame(
         topics=tuple(clip_to_tokens(topic.name, 8, counter) for topic in topics),
-        entities={
-            clip_to_tokens(name, 8, counter): clip_to_tokens(ref, 12, counter)
-            for name, ref in list(state.resolved_entities.items())[-3:]
-        },
+        entities={clip_to_tokens(name, 8, counter): ref for name, ref in list(state.resolved_entities.items())[-3:]},
         jobs=tuple(_short_job(job, counter) for job in inputs.jobs[:3]),
         clarifications=tuple(_short_question(asked, counter) for asked in state.pending_clarifications[-1:]),
     )
@@ -329,6 +390,10 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, _Part], frame: _Frame) -
         today="\n".join(parts["today"].values),
         threads="\n".join(packet_text.thread_line(loop, inputs.now_ms) for loop in loops),
         last_conversation="\n".join(parts["last_conversation"].values),
+        local_time=inputs.local_time,
+        speakers=dict(inputs.speakers),
+        person=inputs.person,
+        is_group=inputs.is_group,
         bootstrap=inputs.bootstrap,
         receipts=tuple(_receipt(parts[tier], missing) for tier in TIERS),
         context_compiled_at_ms=inputs.now_ms,

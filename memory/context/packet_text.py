@@ -1,10 +1,10 @@
 """The packet as text: what is stable first, what changes with every turn last, both fenced as data (DESIGN section 7).
 
-Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the stable block (last
-conversation, today, summary, truncation marker), then the history, then the block that changes with every turn, then
-the new message. A short reply is left beside the question that it answers (003 US-1): there the block stands before the
-last exchange. Each block is a message of its own, acknowledged by one word of the assistant (004): what the person says
-is never mixed with data, and roles alternate. The bootstrap stands in the instructions, whole (001).
+Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the history, whose first
+message begins with the stable block (last conversation, today, summary, truncation marker), then the message that is
+answered, which begins with the block that changes with every turn. What the person says stands behind its block, and
+directly behind the question that it may answer (003 US-1). Nobody is made to say what they did not say: there are no
+messages but theirs. The bootstrap stands in the instructions, whole (001).
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from memory.context.transcript import MESSAGE_TOKENS, Message, fence, to_messages, truncation_marker, user_message
+from memory.context.transcript import (
+    MESSAGE_TOKENS,
+    Message,
+    fence,
+    spoken,
+    to_messages,
+    truncation_marker,
+    user_message,
+)
 from memory.ports import TokenCounter
 from memory.types import ConversationContextPacket, JobProgress, OpenLoop, PendingClarification, RetrievedItem
 
 STABLE_TITLE: Final = "What came before the messages below, from the assistant's memory."
-NOTED: Final = "Noted."
-SHORT_REPLY_WORDS: Final = 6
 TURN_TITLE: Final = "What the assistant remembers that may bear on the next message."
 
 _DAY_MS: Final = 24 * 3600 * 1000
@@ -37,7 +43,7 @@ def stable_text(packet: ConversationContextPacket) -> str:
 
 
 def turn_text(packet: ConversationContextPacket) -> str:
-    """Return what changes with every turn, fenced: retrieved, threads, jobs, topics, the open question."""
+    """Return what changes with every turn, fenced: retrieved, threads, jobs, meanings, the open question."""
     return fence(_turn_body(packet), TURN_TITLE)
 
 
@@ -48,26 +54,25 @@ def reference_text(packet: ConversationContextPacket) -> str:
 
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ...]:
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
-    before = len(packet.history) - (len(message.split()) <= SHORT_REPLY_WORDS)
-    return (
-        *_noted(stable_text(packet)),
-        *to_messages(packet.history[: max(0, before)]),
-        *_noted(turn_text(packet)),
-        *to_messages(packet.history[max(0, before) :]),
-        Message("user", user_message(message)),
-    )
+    said = spoken(packet.person if packet.is_group else "", user_message(message))
+    last = Message("user", "\n\n".join(filter(None, (turn_text(packet), clock_line(packet), said))))
+    first, *others = (*to_messages(packet.history, packet.speakers), last)
+    stable = stable_text(packet)
+    return (Message("user", f"{stable}\n\n{first.text}") if stable else first, *others)
 
 
-def _noted(block: str) -> tuple[Message, ...]:
-    """Return a block of data with the assistant's word that it was taken in; () for an empty block."""
-    return (Message("user", block), Message("assistant", NOTED)) if block else ()
+def clock_line(packet: ConversationContextPacket) -> str:
+    """Return who writes and what time it is for them, as far as it is known."""
+    who = f"From {packet.person}." if packet.person and not packet.is_group else ""
+    when = f"It is {packet.local_time} where they are." if packet.local_time else ""
+    return f"[{who} {when}]".replace("[ ", "[").replace(" ]", "]") if who or when else ""
 
 
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the history."""
-    blocks = list(filter(None, (stable_text(packet), turn_text(packet))))
-    pair = counter.count(NOTED) + 2 * MESSAGE_TOKENS
-    return sum(counter.count(block) + pair for block in blocks)
+    blocks = filter(None, (stable_text(packet), turn_text(packet), clock_line(packet)))
+    named = (f"{packet.speakers.get(turn.user_id or 0, '')}: " for turn in packet.history if packet.speakers)
+    return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + sum(map(counter.count, named))
 
 
 def left_out(packet: ConversationContextPacket) -> int:
@@ -118,15 +123,21 @@ def moment(at_ms: int) -> str:
 
 
 def _turn_body(packet: ConversationContextPacket) -> str:
-    entities = "; ".join(f"{name} = {ref}" for name, ref in packet.resolved_entities_map.items())
     return _sections(
         ("Relevant from before", "\n".join(map(retrieved_line, packet.retrieved))),
         ("Still open", packet.threads),
         ("Running jobs", "\n".join(map(job_line, packet.jobs))),
-        ("Topics", ", ".join(packet.active_topics)),
-        ("References", entities),
+        ("What they may mean", "\n".join(_meanings(packet))),
         ("Open question", "\n".join(map(clarification_line, packet.pending_clarifications[-1:]))),
     )
+
+
+def _meanings(packet: ConversationContextPacket) -> Iterable[str]:
+    """Return what "it" or "that task" stands for in words; nothing for what only an id is known of."""
+    known = {loop.loop_id: loop.text for loop in packet.open_loops} | {job.job_id: job.title for job in packet.jobs}
+    for phrase, ref in packet.resolved_entities_map.items():
+        if ref in known:
+            yield f"“{phrase}”: {' '.join(known[ref].split())}"
 
 
 def _sections(*sections: tuple[str, str]) -> str:

@@ -6,9 +6,10 @@ A turn and its tool calls are one piece: whatever is cut, a call and its return 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Final, Literal
 
 from memory.language.foreign import MARK, has_foreign, is_inside, parts
@@ -24,6 +25,7 @@ NO_REPLY: Final = "(no reply)"
 MESSAGE_TOKENS: Final = 4
 """What a message costs beside its text (role and separators)."""
 
+NOBODY: Final[Mapping[int, str]] = MappingProxyType({})
 _WIDEST_TOKEN_CHARS: Final = 64
 _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
@@ -83,15 +85,21 @@ def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
     return turn.model_copy(update={"tool_calls": calls, "tool_tokens": 0})
 
 
-def to_messages(turns: Sequence[ConversationTurn]) -> tuple[Message, ...]:
-    """Return the turns as messages, oldest first.
+def spoken(name: str, text: str) -> str:
+    """Return what somebody of several says, with their name before it; "" = there is only one."""
+    return f"{name}: {text}" if name else text
+
+
+def to_messages(turns: Sequence[ConversationTurn], speakers: Mapping[int, str] = NOBODY) -> tuple[Message, ...]:
+    """Return the turns as messages, oldest first; with `speakers` each message of a user begins with their name.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
     call has its return, whichever whole turns are given.
     """
     messages: list[Message] = []
     for turn in turns:
-        messages.append(Message("user", user_message(turn.user_text)))
+        name = speakers.get(turn.user_id or 0, "")
+        messages.append(Message("user", spoken(name, user_message(turn.user_text))))
         if turn.tool_calls:
             messages.append(Message("assistant", "", turn.tool_calls))
             messages.append(Message("tool", "", turn.tool_calls))

@@ -131,10 +131,11 @@ SELECT COUNT(*) AS turns, COALESCE(MAX(seq), 0) AS last_seq FROM conversation_tu
 -- What the model was given for a turn and what was cut, in the same transaction as the turn (003 FR-006).
 INSERT INTO context_snapshots (turn_id, session_id, message_history_count, message_history_tokens, messages_truncated,
     today_summary_present, open_threads_count, last_conversation_present, retrieved_count, summary_tokens, total_tokens,
-    receipts_json, compiled_at_ms)
+    instructions_tokens, tools_tokens, bootstrap_tokens, message_tokens, receipts_json, compiled_at_ms)
 VALUES (:turn_id, :session_id, :message_history_count, :message_history_tokens, :messages_truncated,
     :today_summary_present, :open_threads_count, :last_conversation_present, :retrieved_count, :summary_tokens,
-    :total_tokens, :receipts_json, :compiled_at_ms);
+    :total_tokens, :instructions_tokens, :tools_tokens, :bootstrap_tokens, :message_tokens, :receipts_json,
+    :compiled_at_ms);
 
 -- name: context_snapshots
 -- The receipts of a session, the latest first.

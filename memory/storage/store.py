@@ -229,7 +229,11 @@ def snapshot_row(packet: ConversationContextPacket, turn_id: str) -> Statement:
         "last_conversation_present": int(bool(packet.last_conversation)),
         "retrieved_count": len(packet.retrieved),
         "summary_tokens": used.get("summary", 0),
-        "total_tokens": sum(used.values()),
+        "total_tokens": packet.prompt_tokens,
+        "instructions_tokens": packet.instructions_tokens,
+        "tools_tokens": packet.tools_tokens,
+        "bootstrap_tokens": packet.bootstrap_tokens,
+        "message_tokens": packet.message_tokens,
         "receipts_json": orjson.dumps([receipt.model_dump() for receipt in packet.receipts]).decode(),
         "compiled_at_ms": packet.context_compiled_at_ms,
     }

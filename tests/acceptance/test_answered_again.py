@@ -53,7 +53,7 @@ async def test_no_order_of_trying_again_loses_an_answer(api, model, bot_here):
 
     asked, stored, shown = Counter(), Counter(), Counter()
     for request in model.requests:
-        asked[request.messages[-1][1]] += 1
+        asked[request.said] += 1
     for order, person in people.items():
         turns = rows(bot, "SELECT user_text FROM conversation_turns WHERE conversation_id LIKE :c", c=f"%:{person}:0")
         texts = [text for (text,) in turns]

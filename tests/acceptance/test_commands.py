@@ -80,7 +80,7 @@ async def test_retry_answers_the_last_message_again(api, model, bot_here):
     model.reply = lambda _: "Six!"
 
     assert (await reply(api, "/retry")).text == "Six!"
-    assert model.requests[-1].messages[-1] == ("user", "roll a die")
+    assert model.requests[-1].said == "roll a die"
 
 
 async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):
@@ -93,7 +93,7 @@ async def test_texts_that_pile_up_become_one_turn(api, model, bot_here):
     await api.until(lambda: api.is_confirmed(updates[-1]))
     model.gate.open()
     await answered(api, PERSON, "three")
-    assert model.requests[-1].messages[-1] == ("user", "two\nthree")
+    assert model.requests[-1].said == "two\nthree"
 
     model.reply = lambda _: "Read."
     long = "word " * 2000

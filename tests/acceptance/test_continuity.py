@@ -62,7 +62,7 @@ async def test_after_continue_the_context_is_in_the_first_prompt_only(api, model
     system = first.messages[0][1]
     assert system.rstrip().endswith(GUARDRAIL)
     assert "harbour report" in system[system.index(PACKET) :]
-    assert first.messages[-1] == ("user", "good morning")
+    assert first.said == "good morning"
     assert PACKET not in model.requests[-1].text
     assert "Carrying this forward" in (await shows(api, "Carrying")).text
     assert heard(bot)[1:] == ["good morning", "and now something else"]
@@ -89,7 +89,7 @@ async def test_the_next_message_is_answered_together_with_the_waiting_one(api, m
     api.people.says(PERSON, "never mind that")
     await answered(api, PERSON, "never mind that")
 
-    assert model.requests[-1].messages[-1] == ("user", "good morning\nnever mind that")
+    assert model.requests[-1].said == "good morning\nnever mind that"
     assert PACKET not in model.requests[-1].text
     assert len(model.requests) == 2
     assert "I went on without" in (await shows(api, "I went on without")).text

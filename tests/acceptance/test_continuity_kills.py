@@ -184,6 +184,6 @@ async def test_a_kill_while_both_messages_are_answered_keeps_them_together(api, 
     await bot.start()
     await answered(api, PERSON, "never mind that")
 
-    assert model.requests[-1].messages[-1] == ("user", "good morning\nnever mind that")
+    assert model.requests[-1].said == "good morning\nnever mind that"
     assert heard(bot)[1:] == ["good morning\nnever mind that"]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []

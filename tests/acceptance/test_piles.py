@@ -36,11 +36,11 @@ async def test_a_pile_from_one_person_is_one_bounded_turn_and_nobody_waits(api, 
     await shows(api, "That was a lot at once")
     await bot.settled()
 
-    asked = [request for request in model.requests if "hello?" not in request.messages[-1][1]]
+    asked = [request for request in model.requests if "hello?" not in request.said]
     assert len(asked) == len(stored_turns(bot)) - 1 <= 4
     for request in asked:
-        assert counter.count(request.messages[-1][1]) <= 4_100
-        assert "left out" in request.messages[-1][1]
+        assert counter.count(request.said) <= 4_100
+        assert "left out" in request.said
     assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
 
 
@@ -52,5 +52,5 @@ async def test_a_message_that_fits_is_read_as_a_whole(api, model, bot_here):
     await api.until(lambda: stored_turns(bot))
     await bot.settled()
 
-    assert model.requests[-1].messages[-1] == ("user", text.strip())
+    assert model.requests[-1].said == text.strip()
     assert not [each for each in bot_texts(api) if "a lot at once" in each]

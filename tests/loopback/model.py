@@ -14,6 +14,10 @@ from aiohttp import web
 
 from bot.playground.changes import Changes
 
+_BEFORE_WORDS = re.compile(
+    r"\A(?:<data-(\w+)>\nWhat (?:came|the assistant).*?</data-\1>\s*|\[(?:Earlier|From|It is)[^\]]*\]\s*)*", re.DOTALL
+)
+
 
 class ModelFault(StrEnum):
     """What goes wrong: `BREAK` sends half of the answer and drops the line, the others send nothing of it."""
@@ -48,6 +52,11 @@ class ModelRequest:
     def messages(self) -> list[tuple[str, str]]:
         """Role and text of every message, in order."""
         return [(m["role"], _text(m.get("content"))) for m in self.body["messages"]]
+
+    @property
+    def said(self) -> str:
+        """What the person said last, without what stands before it in the same message."""
+        return _BEFORE_WORDS.sub("", self.messages[-1][1])
 
     @property
     def text(self) -> str:
@@ -90,9 +99,11 @@ Reply = str | list[ToolCall]
 
 
 def echo(messages: list[dict[str, Any]]) -> Reply:
-    """Answer with the last line of the last user message, so that a test sees what was answered."""
+    """Answer with the last line of the last user message, so that a test sees what was answered; in a group unnamed."""
     said = next((_text(m.get("content")) for m in reversed(messages) if m["role"] == "user"), "")
-    return f"You said: {said.strip().splitlines()[-1] if said.strip() else ''}"
+    line = said.strip().splitlines()[-1] if said.strip() else ""
+    is_group = any("in a Telegram group" in _text(m.get("content")) for m in messages if m["role"] != "user")
+    return f"You said: {line.partition(': ')[2] if is_group and ': ' in line else line}"
 
 
 @dataclass

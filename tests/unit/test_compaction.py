@@ -40,16 +40,27 @@ def test_it_cuts_back_to_about_sixty_percent_in_one_step():
 
     assert made.verbatim_tokens <= BUDGET.compact_to_tokens
     assert made.history_from_seq == made.through_seq + 1
-    assert made.from_seq == 1
+    assert (made.from_seq, made.kept_seqs) == (2, (1,))
     assert made.tokens_before > BUDGET.history_tokens
 
 
 def test_many_small_turns_reach_the_message_limit():
-    """80 messages are a limit of their own."""
+    """80 messages are a limit of their own; thirty turns stay where they fit, and the first of the session."""
     made = plan(make_state(last_seq=41), turns(41, "hm", "mm"), Budget(), COUNTER, LANGUAGES)
 
     assert "82 messages" in made.reason
-    assert 41 - made.history_from_seq + 1 <= 24
+    assert 41 - made.history_from_seq + 1 == 30
+    assert made.kept_seqs[0] == 1
+
+
+def test_what_stands_beside_the_history_makes_a_compaction_due():
+    """Instructions, tools and the bootstrap take their part of the cap before the history does (004)."""
+    said = turns(20, "word " * 60, "word " * 60)
+    free, crowded = Budget(), Budget().beside(4500)
+
+    assert plan(make_state(last_seq=20), said, free, COUNTER, LANGUAGES) is None
+    assert crowded.history_tokens == 6150 - 500 - 4500
+    assert plan(make_state(last_seq=20), said, crowded, COUNTER, LANGUAGES) is not None
 
 
 @pytest.mark.parametrize("size", [80, 200, 1000])
@@ -74,7 +85,7 @@ def test_old_turns_with_facts_stay_verbatim():
     history[1] = make_turn(seq=2, user_text=FACT, assistant_text="ok", language="en")
     made = planned(history)
 
-    assert made.kept_seqs == (2,)
+    assert made.kept_seqs == (1, 2)
     assert 2 not in [turn.seq for turn in made.segment]
 
 

@@ -69,9 +69,9 @@ def full(**overrides):
         "state": make_state(last_seq=200, rolling_summary="\n".join(f"- {words(30)}" for _ in range(60))),
         "history": turns(200, 20, 20),
         "retrieved": [item(f"m_{n}", f"{words(50)} {n}") for n in range(40)],
-        "today": [words(40) for _ in range(40)],
+        "today": [f"{n} {words(40, 'earlier')}" for n in range(40)],
         "threads": [loop(n, text=f"{n} {words(100)}") for n in range(9)],
-        "last_conversation": "\n".join(words(30) for _ in range(30)),
+        "last_conversation": "\n".join(f"{n} {words(30, 'before')}" for n in range(30)),
     }
     return inputs(**(values | overrides))
 
@@ -247,28 +247,100 @@ def test_the_stable_part_does_not_move_between_turns():
         COUNTER,
     )
 
-    stable = 2 + len(before.history) * 2
+    stable = len(before.history) * 2
     message = "a message that needs no question before it to be understood"
     assert prompt(after, message)[:stable] == prompt(before, message)[:stable]
 
 
 def test_a_short_reply_follows_its_question():
-    """What changes with every turn stands before the last exchange then, else behind it (003 US-1)."""
+    """Nothing stands between the question and the message that answers it but the block in front of it (003 US-1)."""
     packet = build(inputs(history=turns(3), retrieved=[item("m_1")]), Budget(), COUNTER)
-    texts = [message.text for message in prompt(packet, "yes")]
+    *_, question, reply = prompt(packet, "yes")
 
-    assert texts[-3:] == [packet.history[-1].user_text, packet.history[-1].assistant_text, "yes"]
-    assert "said before" in texts[-5]
+    assert (question.role, question.text) == ("assistant", packet.history[-1].assistant_text)
+    assert reply.text.endswith("\n\nyes")
+    assert "said before" in reply.text
 
 
-def test_what_the_person_says_is_a_message_of_its_own():
-    """Data stands before it, acknowledged, so that roles alternate; the first message goes the same way."""
-    packet = build(inputs(state=make_state(), retrieved=[item("m_1", "carry this forward")]), Budget(), COUNTER)
-    block, noted, message = prompt(packet, "hello")
+def test_nobody_is_made_to_say_what_they_did_not_say():
+    """Blocks of data stand at the beginning of messages that were written; there are no other messages."""
+    packet = build(inputs(history=turns(3), retrieved=[item("m_1", "carry this forward")], today=["we met"]),
+                   Budget(), COUNTER)  # fmt: skip
+    messages = prompt(packet, "hello")
 
-    assert [part.role for part in (block, noted, message)] == ["user", "assistant", "user"]
-    assert "carry this forward" in block.text
-    assert message.text == "hello"
+    assert [each.role for each in messages] == ["user", "assistant"] * 3 + ["user"]
+    assert messages[0].text.startswith("<data-")
+    assert messages[0].text.endswith(f"\n\n{packet.history[0].user_text}")
+    assert "we met" in messages[0].text
+    assert all("<data-" not in each.text for each in messages[1:-1])
+
+
+def test_in_a_new_conversation_everything_stands_before_the_first_message():
+    """Both blocks, the person's name, and the time of day where they are."""
+    packet = build(
+        inputs(state=make_state(), retrieved=[item("m_1")], today=["we met"], local_time="Sunday 14:05", person="Ana"),
+        Budget(),
+        COUNTER,
+    )
+    [message] = prompt(packet, "hello")
+
+    assert message.text.endswith("\n\n[From Ana. It is Sunday 14:05 where they are.]\n\nhello")
+    assert message.text.index("we met") < message.text.index("said before")
+
+
+def test_in_a_group_every_message_names_its_speaker():
+    """Also the one that is answered."""
+    history = [make_turn(seq=1, user_id=7), make_turn(seq=2, user_id=8)]
+    packet = build(
+        inputs(
+            history=history, speakers={7: "Ana", 8: "Ben"}, person="Ben", is_group=True, state=make_state(last_seq=2)
+        ),
+        Budget(),
+        COUNTER,
+    )
+    said = [message.text for message in prompt(packet, "hello") if message.role == "user"]
+
+    assert said == ["Ana: question 1", "Ben: question 2", "Ben: hello"]
+
+
+def test_no_internal_id_and_no_topic_word_is_told():
+    """What “it” means is told in words, or not at all."""
+    state = make_state(
+        last_seq=3,
+        active_topics=(Topic(name="zebra", weight=1, first_seq=1, last_seq=1),),
+        resolved_entities={"that task": "t_9.1", "it": "j_404", "this": "j_1"},
+    )
+    known = loop(9, text="call the plumber about the leak")
+    jobs = [JobProgress(job_id="j_1", title="water the plants", status="scheduled")]
+    text = reference_text(build(inputs(state=state, threads=[known], jobs=jobs), Budget(), COUNTER))
+
+    assert "“that task”: call the plumber about the leak" in text
+    assert "“this”: water the plants" in text
+    assert not any(word in text for word in ("zebra", "t_9", "j_1", "j_404", "“it”"))
+
+
+def test_nothing_is_told_twice():
+    """What stands in the bootstrap or word by word in the history is no note; of equal notes the first stays."""
+    note = "Book the ferry to Naxos"
+    packet = build(
+        inputs(
+            history=[make_turn(seq=1, user_text="I have to paint the old fence.")],
+            bootstrap="- [task] The passport has to be renewed",
+            threads=[loop(1, text="paint the old fence"), loop(2, text=note)],
+            retrieved=[item("m_1", f"{note}."), item("m_2", "The passport has to be renewed")],
+            today=["From 10:00, about boats:", f"- Stated: {note}"],
+            last_conversation=f"From yesterday:\n- {note}\n- They live in Husum by the sea",
+        ),
+        Budget(),
+        COUNTER,
+    )
+    text = reference_text(packet)
+
+    assert text.count(note) == 1
+    assert "fence" not in text
+    assert "passport" not in text
+    assert "From 10:00" not in text
+    assert "Husum" in text
 
 
 def test_the_bootstrap_is_whole_and_stands_in_no_block():

@@ -41,10 +41,14 @@ def test_every_tier_has_a_name():
 
 
 def test_the_receipt_adds_up():
-    """Head, a line per tier, and the whole under its cap."""
+    """Head, a line per tier, what stands beside them, and the whole under its cap."""
     receipts = [TierReceipt(tier="summary", budget_tokens=1000, used_tokens=200, items=2).model_dump()]
     snapshot = {
-        "total_tokens": 200,
+        "total_tokens": 1730,
+        "instructions_tokens": 300,
+        "tools_tokens": 900,
+        "bootstrap_tokens": 310,
+        "message_tokens": 20,
         "compiled_at_ms": START_MS,
         "receipts_json": orjson.dumps(receipts).decode(),
     }
@@ -52,7 +56,8 @@ def test_the_receipt_adds_up():
 
     assert "2 minutes ago" in lines[0]
     assert lines[1].endswith("Summary: 200 of 1,000 · 2 notes")
-    assert lines[2].endswith("200 of 6,150")
+    assert lines[2] == "Beside these: instructions 300, tools 900, carried forward 310, your message 20."
+    assert lines[3].endswith("1,730 of 6,150")
 
 
 def test_a_compaction_reads_as_a_sentence():

@@ -95,6 +95,10 @@ class OfflineResponder:
         self._searcher = searcher
         self._languages = languages
 
+    def tools(self) -> str:
+        """Return nothing: there is no model that calls any."""
+        return ""
+
     def preface(self, persona: str) -> str:  # noqa: ARG002 - the port names it
         """Return nothing: there is no prompt."""
         return ""
