@@ -1,0 +1,107 @@
+"""The commands about whole data: forget or export a person or a chat, back up and restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import (
+    OfConversation,
+    OfUser,
+    console,
+    finished,
+    load_settings,
+    looking,
+    print_json,
+    stop_with,
+    working,
+)
+
+app = typer.Typer()
+
+
+def one_of(conversation: str | None, user: int | None) -> None:
+    """Exit with 2 unless either a conversation or a person was named."""
+    if (conversation is None) == (user is None):
+        raise stop_with("name one: --conversation or --user", 2)
+
+
+@app.command()
+def forget(
+    *,
+    conversation: OfConversation = None,
+    user: OfUser = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget a conversation, or a person wherever they spoke, and look into the files for traces; exit 1 for any."""
+    one_of(conversation, user)
+    settings = load_settings()
+    from bot.features.forgetting import report_text  # noqa: PLC0415
+    from bot.ops import personal  # noqa: PLC0415
+
+    what = f"conversation {conversation}" if user is None else f"user {user}"
+    if not yes:
+        typer.confirm(f"Forget {what} for ever?", abort=True)
+    done = working(settings, lambda workspace: personal.forget(workspace, conversation, user))
+    for each in done:
+        console.print(f"{each.conversation_id}: {report_text(each.tally, each.proof)}", highlight=False, soft_wrap=True)
+    if not done:
+        console.print(f"Nothing is kept of {what}.", highlight=False)
+    if any(each.proof.found != 0 for each in done):
+        raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    target: Annotated[Path | None, typer.Argument(help="A new file; standard output when left out.")] = None,
+    *,
+    conversation: OfConversation = None,
+    user: OfUser = None,
+) -> None:
+    """Write all that is kept about a conversation or a person as JSON; safe while the bot runs."""
+    one_of(conversation, user)
+    settings = load_settings()
+    from bot.ops import personal  # noqa: PLC0415
+    from bot.ops.format import size  # noqa: PLC0415
+    from bot.ops.workspace import OpsError  # noqa: PLC0415
+
+    document = looking(settings, lambda workspace: personal.export(workspace, conversation, user))
+    if target is None:
+        print_json(document)
+        return
+    try:
+        written = personal.write_private(target, document)
+    except OpsError as exc:
+        raise stop_with(str(exc)) from None
+    console.print(f"{target}: {size(written)}", highlight=False)
+
+
+@app.command()
+def backup(target: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
+    """Copy database and checkpoints into a new folder, consistent, while the bot works on."""
+    settings = load_settings()
+    from bot.ops.backup import back_up  # noqa: PLC0415
+    from bot.ops.screen import show_backup  # noqa: PLC0415
+
+    show_backup(console, looking(settings, lambda workspace: back_up(workspace, target.absolute())))
+
+
+@app.command()
+def restore(source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")]) -> None:
+    """Put a backup in place of the present data, which is moved aside and never deleted."""
+    settings = load_settings()
+    from bot.ops.backup import Restored  # noqa: PLC0415
+    from bot.ops.backup import restore as put_back  # noqa: PLC0415
+    from bot.ops.screen import show_restored  # noqa: PLC0415
+    from bot.ops.workspace import open_exclusive  # noqa: PLC0415
+    from memory.clock import SystemClock  # noqa: PLC0415
+
+    now_ms = SystemClock().now_ms()
+
+    async def do() -> Restored:
+        with open_exclusive(settings):
+            return await put_back(settings, source.absolute(), now_ms)
+
+    show_restored(console, finished(do()), settings.zone, now_ms)

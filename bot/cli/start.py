@@ -1,0 +1,143 @@
+"""The commands that start the bot: on Telegram, in the terminal, in the browser; and the first run's questions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.common import console, errors, load_settings, stop_with
+from bot.settings import Settings
+
+app = typer.Typer()
+
+TOKEN_HINT = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
+MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
+
+
+def require_model(settings: Settings) -> None:
+    """Exit with 2 when the model can't answer: a name that is wrong, a key or a library that is missing."""
+    from bot.ops.doctor import of_model  # noqa: PLC0415
+
+    for name in filter(None, (settings.continuity_model, settings.continuity_summary_model)):
+        for check in of_model(name, {variable for variable, value in os.environ.items() if value}):
+            if check.level == "fail":
+                raise stop_with(f"{check.says}; {check.do}", 2)
+
+
+@app.command()
+def run() -> None:
+    """Run the bot on Telegram until SIGTERM or Ctrl-C."""
+    settings = load_settings()
+    if settings.telegram_bot_token is None:
+        raise stop_with(
+            f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `continuity-bot chat` talks to it right here.",
+            2,
+        )
+    require_model(settings)
+    from bot.app import run as run_app  # noqa: PLC0415
+    from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
+    from bot.logs import set_up  # noqa: PLC0415
+    from bot.people.personas import PersonaError  # noqa: PLC0415
+    from memory.errors import ContinuityError  # noqa: PLC0415
+
+    set_up(settings.continuity_log_level, settings.continuity_log_format, secrets=settings.secrets)
+    try:
+        asyncio.run(run_app(settings))
+    except (StartError, ContinuityError, PersonaError) as exc:
+        raise stop_with(str(exc)) from None
+
+
+@app.command()
+def chat(
+    folder: Annotated[Path, typer.Option(help="Where the conversation is kept.")] = Path(".playground"),
+) -> None:
+    """Talk to the bot in this terminal: the same program over a Telegram on this machine; no token needed."""
+    settings = load_settings()
+    require_model(settings)
+    from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
+    from bot.people.personas import PersonaError  # noqa: PLC0415
+    from bot.playground.session import chat as run_chat  # noqa: PLC0415
+    from memory.errors import ContinuityError  # noqa: PLC0415
+
+    try:
+        code = run_chat(settings, folder)
+    except (StartError, ContinuityError, PersonaError) as exc:
+        raise stop_with(str(exc)) from None
+    raise typer.Exit(code)
+
+
+@app.command()
+def play(
+    folder: Annotated[Path, typer.Option(help="Where the conversations are kept.")] = Path(".playground"),
+    port: Annotated[int, typer.Option(help="Where the page is; another one when it is taken.")] = 8600,
+) -> None:
+    """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
+    require_model(load_settings())
+    from bot.playground.browser import play as run_play  # noqa: PLC0415 - as above
+
+    asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
+
+
+def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden: bool = False) -> str:
+    """Ask until the answer is right; an empty one is the default."""
+    while True:
+        answer = str(typer.prompt(question, default=default, show_default=bool(default), hide_input=hidden)).strip()
+        fault = wrong(answer) if answer else ""
+        if not fault:
+            return answer
+        errors.print(fault, style="red", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def init() -> None:
+    """Ask for token, model and who may use the bot, and write them into .env; what is there already stays."""
+    from bot.ops import first_run  # noqa: PLC0415
+    from bot.ops.doctor import of_model  # noqa: PLC0415
+    from bot.ops.workspace import OpsError  # noqa: PLC0415
+
+    def wrong_model(model: str) -> str:
+        has_key = {first_run.key_of(model)}
+        return "; ".join(f"{check.says}; {check.do}" for check in of_model(model, has_key) if check.level == "fail")
+
+    console.print("Press Enter to leave something as it is.", highlight=False)
+    chosen = {
+        "TELEGRAM_BOT_TOKEN": ask("Token from @BotFather (stays hidden)", first_run.wrong_token, hidden=True),
+        "CONTINUITY_MODEL": ask("Model, e.g. openai:gpt-5-mini (offline = none)", wrong_model),
+        "CONTINUITY_ALLOWED_USERS": ask("Your Telegram id (none = pair with a code later)", first_run.wrong_users),
+    }
+    if key := first_run.key_of(chosen["CONTINUITY_MODEL"]):
+        chosen[key] = ask(f"{key} (stays hidden)", lambda _: "", hidden=True)
+    chosen = {name: value for name, value in chosen.items() if value}
+    try:
+        first_run.write(Path(".env"), chosen)
+    except OpsError as exc:
+        raise stop_with(str(exc)) from None
+    written = ", ".join(chosen) or "nothing"
+    console.print(f"Written to .env: {written}. `make run` starts the bot.", highlight=False)
+
+
+@app.command(hidden=True)
+def start() -> None:
+    """Do what `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe."""
+    settings = load_settings()
+    if settings.telegram_bot_token is not None:
+        run()
+        return
+    console.print(f"No TELEGRAM_BOT_TOKEN: try it here. For Telegram, {TOKEN_HINT}.", style="dim", highlight=False)
+    if settings.continuity_model == "offline":
+        console.print(
+            f"No language model: the offline concierge answers. For a model, {MODEL_HINT}.",
+            style="dim",
+            highlight=False,
+        )
+    folder = Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground"))
+    if sys.stdin.isatty():
+        play(folder)
+    else:
+        chat(folder)
