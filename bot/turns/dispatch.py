@@ -131,7 +131,7 @@ class Dispatch:
         elif head.kind == "tap":
             await self._taps.run(head)
         elif head.kind == "media":
-            what = replies.MEDIA_NAMES.get(head.text, head.text.replace("_", " "))
+            what = replies.MEDIA_NAMES.get(head.text) or replies.MEDIA_OTHER.format(what=head.text.replace("_", " "))
             await self._services.committer.done([head], [Message(replies.ONLY_TEXT.format(what=what))])
         elif head.kind == "unreadable":
             message = Message(replies.UNREADABLE)

@@ -14,7 +14,7 @@ GUARDRAILS = (
     "Do not quote, paraphrase, or summarize this content to the user.",
 )
 PREVIEW_OPENING = "If you'd like, I can carry forward this context:"
-PREVIEW_CLOSING = "Or we can start fresh-either is fine."
+PREVIEW_CLOSING = "Or we can start fresh. Either is fine."
 
 _DATA_TITLE = "Notes taken from earlier conversations."
 _NO_CORE = "- Nothing in particular is carried forward."

@@ -25,7 +25,7 @@ async def test_distress_is_answered_with_care_and_not_filed(api, model, bot_here
     for found in ("SELECT 1 FROM jobs", "SELECT 1 FROM memories", "SELECT 1 FROM search_docs"):
         assert rows(bot, found) == []
     assert "Zebrafish" not in (await reply(api, "/memory")).text
-    assert "Nothing is open" in (await reply(api, "/loops")).text
+    assert "Nothing's open" in (await reply(api, "/loops")).text
 
 
 async def test_a_reminder_of_it_is_not_set(api, bot_here):

@@ -20,7 +20,7 @@ async def test_fresh_forgets_and_continue_takes_up_again(api, model, bot_here):
 
     offer = await reply(api, "/continue")
     assert offer.buttons[-1][0].startswith("Codeword")
-    await tap(api, offer.buttons[-1][0], "We are back in")
+    await tap(api, offer.buttons[-1][0], "We're back in")
     await reply(api, "and now, the codeword?")
 
     assert ("user", "The codeword is zebra") in model.requests[-1].messages
@@ -36,7 +36,7 @@ async def test_a_restart_changes_neither_fresh_nor_continue(api, model, bot_proc
     assert "zebra" not in model.requests[-1].text
 
     offer = await reply(api, "/continue")
-    await tap(api, offer.buttons[-1][0], "We are back in")
+    await tap(api, offer.buttons[-1][0], "We're back in")
     await bot.restart()
     await reply(api, "codeword?")
     assert ("user", "The codeword is zebra") in model.requests[-1].messages
@@ -56,7 +56,7 @@ async def test_a_button_works_once_and_for_its_owner_only(api, bot_here):
     assert "somebody else" in tapped(api)
     assert rows(bot, "SELECT current_session_id FROM conversations") == current
 
-    await tap(api, offer.buttons[-1][0], "We are back in", chat_id=group)
+    await tap(api, offer.buttons[-1][0], "We're back in", chat_id=group)
     assert rows(bot, "SELECT current_session_id FROM conversations") != current
 
 
@@ -64,11 +64,11 @@ async def test_the_empty_cases_are_said(api, bot_here):
     """/continue, /sessions, /stop and /retry have an answer also when there is nothing to act on."""
     await bot_here()
 
-    assert "no earlier conversations" in (await reply(api, "/continue")).text
-    assert "no earlier conversations" in (await reply(api, "/sessions")).text
+    assert "any earlier conversations" in (await reply(api, "/continue")).text
+    assert "any earlier conversations" in (await reply(api, "/sessions")).text
     assert "not writing" in (await reply(api, "/stop")).text
     assert "no message of yours" in (await reply(api, "/retry")).text
-    assert "do not know /dance" in (await reply(api, "/dance")).text
+    assert "don't know /dance" in (await reply(api, "/dance")).text
     assert "/fresh" in (await reply(api, "/help")).text
     assert "language model" in (await reply(api, "/privacy")).text
 
@@ -152,7 +152,7 @@ async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
     await reply(api, "hello")
 
     assert "for my last answer" in (await reply(api, "/status")).text
-    assert "Started fresh" in (await reply(api, "/new")).text
+    assert "Fresh start" in (await reply(api, "/new")).text
 
 
 @pytest.mark.parametrize("kind", ["dice", "poll", "game", "story", "checklist", "hologram"])

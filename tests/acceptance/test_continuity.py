@@ -31,7 +31,7 @@ async def test_the_first_message_after_a_silence_waits_for_the_users_word(api, m
     offer = await offered(api, bot)
 
     assert "harbour report" in offer.text
-    assert offer.text.endswith("Or we can start fresh-either is fine.")
+    assert offer.text.endswith("Or we can start fresh. Either is fine.")
     assert offer.buttons[0] == ("Continue", "Start fresh")
     assert offer.buttons[1] == ("Always do this",)
     assert offer.buttons[2][0].startswith("✕ ")
@@ -108,7 +108,7 @@ async def test_a_double_tap_and_an_old_preview_change_nothing(api, model, bot_he
 
     assert sorted(call.params["text"] for call in api.calls_of("answerCallbackQuery")) == [
         "Done",
-        "This was chosen already.",
+        "You've already chosen.",
     ]
     assert PACKET not in model.requests[-1].text
     assert len(heard(bot)) == 2
@@ -258,7 +258,7 @@ async def test_a_tap_on_a_preview_that_was_passed_over_only_says_so(api, model, 
             }
         }
     )
-    await shows(api, "We have gone on since")
+    await shows(api, "We've moved on since")
     api.people.says(PERSON, "go on")
     await answered(api, PERSON, "go on")
 

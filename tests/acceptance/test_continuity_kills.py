@@ -58,14 +58,14 @@ async def test_after_fresh_nothing_and_after_continue_the_chosen_context(api, mo
     bot = await bot_process()
     await yesterday(api, bot)
     api.people.says(PERSON, "/fresh")
-    await shows(api, "Started fresh")
+    await shows(api, "Fresh start")
     await bot.restart()
     api.people.says(PERSON, "anything about the harbour?")
     await answered(api, PERSON, "anything about the harbour?")
     assert "I will send" not in model.requests[-1].text
 
     api.people.says(PERSON, "/continue")
-    offer = await shows(api, "I can carry forward:")
+    offer = await shows(api, "I can carry this forward:")
     assert "harbour report" in offer.text
     api.people.presses(PERSON, "Carry this forward")
     await shows(api, "Carrying this forward")

@@ -20,7 +20,7 @@ DAYS = (
         ("says", "Good morning!", "carry forward this context"),
         ("taps", "Continue", "Carrying this forward"),
         ("says", "What is still open?", "harbour"),
-        ("says", "/fresh", "Started fresh"),
+        ("says", "/fresh", "Fresh start"),
         ("says", "What did we decide about the boat?", ""),
         ("says", "/continue", "I can carry forward"),
         ("taps", "Carry this forward", "Carrying this forward"),

@@ -30,7 +30,7 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
     bot = await bot_here()
 
     said = await reply(api, "/remind in 2 hours call Ana")
-    assert "I will remind you today at 12:00" in said.text
+    assert "I'll remind you today at 12:00" in said.text
     assert said.text.splitlines()[0].endswith("call Ana")
     assert "/timezone" in said.text
     await bot.passes(hours=1, s=3590)
@@ -50,7 +50,7 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
 
     said = await reply(api, "Can you remind me tomorrow at 9 to call Ana?")
 
-    assert said.text == "I will remind you tomorrow at 09:00 (Europe/Berlin): call Ana"
+    assert said.text == "I'll remind you tomorrow at 09:00 (Europe/Berlin): call Ana"
     assert said.buttons == (("Change my mind",),)
     assert model.requests == []
     [(refs, action, job_id, zone)] = rows(
@@ -61,7 +61,7 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
     await reply(api, "what is planned?")
     assert "call Ana (scheduled" in model.requests[-1].text
 
-    await tap(api, "Change my mind", "Taken back", on=said)
+    await tap(api, "Change my mind", "Okay, I won't remind you", on=said)
     assert jobs(bot) == [("call Ana", "cancelled")]
     assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
     await reply(api, "and now?")
@@ -103,11 +103,11 @@ async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_here):
     bot = await bot_here()
 
     assert "/remind tomorrow at 9 call Ana" in (await reply(api, "/remind")).text
-    assert "Which time" in (await reply(api, "/remind call Ana")).text
-    assert "What shall I" in (await reply(api, "/remind tomorrow at 9")).text
-    assert "Nothing is planned" in (await reply(api, "/jobs")).text
+    assert "give me a time" in (await reply(api, "/remind call Ana")).text
+    assert "What should I" in (await reply(api, "/remind tomorrow at 9")).text
+    assert "Nothing's planned" in (await reply(api, "/jobs")).text
     assert "UTC" in (await reply(api, "/timezone")).text
-    assert "no time zone" in (await reply(api, "/timezone Atlantis")).text
+    assert "don't know the time zone" in (await reply(api, "/timezone Atlantis")).text
     assert jobs(bot) == []
     assert rows(bot, "SELECT * FROM people") == []
 
@@ -118,14 +118,14 @@ async def test_the_list_is_shown_anew_after_each_tap(api, bot_here):
     await reply(api, "/remind tomorrow at 9 call Ana")
     await reply(api, "/remind tomorrow at 10 write to Ben")
     listed = await reply(api, "/jobs")
-    assert listed.text == "To come:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
+    assert listed.text == "Coming up:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
 
     await tap(api, "1 Snooze 1 h", "Put off until tomorrow at 10:00: call Ana")
-    await tap(api, "2 Cancel", "^Taken back")
+    await tap(api, "2 Cancel", "^Okay, I won't remind you")
     await tap(api, "1 Done", "^Done")
 
     assert {status for _, status in jobs(bot)} == {"done", "cancelled"}
-    assert "Nothing is planned" in (await reply(api, "/jobs")).text
+    assert "Nothing's planned" in (await reply(api, "/jobs")).text
 
 
 async def test_snoozing_brings_it_back_later(api, bot_here):
@@ -136,7 +136,7 @@ async def test_snoozing_brings_it_back_later(api, bot_here):
     for _ in range(2):
         api.people.presses(PERSON, "Snooze 1 h")
     await api.until(lambda: len(api.calls_of("answerCallbackQuery")) == 2)
-    assert sum("chosen already" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
+    assert sum("already chosen" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
     assert jobs(bot) == [("call Ana", "scheduled")]
 
     await bot.passes(hours=1)
@@ -217,7 +217,7 @@ async def test_a_kill_while_it_is_set_makes_one_reminder(api, bot_process, point
     await api.until(lambda: bot_lines(api))
     await reply(api, "/jobs")
 
-    assert sum("I will remind you" in line.text for line in bot_lines(api)) == 1
+    assert sum("I'll remind you" in line.text for line in bot_lines(api)) == 1
     assert jobs(bot) == [("call Ana", "scheduled")]
 
 
@@ -229,7 +229,7 @@ async def test_in_a_group_reminders_are_ones_own(api, bot_here):
     await api.until(lambda: bot_lines(api, group))
     api.people.says(FRIEND, "/jobs@continuity_bot", chat_id=group)
     await api.until(lambda: len(bot_lines(api, group)) == 2)
-    assert "Nothing is planned" in bot_lines(api, group)[-1].text
+    assert "Nothing's planned" in bot_lines(api, group)[-1].text
 
     await tap(api, "Change my mind", chat_id=group, user=FRIEND)
     assert jobs(bot) == [("call Ana", "scheduled")]

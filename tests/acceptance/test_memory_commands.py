@@ -24,7 +24,7 @@ async def remembered(bot, api, count):
 async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     """/loops numbers what is open; Done and Snooze change the list where it stands, also after a kill."""
     bot = await bot_process()
-    assert "Nothing is open" in (await reply(api, "/loops")).text
+    assert "Nothing's open" in (await reply(api, "/loops")).text
     model.reply = lambda _: "Understood."
     await reply(api, "I will send Maria the contract on Friday.")
     await reply(api, "I will call the plumber.")
@@ -36,14 +36,14 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     assert after.message_id == listed.message_id
     await bot.restart()
     await tap(api, "1 Snooze", "sleeps until")
-    await tap(api, "1 Drop", "Nothing is open")
-    assert "Nothing is open" in (await reply(api, "/loops")).text
+    await tap(api, "1 Drop", "Nothing's open")
+    assert "Nothing's open" in (await reply(api, "/loops")).text
 
 
 async def test_a_memory_is_listed_found_reaches_the_model_and_is_forgotten(api, model, bot_process):
     """A fact is noted behind the reply, shows in /memory, is given to the model later, and one tap forgets it all."""
     bot = await bot_process(CONTINUITY_HISTORY_TOKENS="200", CONTINUITY_MAX_HISTORY_MESSAGES="8")
-    assert "nothing lasting" in (await reply(api, "/memory")).text
+    assert "anything lasting" in (await reply(api, "/memory")).text
     model.reply = lambda _: "Good to know."
     await reply(api, "My dog is called Zebrafish.")
     await remembered(bot, api, 1)
@@ -52,15 +52,15 @@ async def test_a_memory_is_listed_found_reaches_the_model_and_is_forgotten(api, 
     await reply(api, "What is my dog called?")
     assert "Zebrafish" in model.requests[-1].text
 
-    assert "remember nothing" in (await reply(api, "/memory quantum")).text
+    assert "don't remember anything" in (await reply(api, "/memory quantum")).text
     listed = await reply(api, "/memory dog")
     assert "My dog is called Zebrafish" in listed.text
-    await tap(api, "Forget 1", "Shall I forget this")
+    await tap(api, "Forget 1", "Should I forget this")
     report = await tap(api, "Yes, forget it", "Checked: no trace")
 
     assert "1 message and its answer, 1 note" in report.text
     assert readable(bot, "zebrafish") == []
-    assert "nothing lasting" in (await reply(api, "/memory")).text
+    assert "anything lasting" in (await reply(api, "/memory")).text
     await reply(api, "What is my dog called?")
     assert "Zebrafish" not in model.requests[-1].text
 
@@ -90,13 +90,13 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "I live in Reykjavik.")
     await remembered(bot, api, 1)
     await reply(api, "/summary")
-    await tap(api, "Never mind", "Nothing was forgotten") if (await reply(api, "/forget")).buttons else None
+    await tap(api, "Never mind", "haven't forgotten anything") if (await reply(api, "/forget")).buttons else None
     await reply(api, "/forget everything")
     report = await tap(api, "Yes, forget it", "Checked: no trace in")
 
     assert "2 messages and their answers, 1 note" in report.text
     assert readable(bot, "zebrafish") == readable(bot, "reykjavik") == []
-    assert "no earlier conversations" in (await reply(api, "/continue")).text
+    assert "any earlier conversations" in (await reply(api, "/continue")).text
     await bot.restart()
     await reply(api, "what is the codeword, and where do I live?")
     assert "zebrafish" not in model.requests[-1].text
@@ -128,14 +128,14 @@ async def test_the_last_message_is_forgotten_and_the_conversation_goes_on(api, m
 async def test_words_are_found_and_forgotten_wherever_they_stand(api, model, bot_process):
     """/forget with words lists the notes and messages that hold them; all of them go with one tap."""
     bot = await bot_process()
-    assert "find nothing" in (await reply(api, "/forget zebrafish")).text
+    assert "can't find anything" in (await reply(api, "/forget zebrafish")).text
     await reply(api, "My dog is called Zebrafish.")
     await reply(api, "Does the zebrafish bite?")
     await reply(api, "What is the weather like?")
     await remembered(bot, api, 1)
     found = await reply(api, "/forget Zebrafish")
     assert "My dog is called Zebrafish" in found.text
-    await tap(api, "All 3 of them", "Shall I forget this")
+    await tap(api, "All 3 of them", "Should I forget this")
     await tap(api, "Yes, forget it", "Checked: no trace")
 
     assert readable(bot, "zebrafish") == []
@@ -184,7 +184,7 @@ async def test_export_sends_all_of_ones_data(api, model, bot_here):
 async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, bot_here):
     """/context shows what the model was given and what was cut; Undo brings the messages back word for word."""
     bot = await bot_here(CONTINUITY_HISTORY_TOKENS="200")
-    assert "no answer in this conversation yet" in (await reply(api, "/context")).text
+    assert "haven't answered anything in this conversation yet" in (await reply(api, "/context")).text
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "We have decided to take the ferry to Bergen.")
     assert "word for word" in (await reply(api, "/summary")).text
@@ -196,8 +196,8 @@ async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, b
         await reply(api, f"Tell me something about the harbour, number {number}, with a good many words in it.")
     assert "ferry" in (await reply(api, "/summary")).text
     receipt = await reply(api, "/context")
-    assert "are in the summary" in receipt.text
-    await tap(api, "Undo: show them word for word again", "word for word again, as far")
+    assert "went into the summary" in receipt.text
+    await tap(api, "Undo: use them word for word again", "word for word again, as far")
     assert rows(bot, "SELECT COUNT(*) FROM compactions WHERE undone_at_ms IS NOT NULL") == [(1,)]
     assert (await reply(api, "/context")).text != receipt.text
 

@@ -67,7 +67,7 @@ async def test_stop_ends_the_answer_that_is_being_written(api, model, bot_here):
     api.people.says(PERSON, "/stop")
     await api.until(lambda: bot_lines(api))
 
-    assert [line.text for line in bot_lines(api)] == ["Stopped. Nothing of that answer was kept."]
+    assert [line.text for line in bot_lines(api)] == ["Stopped. I didn't keep any of that answer."]
     assert stored_turns(bot) == []
 
 
@@ -162,7 +162,7 @@ async def test_three_deaths_put_a_message_aside(api, model, bot_process):
     api.people.says(PERSON, "still there?")
     await answered(api, PERSON, "still there?")
 
-    assert "again and again" in bot_lines(api)[0].text
+    assert "set it aside" in bot_lines(api)[0].text
     assert [user for user, _ in stored_turns(bot)] == ["still there?"]
 
 

@@ -45,7 +45,7 @@ async def test_what_tools_do_is_stored_with_the_turn_and_shown_in_the_next_promp
     assert await say(api, "please take care of all that") == "All done."
 
     said = returned(model)
-    assert said[0] == "The reminder is set tomorrow at 09:00 (Europe/Berlin): call Ana"
+    assert said[0] == "The reminder is set for tomorrow at 09:00 (Europe/Berlin): call Ana"
     assert said[1] == "Noted: My dog is called Rex"
     assert said[2].startswith("On the list: send Ben the slides, due")
     [(turn_id, refs, stored)] = rows(bot, "SELECT turn_id, job_refs, tool_calls_json FROM conversation_turns")

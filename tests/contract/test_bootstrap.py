@@ -107,7 +107,7 @@ async def test_5_preview_is_worded_as_carrying_forward(db, bootstrap, owner):
     text = (await bootstrap.preview(owner)).text
 
     assert text.startswith("If you'd like, I can carry forward this context:\n")
-    assert text.endswith("\nOr we can start fresh-either is fine.")
+    assert text.endswith("\nOr we can start fresh. Either is fine.")
 
 
 async def test_6_clearing_removes_artifacts_and_keeps_preferences(db, bootstrap, owner):

@@ -91,7 +91,7 @@ def test_preview_is_worded_as_carrying_forward():
         "",
         "• In progress: report for Anna",
         "",
-        "Or we can start fresh-either is fine.",
+        "Or we can start fresh. Either is fine.",
     ]
 
 

@@ -17,7 +17,7 @@ from memory.testing import ManualClock
 
 TEXT = (
     "If you'd like, I can carry forward this context:\n\n• The boat\n• The report\n\n"
-    "Or we can start fresh-either is fine."
+    "Or we can start fresh. Either is fine."
 )
 
 

@@ -66,7 +66,7 @@ def test_a_compaction_reads_as_a_sentence():
     done = Compaction("c_1", "s_1", "full", "deterministic", 1, 40, 5120, 2000, None, mark, None, START_MS)
 
     assert compaction_text(done, START_MS).startswith(
-        "Messages 1 to 40 are in the summary since just now, written by rules: 5,120 tokens became 2,000."
+        "Messages 1 to 40 went into the summary just now, written by rules: 5,120 tokens became 2,000."
     )
 
 

@@ -130,7 +130,7 @@ def test_a_few_come_one_by_one_and_many_as_one_list():
     assert [jobs for _, jobs in messages_for(few, NOW_MS)] == [[job] for job in few]
     assert [job for _, jobs in messages_for(many, NOW_MS) for job in jobs] == many
     assert len(messages_for(many, NOW_MS)) == 2
-    assert "… and 1 more" in job_list("To come:", many, NOW_MS, "UTC").text
+    assert "… and 1 more" in job_list("Coming up:", many, NOW_MS, "UTC").text
 
 
 def test_where_a_job_reports_is_read_from_its_conversation():

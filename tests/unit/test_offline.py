@@ -168,7 +168,7 @@ async def test_a_newer_value_replaces_the_older(talk: Talk):
     await talk.say("My flight leaves at 9 in the morning")
     text = await talk.say("My flight leaves at 11 in the morning")
 
-    assert "It replaces what you said today" in text
+    assert "It replaces what you told me today" in text
     assert "at 9" in text
     found = await talk.say("What do you know about my flight?")
     assert found.count("•") == 1
@@ -176,17 +176,17 @@ async def test_a_newer_value_replaces_the_older(talk: Talk):
 
 
 async def test_the_same_twice_is_not_noted_twice(talk: Talk):
-    """A fact that stands already is not noted again."""
+    """A fact that got that already is not noted again."""
     await talk.say("My sister Ana lives in Lisbon.")
 
-    assert "stands already" in await talk.say("My sister Ana lives in Lisbon")
+    assert "got that already" in await talk.say("My sister Ana lives in Lisbon")
 
 
 async def test_what_it_cannot_file_is_not_echoed(talk: Talk):
     """A statement that is none of fact, preference, decision or task is not echoed; its words are named."""
     text = await talk.say("the weather was awful over Oslo")
 
-    assert "no fact, preference, decision or task" in text
+    assert "a fact, a preference, a decision or a task" in text
     assert "Oslo" in text
     assert "the weather was awful" not in text
 
@@ -221,7 +221,7 @@ async def test_quotes_what_was_only_said(talk: Talk):
 
 async def test_says_when_nothing_was_said(talk: Talk):
     """A topic that never came up is answered plainly."""
-    assert await talk.say("what do you know about Peru?") == "Nothing that was said here mentions “Peru”."
+    assert await talk.say("what do you know about Peru?") == "Nothing we've said here mentions “Peru”."
 
 
 async def test_lists_what_is_open_and_picks_by_number(talk: Talk):
@@ -237,7 +237,7 @@ async def test_lists_what_is_open_and_picks_by_number(talk: Talk):
 
 async def test_nothing_open_is_said(talk: Talk):
     """An empty list is said to be empty."""
-    assert "Nothing is open" in await talk.say("what's open?")
+    assert "Nothing's open" in await talk.say("what's open?")
 
 
 async def test_done_names_the_loop_that_closes(talk: Talk):
@@ -246,7 +246,7 @@ async def test_done_names_the_loop_that_closes(talk: Talk):
     await talk.say("I must buy cat food")
     text = await talk.say("I called the landlord")
 
-    assert text.startswith("Done and off the list: call the landlord.")
+    assert text.startswith("Done, and off the list: call the landlord.")
     assert "buy cat food" in text
     assert talk.open_texts == ["I must buy cat food"]
 
@@ -256,7 +256,7 @@ async def test_forget_about_drops_the_loop(talk: Talk):
     await talk.say("I need to renew my passport")
     text = await talk.say("forget about the passport")
 
-    assert text == "Dropped from the list: renew your passport. Nothing else is open."
+    assert text == "Off the list: renew your passport. Nothing else is open."
     assert talk.open_texts == []
 
 
@@ -313,7 +313,7 @@ async def test_other_questions_show_what_was_said(talk: Talk):
     await talk.say("My flight leaves at 9 in the morning")
     text = await talk.say("When does my flight leave?")
 
-    assert "I do not work out answers" in text
+    assert "Working that out takes a language model" in text
     assert "Your flight leaves at 9" in text
 
 
@@ -323,7 +323,7 @@ async def test_asks_about_an_overdue_promise_and_yes_closes_it(talk: Talk):
     talk.clock.advance(s=3 * DAY_S)
 
     assert (await talk.say("hello")).endswith("Did you call the landlord?")
-    assert (await talk.say("yes")).startswith("Done and off the list: call the landlord")
+    assert (await talk.say("yes")).startswith("Done, and off the list: call the landlord")
     assert talk.open_texts == []
 
 
@@ -333,7 +333,7 @@ async def test_no_leaves_an_overdue_promise_open(talk: Talk):
     talk.clock.advance(s=3 * DAY_S)
     await talk.say("hello")
 
-    assert (await talk.say("no")).startswith("Then it stays open: call the landlord")
+    assert (await talk.say("no")).startswith("Okay, it stays open: call the landlord")
     assert len(talk.open_texts) == 1
 
 
@@ -378,7 +378,7 @@ async def test_states_and_asks_in_one_message(talk: Talk):
     text = await talk.say("Hi! My dog is called Rex. What is still open?")
 
     assert "your dog is called Rex" in text
-    assert "Nothing is open" in text
+    assert "Nothing's open" in text
 
 
 async def test_a_reminder_that_was_not_set_goes_on_the_list_honestly(talk: Talk):
@@ -386,7 +386,7 @@ async def test_a_reminder_that_was_not_set_goes_on_the_list_honestly(talk: Talk)
     text = await talk.say("remind me tomorrow at 9 to call the dentist")
 
     assert text.startswith("On the list: call the dentist, due tomorrow 09:00.")
-    assert "No alarm is set" in text
+    assert "There's no alarm for it" in text
     assert "call the dentist" in await talk.say("what's open?")
 
 
@@ -448,13 +448,13 @@ async def test_a_broken_database_is_said(talk: Talk):
     text = await talk.say("What do you know about Ana?")
 
     assert "Lisbon" in text
-    assert "out of reach" in text
+    assert "unavailable" in text
 
 
 @pytest.mark.parametrize(
     ("question", "kind"),
-    [("Was ist noch offen?", "Nothing is open"), ("¿Quién eres?", "no language model"),
-     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only begun"),
+    [("Was ist noch offen?", "Nothing's open"), ("¿Quién eres?", "no language model"),
+     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only just begun"),
      ("O que você sabe sobre mim?", "Nothing yet")],
 )  # fmt: skip
 async def test_is_asked_in_other_languages(talk: Talk, question: str, kind: str):

@@ -197,7 +197,7 @@ def test_reminders_are_listed_in_words():
 
     assert found.action_name == LISTS_REMINDERS
     assert (
-        found.text == "To come:\n1. call the dentist (tomorrow at 12:00)\n2. book the vet (today at 17:00, every day)"
+        found.text == "Coming up:\n1. call the dentist (tomorrow at 12:00)\n2. book the vet (today at 17:00, every day)"
     )
 
 

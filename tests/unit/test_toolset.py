@@ -97,7 +97,7 @@ async def test_the_same_call_makes_one_change_and_another_call_another():
     first, again = await box.remind("call Ana", "tomorrow at 9"), await box.remind("call Ana", "tomorrow at 9")
     await box.remind("call Ben", "tomorrow at 9")
 
-    assert first == again == "The reminder is set tomorrow at 09:00 (Europe/Berlin): call Ana"
+    assert first == again == "The reminder is set for tomorrow at 09:00 (Europe/Berlin): call Ana"
     assert len(box.job_refs) == len(box.effects) == 2
     twin = make_box()
     await twin.remind("call Ana", "tomorrow at 9")
@@ -201,7 +201,7 @@ async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():
 
     assert "No more tool calls" in await box.remind("one more", "tomorrow at 9")
     assert len(box.job_refs) == MAX_CALLS
-    assert "out of reach" in await make_box(broken=True).remember("I live in Berlin", "fact")
+    assert "unavailable" in await make_box(broken=True).remember("I live in Berlin", "fact")
 
 
 async def test_forgetting_asks_when_too_much_is_meant(tmp_path):

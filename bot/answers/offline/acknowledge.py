@@ -104,8 +104,8 @@ def _kept(m: Material) -> str:
     said = [word for s in read_sentences(bare_of(m.text, m.words), m.language) for word in as_written(s, s.content)]
     names = dict.fromkeys(word for word in said if len(word) >= MIN_WORD_CHARS)
     if len(names) <= 1:
-        return m.words.say("kept_plain")
-    return m.words.say("kept", words=", ".join(m.cite(word) for word in list(names)[:KEY_WORDS]))
+        return m.say_once("kept_plain")
+    return m.say_once("kept", words=", ".join(m.cite(word) for word in list(names)[:KEY_WORDS]))
 
 
 def remind(m: Material) -> Reply:

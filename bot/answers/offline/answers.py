@@ -242,7 +242,7 @@ def _question(m: Material) -> Reply:
         return Reply(m.words.say("known", text=known), RECALL)
     lines = _found(m)[: PAGE // 2]
     if lines:
-        return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL)
+        return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
     if not m.request.about:
         return Reply(m.words.say("beyond_plain"), BEYOND)
     about = ", ".join(f"“{m.cite(word)}”" for word in m.request.about.split()[:KEY_WORDS])
@@ -254,7 +254,7 @@ def _task(m: Material) -> Reply:
         return tell(m)
     lines = _found(m)[: PAGE // 2]
     if lines:
-        return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL)
+        return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
     return Reply(m.words.say("beyond_task"), BEYOND)
 
 

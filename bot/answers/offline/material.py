@@ -91,6 +91,12 @@ class Material:
         """Return the day as it is said in a sentence: "on 21 Nov"."""
         return day_of(at_ms, self.now_ms, self.zone, self.words)
 
+    def say_once(self, key: str, **fields: str) -> str:
+        """Return a sentence that explains itself the first time, and its short form once this talk has seen it."""
+        head = self.words.answers[key].partition("{")[0].split(".")[0].split(",")[0]
+        said = any(head in (turn.assistant_text or "") for turn in self.history)
+        return self.words.say(f"{key}_again" if said else key, **fields)
+
     def matter(self, loop: OpenLoop) -> Matter:
         """Return an open loop as it is shown, read in the language it was put in."""
         language = Languages.load().detect(loop.text, default=self.language.code)
