@@ -22,7 +22,7 @@ DAYS = (
         ("says", "What is still open?", "harbour"),
         ("says", "/fresh", "Fresh start"),
         ("says", "What did we decide about the boat?", ""),
-        ("says", "/continue", "I can carry forward"),
+        ("says", "/continue", "I can carry this forward"),
         ("taps", "Carry this forward", "Carrying this forward"),
         ("says", "What did we decide about the boat?", "green"),
         ("says", "/settings", "When a new conversation begins"),

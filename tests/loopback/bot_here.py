@@ -16,6 +16,8 @@ from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
 
 HOUR_MS = 3_600_000
+MONDAY_MS = 1_803_895_200_000
+"""Monday, 1 March 2027, 10:00 UTC."""
 NO_PACE = RateLimits(private_gap_s=0.0, group_per_minute=1_000_000, total_per_second=1_000_000)
 
 
@@ -34,8 +36,8 @@ class MovedClock:
         return self.now_ms() / 1000
 
     def to_morning(self) -> None:
-        """Move on to the next ten o'clock UTC, so that "today" and "tomorrow" mean the same whenever a test runs."""
-        self._ahead_ms += (10 * HOUR_MS - self.now_ms()) % (24 * HOUR_MS)
+        """Move to ten o'clock on a Monday, so that days and times are the same whenever a test runs."""
+        self._ahead_ms += MONDAY_MS - self.now_ms()
 
     def advance(self, *, s: float = 0, hours: float = 0) -> None:
         """Move on."""
