@@ -56,7 +56,7 @@ def test_the_receipt_adds_up():
 
     assert "2 minutes ago" in lines[0]
     assert lines[1].endswith("Summary: 200 of 1,000 · 2 notes")
-    assert lines[2] == "Beside these: instructions 300, tools 900, carried forward 310, your message 20."
+    assert lines[2] == "On top of that: instructions 300, tools 900, carried forward 310, your message 20."
     assert lines[3].endswith("1,730 of 6,150")
 
 

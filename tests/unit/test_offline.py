@@ -137,7 +137,7 @@ async def test_help_names_what_it_can_do(talk: Talk):
     """Help shows sentences that work."""
     text = await talk.say("help")
 
-    assert "What is still open" in text
+    assert "What's still open" in text
     assert "no language model" in text
 
 

@@ -201,7 +201,7 @@ async def test_too_many_calls_and_a_broken_disk_are_told_to_the_model():
 
     assert "No more tool calls" in await box.remind("one more", "tomorrow at 9")
     assert len(box.job_refs) == MAX_CALLS
-    assert "unavailable" in await make_box(broken=True).remember("I live in Berlin", "fact")
+    assert "out of reach" in await make_box(broken=True).remember("I live in Berlin", "fact")
 
 
 async def test_forgetting_asks_when_too_much_is_meant(tmp_path):
