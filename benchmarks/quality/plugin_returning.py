@@ -74,6 +74,7 @@ class Stage:
         self.clock.set(case["sessions"][0]["start"])
         self.api = LoopbackBotApi(now_s=self.clock.now_s)
         self.model = LoopbackModel()
+        self._said = ""
 
     async def __aenter__(self) -> Self:
         """Start model, Bot API and bot."""
@@ -116,6 +117,7 @@ class Stage:
     async def say(self, text: str, answer: str) -> str | None:
         """Say something, tap [Continue] when it is asked, wait for the answer; return the preview if one was shown."""
         self.model.reply = lambda _: answer
+        self._said = text.strip()
         shown = await self.after(lambda: self.api.people.says(PERSON, text))
         if replies.CARRY_ON not in _buttons(shown[-1]):
             return None
@@ -151,8 +153,15 @@ class Stage:
         return new()
 
     def given(self) -> list[dict[str, str]]:
-        """Return the messages of the newest request to the model."""
-        return [{"role": role, "content": text} for role, text in self.model.requests[-1].messages]
+        """Return the messages of the newest request to the model; what was said last stands alone, as the last.
+
+        The notes that come before it in one message are a message of their own here: they may hold an answer, the
+        question may not.
+        """
+        messages = [{"role": role, "content": text} for role, text in self.model.requests[-1].messages]
+        last = messages.pop()
+        noted = last["content"].removesuffix(self._said)
+        return [*messages, last | {"content": noted}, last | {"content": last["content"][len(noted) :]}]
 
 
 async def _play(case: Case) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memory.continuity.text import one_line, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
     TITLE_MAX_CHARS,
+    AlsoKnown,
+    Arc,
     ArcCandidate,
     ArcKind,
     BootstrapInputs,
@@ -23,6 +25,8 @@ from memory.types import Memory, OpenLoop
 
 CANDIDATES_MAX = 40
 """Of each source, so that many loops do not keep out the memories."""
+ALSO_MAX = 60
+"""Notes that are told beside those on the preview."""
 WORTH_MAX = 100.0
 WORTH_STEP = 0.01
 """A note is worth so much less than the one before, at least: their order is that of the view."""
@@ -68,6 +72,15 @@ def _from_notes(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandid
             last_touched_at_ms=note.said_at_ms,
             conversations_ago=ago_of.get(standing.session_id, 0),
         )
+
+
+def also_known(inputs: BootstrapInputs, shown: Sequence[Arc]) -> tuple[AlsoKnown, ...]:
+    """Return the notes that are alive but not shown, best first; none that the user dropped."""
+    taken = {source for arc in shown for source in arc.sources}
+    taken |= {source for arc in inputs.dropped for source in arc.sources}
+    notes = [standing.note for standing in inputs.known.standings if key_of(standing.note) not in taken]
+    lines = ((one_line(line_of(note, inputs.now_ms, inputs.zone), SUMMARY_MAX_CHARS), note) for note in notes)
+    return tuple(AlsoKnown(text=line, source=key_of(note)) for line, note in islice(lines, ALSO_MAX))
 
 
 def _note_kind(note: Matter | LastingNote, persona: Persona) -> ArcKind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.continuity.candidates import candidates
+from memory.continuity.candidates import also_known, candidates
 from memory.continuity.framing import frame
 from memory.continuity.merging import merge
 from memory.continuity.packet import internal_packet, preview
@@ -18,6 +18,7 @@ def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
     merged = merge(found)
     scored = score(frame(merged, owner, inputs.dropped), owner.persona)
     selection = select(scored)
+    selection = selection.model_copy(update={"also": also_known(inputs, selection.arcs)})
     relationship = relationship_state(inputs.sessions, owner.persona)
     return Stages(
         owner_key=owner.artifact_key,

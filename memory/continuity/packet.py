@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memory.context.transcript import fence
 from memory.continuity.text import one_line
-from memory.continuity.types import SUMMARY_MAX_CHARS, RelationshipState, ScoredArc, Selection
+from memory.continuity.types import SUMMARY_MAX_CHARS, AlsoKnown, RelationshipState, ScoredArc, Selection
 from memory.ports import TokenCounter
 
 GUARDRAILS = (
@@ -19,6 +20,7 @@ PREVIEW_CLOSING = "Or we can start fresh. Either is fine."
 _DATA_TITLE = "Notes taken from earlier conversations."
 _NO_CORE = "- Nothing in particular is carried forward."
 _FIELD_MAX_CHARS = 200
+_HEADING_TOKENS = 40
 
 
 def internal_packet(relationship: RelationshipState, selection: Selection) -> str:
@@ -30,6 +32,9 @@ def internal_packet(relationship: RelationshipState, selection: Selection) -> st
     blocks = [_relationship(relationship), _arcs("Core Context", selection.core)]
     if selection.active:
         blocks.append(_arcs("Active Arcs", selection.active))
+    if selection.also:
+        lines = "\n".join(map(_also_line, selection.also))
+        blocks.append(f"## Also Known\n{fence(lines, _DATA_TITLE)}")
     blocks.append("\n".join(("## Instructions", *GUARDRAILS)))
     return "\n\n".join(blocks)
 
@@ -37,14 +42,38 @@ def internal_packet(relationship: RelationshipState, selection: Selection) -> st
 def fit(relationship: RelationshipState, selection: Selection, counter: TokenCounter, max_tokens: int) -> Selection:
     """Return the selection without its weakest arcs until the packet fits; the first core arc always stays.
 
-    So a packet never has to be cut, and its guardrails cannot be lost that way.
+    What else is known takes the room that the arcs leave. So a packet never has to be cut, and its guardrails cannot
+    be lost that way.
     """
+    also, selection = selection.also, selection.model_copy(update={"also": ()})
     while len(selection.arcs) > 1 and counter.count(internal_packet(relationship, selection)) > max_tokens:
         tier = "active" if selection.active else "core"
         kept: tuple[ScoredArc, ...] = getattr(selection, tier)
         left_out = ((kept[-1], "over the token budget"), *selection.left_out)
         selection = selection.model_copy(update={tier: kept[:-1], "left_out": left_out})
-    return selection
+    return _with_also(relationship, selection, also, counter, max_tokens)
+
+
+def _with_also(
+    relationship: RelationshipState,
+    selection: Selection,
+    also: Sequence[AlsoKnown],
+    counter: TokenCounter,
+    max_tokens: int,
+) -> Selection:
+    """Return the selection with as much of what else is known as fits, best first."""
+    room = max_tokens - counter.count(internal_packet(relationship, selection)) - _HEADING_TOKENS
+    taken: list[AlsoKnown] = []
+    for one in also:
+        room -= counter.count(_also_line(one)) + 1
+        if room < 0:
+            break
+        taken.append(one)
+    return selection.model_copy(update={"also": tuple(taken)})
+
+
+def _also_line(one: AlsoKnown) -> str:
+    return f"- {one_line(one.text, SUMMARY_MAX_CHARS)}"
 
 
 def preview(selection: Selection) -> str:

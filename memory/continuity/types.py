@@ -167,11 +167,21 @@ class ScoredArc(Contract):
     """confidence, stickiness, emphasis, recency (never positive), and diversity once it was selected."""
 
 
+class AlsoKnown(Contract):
+    """A note that is alive but not on the preview: the model is told it, the user is not asked about it."""
+
+    text: str
+    source: str
+    """Id of the note."""
+
+
 class Selection(Contract):
-    """The arcs of a bootstrap in two tiers, and what was left out with the reason."""
+    """The arcs of a bootstrap in two tiers, what else is known, and what was left out with the reason."""
 
     core: tuple[ScoredArc, ...] = Field(default=(), max_length=CORE_MAX)
     active: tuple[ScoredArc, ...] = Field(default=(), max_length=ACTIVE_MAX)
+    also: tuple[AlsoKnown, ...] = ()
+    """Best first; only in the internal packet, as far as its budget goes."""
     left_out: tuple[tuple[ScoredArc, str], ...] = ()
 
     @property

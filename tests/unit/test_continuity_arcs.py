@@ -11,7 +11,7 @@ from memory.continuity.merging import merge
 from memory.continuity.scoring import score, select, without
 from memory.continuity.types import BootstrapInputs, DroppedArc
 from memory.notes.types import Matter
-from memory.notes.view import Standing, View
+from memory.notes.view import Standing, View, key_of
 from memory.testing import (
     START_MS,
     make_arc,
@@ -128,6 +128,22 @@ def test_roleplay_calls_a_thread_a_story():
     (arc,) = found(make_session(), known=known("the lantern", kind="story"), persona=make_persona(role="roleplay"))
 
     assert arc.kind == "story"
+
+
+def test_notes_that_are_not_shown_are_also_known():
+    """What the preview has no room for is told to the model; what it shows or what was dropped is not."""
+    texts = [
+        f"{word} has to be looked after" for word in ("roof", "boat", "cat", "tax", "vine", "fence", "car", "loft")
+    ]
+    view = known(*texts, "gutter has to be cleaned", "a shed that nobody wants")
+    gone = (DroppedArc(arc_id="a_x", sources=(key_of(view.standings[-1].note),)),)
+
+    selection = generate(make_owner(), inputs_of(make_session(), known=view, now_ms=START_MS, dropped=gone)).selection
+
+    shown = {source for arc in selection.arcs for source in arc.sources}
+    told = {one.source for one in selection.also}
+    assert told == {key_of(standing.note) for standing in view.standings[:-1]} - shown
+    assert told
 
 
 def test_memory_from_before_all_sessions_is_old():

@@ -11,7 +11,7 @@ from memory.continuity.packet import GUARDRAILS, fit, internal_packet, preview
 from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
 from memory.continuity.text import generalize, one_line, repair_mojibake, sentences, words
-from memory.continuity.types import Selection
+from memory.continuity.types import AlsoKnown, Selection
 from memory.continuity.wording import accepted_wording, apply_wording
 from memory.testing import WordCounter, make_arc, make_persona
 
@@ -114,6 +114,23 @@ def test_packet_is_made_to_fit_without_losing_its_guardrails():
     assert len(fitted.arcs) < len(selection.arcs)
     assert fitted.left_out[0][1] == "over the token budget"
     assert internal_packet(relationship, fitted).endswith("\n".join(GUARDRAILS))
+
+
+def test_what_else_is_known_takes_the_room_that_is_left():
+    """Notes that are not on the preview are told to the model alone, best first, within the budget."""
+    also = tuple(AlsoKnown(text=f"“note number {n}” (1 Feb)", source=f"t_{n}.u0") for n in range(30))
+    selection = chosen(make_arc()).model_copy(update={"also": also})
+    relationship = relationship_state((), make_persona())
+
+    fitted = fit(relationship, selection, WordCounter(), 200)
+    packet = internal_packet(relationship, fitted)
+
+    assert len(packet.split()) <= 200
+    assert fitted.also == also[: len(fitted.also)]
+    assert 1 < len(fitted.also) < len(also)
+    assert "## Also Known" in packet
+    assert packet.endswith("\n".join(GUARDRAILS))
+    assert "note number" not in preview(fitted)
 
 
 def test_mojibake_is_repaired_in_packet_and_preview():
