@@ -40,8 +40,16 @@ class Served(Protocol):
     """One running bot."""
 
     settings: Settings
-    services: Services
-    continuity_gate: ContinuityGate
+
+    @property
+    def services(self) -> Services:
+        """What the features work with."""
+        ...
+
+    @property
+    def continuity_gate(self) -> ContinuityGate:
+        """What asks before a conversation is carried forward."""
+        ...
 
     def health(self) -> Health:
         """Return how the bot is now."""

@@ -1,4 +1,4 @@
-"""A feature: commands by name, button actions by name. `app.py` joins them, `dispatch.py` and `taps.py` call them."""
+"""A feature: commands by name, button actions by name. `joining.py` joins them, dispatch and buttons call them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the features work with; built once in `app.py` and handed in."""
+"""What the features work with; built once in `joining.py` and handed in."""
 
 from __future__ import annotations
 

@@ -115,9 +115,13 @@ async def test_what_was_set_aside_is_tried_again_or_dropped(console):
     """Retry answers a message that had been given up on, at once; Drop takes one away with its text."""
     app, _, browser = console
     raw = local_update("home", "k1", "hello", "", 0)
-    envelope = read_update(raw, app.me)
-    await app.inbox.put(
-        app.me, raw["update_id"], envelope.conversation_id, orjson.dumps(raw).decode(), error="failed three times"
+    envelope = read_update(raw, app.services.me)
+    await app.services.inbox.put(
+        app.services.me,
+        raw["update_id"],
+        envelope.conversation_id,
+        orjson.dumps(raw).decode(),
+        error="failed three times",
     )
 
     page = (await browser.get("/console/set-aside")).text
@@ -128,7 +132,7 @@ async def test_what_was_set_aside_is_tried_again_or_dropped(console):
 
     assert "failed three times" in page
     assert "Nothing is set aside." in after
-    assert app.turns.answered == 1
+    assert app.joined.turns.answered == 1
 
 
 async def test_the_list_renews_itself(console):

@@ -17,7 +17,7 @@ async def test_what_a_restore_set_aside_is_deleted_or_named(api, bot_here):
     bot = await bot_here()
     await reply(api, "My dog is called Zebrafish.")
     await reply(api, "My cat is called Mia.", FRIEND, FRIEND)
-    await bot.app.memory.recorder.settle()
+    await bot.app.joined.memory.recorder.settle()
     aside = bot.checkpoints / MARK
     aside.mkdir()
     for checkpoint in bot.checkpoints.glob("*.json"):

@@ -41,7 +41,7 @@ async def test_the_same_key_is_answered_once(served, model):
     again = await say(client, "hello", session_id="shop", key="k1")
 
     assert len({answer.text for answer in [*answers, again]}) == 1
-    assert app.turns.answered == 1
+    assert app.joined.turns.answered == 1
     assert len(model.requests) == 1
 
 
@@ -81,7 +81,7 @@ async def test_a_stored_answer_outlives_the_process(served):
     again = (await say(client, "hello", session_id="shop", key="k1")).json()
 
     assert again == told
-    assert second.turns.answered == 0
+    assert second.joined.turns.answered == 0
 
 
 async def test_a_message_that_failed_is_tried_again_with_its_key(served, model):
@@ -142,7 +142,7 @@ async def test_nothing_is_told_without_the_token(served, path):
 
     assert (plain.status_code, wrong.status_code, said.status_code) == (401, 401, 401)
     assert health.json() == {"status": "ok", "problems": []}
-    assert app.turns.answered == 0
+    assert app.joined.turns.answered == 0
 
 
 async def test_one_session_is_shown_whole(served):

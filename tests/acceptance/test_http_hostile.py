@@ -80,7 +80,7 @@ async def test_a_body_that_is_no_update_is_a_bad_request(running, caplog, body):
 async def test_health_without_the_token_names_no_path(running, tmp_path):
     """Whoever may only look sees which part fails, in a word; the operator sees the sentence."""
     app, client = running
-    app.inbox.storage_error = f"database {tmp_path}/bot.db: the disk is full (OperationalError)"
+    app.services.inbox.storage_error = f"database {tmp_path}/bot.db: the disk is full (OperationalError)"
     public = await client.get("/health")
     known = await client.get("/health", headers={"Authorization": "Bearer a-token-for-the-tests"})
 
@@ -116,7 +116,7 @@ async def test_a_request_that_takes_long_to_answer_is_left_alone(running, monkey
     async def slow(_):
         await asyncio.sleep(3 * server.RECEIVE_S)
 
-    monkeypatch.setattr(app.intake, "take", slow)
+    monkeypatch.setattr(app.joined.intake, "take", slow)
     update = {"update_id": 1}
     headers = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
 

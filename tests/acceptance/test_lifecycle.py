@@ -48,7 +48,7 @@ async def test_pairing_with_the_code_of_the_console(api, bot_process):
     await api.until(lambda: "To pair" in bot.log)
     code = bot.log.split("To pair, send this code to @continuity_bot: ")[1].split()[0]
     api.people.says(PERSON, f"/start {code}")
-    await api.until(lambda: any("Paired" in text for text in bot_texts(api)))
+    await api.until(lambda: any("paired" in text for text in bot_texts(api)))
     await bot.restart()
     api.people.says(PERSON, "it is me")
     await answered(api, PERSON, "it is me")

@@ -33,7 +33,7 @@ async def bot(bot_here, monkeypatch):
 @pytest.fixture
 def refuse(bot, monkeypatch):
     """Offer a function that lets the database refuse every transaction with a statement of these names."""
-    write = bot.app.db.write
+    write = bot.app.services.db.write
     refused: set[str] = set()
 
     async def picky(*statements):
@@ -41,7 +41,7 @@ def refuse(bot, monkeypatch):
             raise StorageUnavailable(f"no room for {found}")
         return await write(*statements)
 
-    monkeypatch.setattr(bot.app.db, "write", picky)
+    monkeypatch.setattr(bot.app.services.db, "write", picky)
 
     def set_refused(*names: str) -> None:
         refused.clear()
@@ -73,14 +73,14 @@ async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, 
     monkeypatch.setattr("bot.turns.dispatch.POSTPONED_S", 3600)
     bot = await bot_here(CONTINUITY_STORAGE_PATIENCE_S=0.2, CONTINUITY_MAX_CONCURRENT_TURNS=1)
     await reply(api, "hello", FRIEND, FRIEND)
-    write, said = bot.app.db.write, api.people.says(PERSON, "are you there?")
+    write, said = bot.app.services.db.write, api.people.says(PERSON, "are you there?")
 
     async def picky(*statements):
         if any(each.name != "inbox_insert" and each.params.get("update_id") == said.update_id for each in statements):
             raise StorageUnavailable("a damaged page")
         return await write(*statements)
 
-    monkeypatch.setattr(bot.app.db, "write", picky)
+    monkeypatch.setattr(bot.app.services.db, "write", picky)
     await shows(api, replies.STORAGE_DOWN)
 
     await reply(api, "and you?", FRIEND, FRIEND)
@@ -91,7 +91,7 @@ async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, 
 async def test_a_checkpoint_that_cannot_be_deleted_does_not_wedge_forgetting(api, bot, monkeypatch):
     """/forget says that it could not, everything is still there, the conversation goes on; later it works."""
     await reply(api, "My cat is called Mia.")
-    await bot.app.memory.recorder.settle()
+    await bot.app.joined.memory.recorder.settle()
     unlink = Path.unlink
 
     def stuck(self, **options):

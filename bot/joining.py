@@ -1,0 +1,331 @@
+"""Joins the parts of one bot: what lives on its database, who it is on Telegram, and what works on updates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+
+from telegram import Bot
+
+from bot.answers.choose import make_responder, reading_model, summary_writer
+from bot.answers.remind_first import RemindFirst
+from bot.answers.responder import Responder
+from bot.delivery.commit import Committer
+from bot.delivery.connection import StartError, make_bot, until_reached
+from bot.delivery.message_ids import HighestMessageIds
+from bot.delivery.outbox import Outbox
+from bot.delivery.rate_limit import RateLimiter, RateLimits
+from bot.delivery.sender import Delivery
+from bot.delivery.streaming import LivePreviews
+from bot.features.answering import Answering
+from bot.features.basics import Basics
+from bot.features.continuity.commands import Continuity
+from bot.features.continuity.gate import ContinuityGate
+from bot.features.continuity.idle import Idle
+from bot.features.continuity.settings import ContinuitySettings
+from bot.features.exporting import Exporting
+from bot.features.forgetting import Forgetting
+from bot.features.loops import Loops
+from bot.features.memories import Memories
+from bot.features.receipt import Receipt
+from bot.features.reminders import Reminders
+from bot.features.sessions import Sessions
+from bot.intake.access import Gate
+from bot.intake.chat_moves import ChatMoves
+from bot.intake.inbox import Inbox
+from bot.intake.intake import Intake
+from bot.intake.polling import Poller
+from bot.intake.updates import Envelope, Me
+from bot.meters import Meters
+from bot.people.choices import People
+from bot.people.personas import Personas
+from bot.people.spending import ReadingPurse, Spending
+from bot.reminders.scheduler import Jobs
+from bot.settings import Settings
+from bot.tables import BOT_TABLES
+from bot.turns.buttons import Buttons
+from bot.turns.dispatch import Dispatch
+from bot.turns.feature import Feature, actions_of, commands_of
+from bot.turns.lanes import Lanes
+from bot.turns.model_waits import Waiting
+from bot.turns.services import Services
+from bot.turns.strangers import Strangers
+from bot.turns.turn import Turns
+from memory.opening import ConversationMemory
+from memory.ports import Clock, Database, Ids, Statement
+
+NOTE_STOP_S = 1.0
+"""How long the stop may take to be written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What one start of the bot was given, and what tells it from the starts before."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    boot_id: str
+    meters: Meters
+    limits: RateLimits
+    responder: Responder | None
+    """Who answers; None for the one that the settings name."""
+    announce: Callable[[str], None]
+    """Prints for whoever reads the console."""
+    fail: Callable[[str], None]
+    """Ends the process: going on can never work."""
+    behind: Callable[..., object]
+    """Runs work that nobody waits for, by its name; it ends with the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What lives on the database."""
+
+    memory: ConversationMemory
+    people: People
+    waiting: Waiting
+    inbox: Inbox
+    message_ids: HighestMessageIds
+    outbox: Outbox
+    gate: Gate
+
+    @property
+    def db(self) -> Database:
+        """The database itself."""
+        return self.memory.db
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The way to Telegram, and who we are there."""
+
+    bot: Bot
+    moves: ChatMoves
+    me: Me
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """One bot, ready to take up unfinished work and to listen."""
+
+    memory: ConversationMemory
+    outbox: Outbox
+    gate: Gate
+    bot: Bot
+    services: Services
+    continuity_gate: ContinuityGate
+    turns: Turns
+    lanes: Lanes
+    idle: Idle
+    intake: Intake
+    poller: Poller
+    deliver: Callable[[Envelope], None]
+    """Hands on what was written down."""
+
+
+async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
+    """Open the database with its schema, and everything that lives on it; `opened` closes it again.
+
+    Raises `Locked` when another process works there, and `StorageError`.
+    """
+    settings, clock, ids = process.settings, process.clock, process.ids
+
+    async def zone_of(user_id: int | None) -> str:
+        return (await people.time_zone(user_id)).name
+
+    memory = await ConversationMemory.open(
+        f"sqlite:///{settings.database_path}",
+        checkpoints=settings.checkpoint_dir,
+        clock=clock,
+        ids=ids,
+        budget=settings.budget(),
+        session_gap_s=settings.session_gap_ms / 1000,
+        write_summary=summary_writer(settings),
+        zone_of=zone_of,
+        notes_model=reading_model(settings),
+        extensions=[BOT_TABLES],
+        background=False,
+    )
+    opened.push_async_callback(memory.close)
+    db = memory.db
+    people = People(db, clock, settings.continuity_timezone)
+    spending = Spending(db, settings.continuity_daily_tokens_per_user)
+    memory.readings.purse = ReadingPurse(spending, clock, zone_of)
+    waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
+    waiting.open()
+    opened.callback(waiting.close)
+    inbox = Inbox(db, clock, process.boot_id)
+    message_ids = HighestMessageIds()
+    outbox = Outbox(db, clock, ids, message_ids)
+    await inbox.open()
+    await outbox.open()
+    boot = {"boot_id": process.boot_id, "report_json": "{}", "started_at_ms": clock.now_ms()}
+    await db.write(Statement("boot_insert", boot))
+    opened.push_async_callback(_note_the_stop, db, process)
+    paired = {row["user_id"] for row in await db.read("people_all") if row["allowed"]}
+    gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=paired)
+    return Stored(memory, people, waiting, inbox, message_ids, outbox, gate)
+
+
+async def _note_the_stop(db: Database, process: Process) -> None:
+    with suppress(Exception):  # a disk that refuses must not keep the process from ending
+        async with asyncio.timeout(NOTE_STOP_S):
+            await db.write(
+                Statement("inbox_release", {"boot_id": process.boot_id}),
+                Statement("boot_stopped", {"boot_id": process.boot_id, "stopped_at_ms": process.clock.now_ms()}),
+            )
+
+
+async def connect(settings: Settings, db: Database, opened: AsyncExitStack) -> Line:
+    """Learn who we are. Waits for a network that is down; raises StartError when the token is missing or refused."""
+    token = settings.telegram_bot_token
+    if token is None:
+        raise StartError("TELEGRAM_BOT_TOKEN is missing")
+    bot = make_bot(token.get_secret_value(), settings.telegram_api_url)
+    opened.push_async_callback(_hang_up, bot)
+    await until_reached(settings.telegram_api_url, bot.initialize)
+    moves = ChatMoves(db)
+    await moves.open(bot.id)
+    return Line(bot, moves, Me(bot.id, bot.username or "", moves.origins))
+
+
+async def _hang_up(bot: Bot) -> None:
+    with suppress(Exception):
+        await bot.shutdown()
+
+
+async def join(process: Process, stored: Stored, line: Line) -> Joined:
+    """Build what works on updates and join it; nothing is taken in yet. Raises `StorageError`."""
+    settings, memory, bot = process.settings, stored.memory, line.bot
+    services = await _services(process, stored, line)
+    memory.db.on_commit = process.meters.commit.observe
+    services.delivery.on_failure = process.meters.failed
+    continuity_gate = ContinuityGate(services, lambda envelope: lanes.submit(envelope))  # noqa: PLW0108 - built later
+    turns = Turns(services, continuity_gate)
+    lanes: Lanes = Lanes(
+        lambda batch, do=None: dispatch.work(batch, do),
+        limit=settings.continuity_max_concurrent_turns,
+        merge_window_s=settings.continuity_merge_window_ms / 1000,
+    )
+    idle = Idle(services, lambda: lanes.idle)
+    features = _features(bot, memory, services, continuity_gate=continuity_gate, turns=turns, lanes=lanes)
+    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), Buttons(bot, services, actions_of(features)))
+    strangers = Strangers(bot, services, stored.gate, stored.message_ids, process.announce)
+
+    def deliver(envelope: Envelope) -> None:
+        stored.message_ids.saw(envelope.chat_id, envelope.message_id)
+        idle.message_arrived()
+        lanes.submit(envelope)
+
+    def stranger(envelope: Envelope) -> None:
+        process.behind(strangers.greet(envelope), "stranger")
+
+    def trouble() -> str | None:
+        """Return why no update may be confirmed; whether the inbox itself is refused shows when it is tried."""
+        return memory.db.trouble(besides=("inbox_insert",))
+
+    intake = Intake(
+        stored.inbox,
+        stored.gate,
+        line.me,
+        deliver=deliver,
+        stranger=stranger,
+        trouble=trouble,
+        moves=line.moves,
+    )
+    poller = Poller(bot.base_url, intake, fatal=process.fail)
+    return Joined(
+        memory=memory,
+        outbox=stored.outbox,
+        gate=stored.gate,
+        bot=bot,
+        services=services,
+        continuity_gate=continuity_gate,
+        turns=turns,
+        lanes=lanes,
+        idle=idle,
+        intake=intake,
+        poller=poller,
+        deliver=deliver,
+    )
+
+
+async def _services(process: Process, stored: Stored, line: Line) -> Services:
+    """Return what the features work with, with the way out open."""
+    settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
+    delivery = Delivery(
+        line.bot,
+        db,
+        clock,
+        RateLimiter(process.limits),
+        stored.outbox,
+        moves=line.moves,
+        probe_ids=settings.continuity_probe_ids,
+        resend_unproven=settings.continuity_resend_unproven,
+    )
+    await delivery.open(line.me.bot_id)
+    committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=settings.continuity_storage_patience_s)
+    jobs = Jobs(db, clock, committer, memory.recorder, line.me.bot_id)
+    responder = process.responder or make_responder(settings, db, memory.store, memory.searcher, memory.languages)
+    return Services(
+        settings=settings,
+        me=line.me,
+        clock=clock,
+        ids=process.ids,
+        counter=memory.counter,
+        languages=memory.languages,
+        db=db,
+        store=memory.store,
+        checkpoints=memory.checkpoints,
+        recorder=memory.recorder,
+        searcher=memory.searcher,
+        notes=memory.notes,
+        assembler=memory.assembler,
+        compactor=memory.compactor,
+        inbox=stored.inbox,
+        committer=committer,
+        delivery=delivery,
+        previews=LivePreviews(line.bot, db, stored.outbox, delivery),
+        responder=RemindFirst(
+            responder,
+            memory.languages,
+            next_has_tools=settings.continuity_model != "offline",
+            upcoming=jobs.upcoming,
+        ),
+        waiting=stored.waiting,
+        people=stored.people,
+        jobs=jobs,
+        personas=Personas(stored.people, settings.continuity_persona),
+        bootstrap=memory.bootstrap,
+        meters=process.meters,
+        readings=memory.readings,
+    )
+
+
+def _features(
+    bot: Bot,
+    memory: ConversationMemory,
+    services: Services,
+    *,
+    continuity_gate: ContinuityGate,
+    turns: Turns,
+    lanes: Lanes,
+) -> list[Feature]:
+    """Return everything that a person can do."""
+    sessions = Sessions(services)
+    return [
+        Basics(services),
+        sessions,
+        Answering(services, turns, lanes, sessions),
+        Reminders(services),
+        Continuity(services, turns, continuity_gate, sessions),
+        ContinuitySettings(services, continuity_gate),
+        Loops(services),
+        Memories(services),
+        Forgetting(services, memory.forgetter, turns, lanes),
+        Exporting(services, bot),
+        Receipt(services),
+    ]
