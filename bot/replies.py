@@ -87,6 +87,7 @@ MEDIA_NAMES = {
     "poll": "polls",
     "story": "stories",
     "gift": "gifts",
+    "message": "that kind of message",
     "unique_gift": "gifts",
 }
 MEDIA_OTHER = "{what} messages"

@@ -16,6 +16,7 @@ from memory.storage.store import SessionRow
 
 SESSIONS_SHOWN = 8
 QUOTED_CHARS = 160
+BEGINNING_CHARS = 36
 
 
 def titled(row: SessionRow, titles: Mapping[str, str]) -> SessionRow:
@@ -77,7 +78,7 @@ class Sessions:
         if row is None or row.conversation_id != envelope.conversation_id:
             await services.committer.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
             return
-        row = titled(row, await self._titles(envelope))
+        row = await self._named(titled(row, await self._titles(envelope)))
         last = await services.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
             title=row.title or replies.UNTITLED,
@@ -97,7 +98,13 @@ class Sessions:
         rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
         titles = await self._titles(envelope)
-        return [titled(row, titles) for row in rows if row.turn_count], current_id
+        return [await self._named(titled(row, titles)) for row in rows if row.turn_count], current_id
+
+    async def _named(self, row: SessionRow) -> SessionRow:
+        """Return a session of mere talk under the words that it began with; others as they are."""
+        first = await self._services.store.turns_between(row.session_id, 1, 1) if not row.title else []
+        words = first[0].user_text if first and not first[0].unfiled else ""
+        return replace(row, title=f"“{replies.shorten(words, BEGINNING_CHARS)}”") if words.strip() else row
 
     async def _titles(self, envelope: Envelope) -> dict[str, str]:
         """Return what each session that was read is about; "" for mere talk."""

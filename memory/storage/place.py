@@ -36,9 +36,14 @@ def lock_path(database: Path) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder that its owner alone can look into, unless it is there. Raises `StorageUnavailable`."""
+    """Make a folder that its owner alone can look into, and those above it that are missing, likewise.
+
+    A folder that is there stays as it is. Raises `StorageUnavailable`.
+    """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        for each in reversed(missing):
+            each.mkdir(mode=0o700, exist_ok=True)
     except OSError as exc:
         raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
 

@@ -114,7 +114,8 @@ async def test_sessions_begin_end_and_come_back(tmp_path):
         assert len({first.state.session_id, second.state.session_id, fresh.session_id}) == 3
         assert (turn.state.session_id, len(turn.messages)) == (fresh.session_id, 1)
         await memory.resume(HERE, first.state.session_id)
-        assert "My boat is called Fram." in [each["content"] for each in (await memory.begin(HERE, "And?")).messages]
+        given = [each["content"] for each in (await memory.begin(HERE, "And?")).messages]
+        assert any(content.endswith("My boat is called Fram.") for content in given)
         assert {each.session_id for each in await memory.sessions(HERE)} == {
             first.state.session_id,
             second.state.session_id,

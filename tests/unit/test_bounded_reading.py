@@ -72,11 +72,15 @@ async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
 
 
 async def _nothing(_):
-    return None
+    return _Past()
+
+
+class _Past:
+    memories = ()
 
 
 class _Material:
-    text, action_name = "Fine.", "note"
+    text, action_name, listed, taken_back = "Fine.", "note", (), ()
 
     class request:  # noqa: N801 - a field of the material
         kind, about = "tell", ""

@@ -20,6 +20,7 @@ from bot.ops.sessions import Listed, chat_of, list_sessions, show_session
 from bot.ops.status import Boot, read_boot, read_status, report_in_words
 from bot.replies import ago
 from memory.continuity.types import ScoredArc
+from memory.search.query import Query
 from memory.types import ConversationTurn, RetrievedItem
 
 LISTED = 60
@@ -117,13 +118,10 @@ class Pages:
         turn = await self._bot.services.store.turn(turn_id)
         if turn is None:
             return {"items": []}
-        packet = await self._bot.services.assembler.packet(
-            await self._bot.services.recorder.session(turn.session_id),
-            turn.user_text,
-            now_ms=self._bot.services.clock.now_ms(),
-            time_zone=self._bot.settings.continuity_timezone,
+        found = await self._bot.services.searcher.search(
+            Query(turn.conversation_id, turn.user_text, now_ms=self._bot.services.clock.now_ms(), limit=FOUND + 1)
         )
-        return {"items": [item for item in packet.retrieved if item.ref != turn_id][:FOUND]}
+        return {"items": [item for item in found if item.ref != turn_id][:FOUND]}
 
     async def prompt_now(self, session: str) -> dict[str, str]:
         """Return the packet that the session's next message would be answered with."""
