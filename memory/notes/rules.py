@@ -7,6 +7,7 @@ was noted before it: what it names as done is settled, what it corrects is repla
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -46,6 +47,10 @@ _ANSWER_STEMS = 2
 _CLEAR_STEMS = 4
 """With so many words of meaning a sentence is understood in spite of its pronoun."""
 _JOINT = " … "
+_MERELY_TOLD = frozenset({"lasting", "intention"})
+"""What somebody is or means to do is no task yet."""
+_QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u00bb\u201c]')
+"""Words that the assistant puts into somebody's mouth are no promise of its own."""
 _LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
@@ -168,7 +173,11 @@ class _Work:
 
     def _promise(self, clause: Clause, key: str) -> None:
         """Note what the assistant said it would do later."""
-        promises = "commitment" in clause.cues and not {"not_a_promise", "offer", "hypothetical"} & clause.cues
+        promises = (
+            "commitment" in clause.cues
+            and not _QUOTED.search(clause.text)
+            and not {"not_a_promise", "offer", "hypothetical"} & clause.cues
+        )
         promises &= bool({"later", "deferral"} & clause.cues) or clause.due is not None
         if not promises or clause.asks or len(clause.stems) < _PROMISE_STEMS or len(clause.text) > CLAUSE_MAX_CHARS:
             return
@@ -312,9 +321,9 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
 
 def matter_kind(clause: Clause, said: Said) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
-    if is_todo(clause):
+    if is_todo(clause) and not _MERELY_TOLD & clause.cues:
         return "task"
-    if "waits" in clause.cues or (clause.names and "others" in clause.cues and clause.due is not None):
+    if "waits" in clause.cues or (clause.names and "others" in clause.cues):
         return "promise"
     if clause.due is not None or "event" in clause.cues:
         return "event"

@@ -26,6 +26,8 @@ _SHOWN_FROM = 1.8
 _LOOP_FROM = 1.2
 _FEW, _FEW_FROM = 2, 0.9
 """So few lines are shown although they are worth less: where little was said, little is what matters."""
+_WEIGHTY_EVENT = 2.8
+"""An event worth so much is prepared for or reported on."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 
 Note = Matter | LastingNote
@@ -135,8 +137,16 @@ def preview(view: View) -> list[Standing]:
 
 def loops(view: View) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first."""
-    open_ones = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
+    open_ones = [s for s in view.standings if _is_open(s)]
     return _diverse(open_ones, LOOPS_MAX, _LOOP_FROM)
+
+
+def _is_open(standing: Standing) -> bool:
+    """Return whether somebody has to act: a task, promise or question, or a day that matters."""
+    note = standing.note
+    if not isinstance(note, Matter):
+        return False
+    return note.kind in _OPEN_KINDS or (note.kind == "event" and standing.value >= _WEIGHTY_EVENT)
 
 
 def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:

@@ -184,3 +184,42 @@ def test_an_event_whose_day_is_over_is_not_alive():
     long_after = view.merge([notes], due_ms + 30 * DAY_MS, LANGUAGES)
 
     assert [len(each.matters) for each in (before, just_after, long_after)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "owner"),
+    [
+        ("en", "the fence is rotten and Marek said he looks at the posts", "Marek"),
+        ("es", "la valla está podrida y dice Marek que mira los postes", "Marek"),
+    ],
+)
+def test_what_somebody_named_said_is_open_without_a_day(language, said, owner):
+    """What others are to do stands among the open matters though nobody said when."""
+    notes = read(("hm", "?"), said, language=language)
+
+    [open_one] = view.loops(view.merge([notes], notes.written_at_ms, LANGUAGES))
+    assert (open_one.note.kind, open_one.note.owner) == ("promise", owner)
+
+
+def test_a_weighty_day_ahead_is_an_open_matter():
+    """An appointment that matters stands among the open matters; a mere outing does not."""
+    notes = read("mums surgery is on thursday at 8 and im terrified", "theres a film on friday")
+
+    open_ones = view.loops(view.merge([notes], notes.written_at_ms, LANGUAGES))
+    assert ["surgery" in each.note.text for each in open_ones] == [True]
+
+
+def test_what_one_is_or_means_to_do_is_no_task():
+    """An intention without a day is told, not owed; an obligation is."""
+    notes = read("i plan to paint the garden shed green some time", "i must call the roofer about the gutter")
+
+    open_ones = view.loops(view.merge([notes], notes.written_at_ms, LANGUAGES))
+    assert ["roofer" in each.note.text for each in open_ones] == [True]
+
+
+@pytest.mark.parametrize("draft", ["“I will send you the files tomorrow.”", "'I will send you the files tomorrow.'"])
+def test_words_put_into_somebodys_mouth_are_no_promise_of_the_assistant(draft):
+    """A draft that promises something binds nobody."""
+    notes = read(("write to Lena that she gets the files", draft))
+
+    assert not [each for each in notes.matters if each.owner == "assistant"]
