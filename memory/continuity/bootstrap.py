@@ -29,7 +29,6 @@ from memory.continuity.types import (
     SessionChoice,
     Stages,
 )
-from memory.continuity.wording import Reword, WordingRequest, apply_wording
 from memory.errors import ContinuityError, UnknownSession
 from memory.notes.current import CurrentNotes
 from memory.notes.view import View
@@ -40,7 +39,6 @@ SESSIONS_MAX = 30
 MEMORIES_MAX = 60
 LOOPS_MAX = 60
 PACKET_MAX_TOKENS = 900
-REWORD_TIMEOUT_S = 10.0
 
 _log = logging.getLogger(__name__)
 
@@ -65,9 +63,8 @@ class BootstrapPreview(Contract):
 class Bootstrap:
     """The continuity bootstrap of every user and persona over one database.
 
-    `reword` may put the arcs that code selected into better words (never inside a user's wait: only when the
-    heartbeat or a refresh generates); without it everything is deterministic and offline. `notes` says what is alive
-    in a conversation; without it only loops and memories speak.
+    Everything is deterministic and offline. `notes` says what is alive in a conversation; without it only loops and
+    memories speak.
     """
 
     def __init__(
@@ -77,14 +74,12 @@ class Bootstrap:
         counter: TokenCounter,
         *,
         notes: CurrentNotes | None = None,
-        reword: Reword | None = None,
         max_tokens: int = PACKET_MAX_TOKENS,
     ) -> None:
         self._db = db
         self._clock = clock
         self._counter = counter
         self._notes = notes
-        self._reword = reword
         self._max_tokens = max_tokens
         self._storing = asyncio.Lock()
         """From reading the inputs to storing what was made of them: a drop or a clearing is never overwritten."""
@@ -120,7 +115,7 @@ class Bootstrap:
         """Return what can be carried forward and whether to ask, use or say nothing (`GET /continuity/preview`).
 
         Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
-        anew first, without a model, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
+        anew first, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
         """
         chosen = await self.preference(owner)
         quiet = BootstrapPreview(offer="nothing", mode=chosen.mode, skip_preview=chosen.skip_preview)
@@ -172,10 +167,12 @@ class Bootstrap:
     async def refresh(self, owner: BootstrapOwner) -> Stages:
         """Generate anew whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
 
-        Mode off does not keep it from running: it was asked for. When something newer came while a model was
-        wording, the deterministic words are stored.
+        Mode off does not keep it from running: it was asked for.
         """
-        return await self._refresh(owner, await self._inputs(owner))
+        async with self._storing:
+            stages = await self._generate(owner, await self._inputs(owner))
+            await self._save(owner, stages)
+        return stages
 
     async def refresh_if_stale(self, owner: BootstrapOwner) -> Decision:
         """Generate when it is stale and wanted, as the heartbeat does; return whether it ran and why.
@@ -187,10 +184,8 @@ class Bootstrap:
         inputs = await self._inputs(owner)
         cached = await self._cached(owner)
         decision = staleness(cached, fingerprint(owner, inputs), inputs.newest_at_ms)
-        if not decision.go and self._reword is not None and cached is not None and cached.wording != "model":
-            decision = Decision(go=True, reason="not worded by the model yet")
         if decision.go:
-            await self._refresh(owner, inputs)
+            await self.refresh(owner)
         return decision
 
     async def clear(self, owner: BootstrapOwner) -> None:
@@ -215,10 +210,9 @@ class Bootstrap:
         """Remove what a person chose for every persona; their conversations are forgotten one by one."""
         await self._db.write(rows.forget_preferences(user_id))
 
-    async def stages(self, owner: BootstrapOwner, *, reword: bool = False) -> Stages:
-        """Return every stage of a generation without storing anything; a model is asked only with `reword`."""
-        stages = await self._generate(owner, await self._inputs(owner))
-        return await self._reworded(owner, stages) if reword else stages
+    async def stages(self, owner: BootstrapOwner) -> Stages:
+        """Return every stage of a generation without storing anything."""
+        return await self._generate(owner, await self._inputs(owner))
 
     async def packet_for(self, owner: BootstrapOwner, session_id: str) -> str:
         """Return the internal packet for the next prompt of a session, complete with its guardrails, or "".
@@ -244,39 +238,16 @@ class Bootstrap:
         """Load what is slow to load in a thread, so that the first generation delays nobody."""
         await asyncio.to_thread(repair_mojibake, "é")
 
-    async def _refresh(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
-        """Generate from the inputs, let a model reword, store; from the newest inputs when they changed meanwhile."""
-        stages = await self._reworded(owner, await self._generate(owner, inputs))
-        async with self._storing:
-            latest = await self._inputs(owner)
-            if fingerprint(owner, latest) != stages.fingerprint:
-                stages = await self._generate(owner, latest)
-            await self._save(owner, stages)
-        return stages
-
     async def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
         """Generate without what others said in the user's sessions, and keep within the token budget."""
         turn_ids = dict.fromkeys(loop.turn_id for session in inputs.sessions for loop in session.state.open_loops)
         foreign = await self._foreign(list(turn_ids), owner.user_id)
         stages = generate(owner, inputs.model_copy(update={"foreign_turn_ids": foreign}))
         fitted = fit(stages.relationship, stages.selection, self._counter, self._max_tokens)
-        return with_selection(stages, fitted, "deterministic")
-
-    async def _reworded(self, owner: BootstrapOwner, stages: Stages) -> Stages:
-        """Let the model reword the selected arcs; any failure leaves the deterministic words and is not tried again."""
-        if self._reword is None or not stages.available:
-            return stages
-        try:
-            async with asyncio.timeout(REWORD_TIMEOUT_S):
-                proposals = await self._reword(WordingRequest(persona=owner.persona, arcs=stages.selection.arcs))
-        except Exception as exc:  # noqa: BLE001 - whatever a model or its client throws, the words stay ours
-            _log.warning("bootstrap wording failed, deterministic words are kept: %s", type(exc).__name__)
-            return stages.model_copy(update={"wording": "model"})
-        worded = apply_wording(stages.selection, proposals, owner.persona)
-        return with_selection(stages, fit(stages.relationship, worded, self._counter, self._max_tokens), "model")
+        return with_selection(stages, fitted)
 
     async def _current(self, owner: BootstrapOwner) -> CachedBootstrap:
-        """Return the cache when it is fresh, else generate without a model, store and return that."""
+        """Return the cache when it is fresh, else generate, store and return that."""
         async with self._storing:
             return await self._current_locked(owner)
 
@@ -317,7 +288,6 @@ class Bootstrap:
             internal_packet=stages.internal_packet,
             relationship=stages.relationship,
             selection=stages.selection,
-            wording=stages.wording,
             generated_at_ms=self._clock.now_ms(),
         )
         await self._db.write(*rows.save_bootstrap(owner, made))

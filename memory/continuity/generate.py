@@ -9,7 +9,7 @@ from memory.continuity.packet import internal_packet, preview
 from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
 from memory.continuity.staleness import fingerprint
-from memory.continuity.types import BootstrapInputs, BootstrapOwner, Selection, Stages, Wording
+from memory.continuity.types import BootstrapInputs, BootstrapOwner, Selection, Stages
 
 
 def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
@@ -33,13 +33,12 @@ def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
     )
 
 
-def with_selection(stages: Stages, selection: Selection, wording: Wording) -> Stages:
-    """Return the stages with another selection (reworded, or with arcs dropped) and both packets assembled anew."""
+def with_selection(stages: Stages, selection: Selection) -> Stages:
+    """Return the stages with another selection (shorter, or with arcs dropped) and both packets assembled anew."""
     return stages.model_copy(
         update={
             "selection": selection,
             "internal_packet": internal_packet(stages.relationship, selection),
             "preview": preview(selection),
-            "wording": wording,
         }
     )

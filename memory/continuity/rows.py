@@ -16,7 +16,6 @@ from memory.continuity.types import (
     RelationshipState,
     Selection,
     SessionChoice,
-    Wording,
 )
 from memory.ports import Row, Statement
 from memory.types import Contract, Memory, SessionState
@@ -29,7 +28,6 @@ class _Preview(Contract):
 
     relationship: RelationshipState
     selection: Selection
-    wording: Wording
 
 
 def session_from(row: Row) -> PastSession | None:
@@ -72,7 +70,6 @@ def cached_from(row: Row | None) -> CachedBootstrap | None:
         internal_packet=row["internal_packet"],
         relationship=preview.relationship,
         selection=preview.selection,
-        wording=preview.wording,
         generated_at_ms=row["generated_at_ms"],
     )
 
@@ -93,7 +90,6 @@ def save_bootstrap(owner: BootstrapOwner, bootstrap: CachedBootstrap) -> list[St
     preview = _Preview(
         relationship=bootstrap.relationship,
         selection=bootstrap.selection.model_copy(update={"left_out": ()}),
-        wording=bootstrap.wording,
     )
     relationship = {
         "owner_key": key,

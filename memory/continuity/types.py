@@ -28,7 +28,6 @@ ArcStatus = Literal["active", "dropped"]
 Mode = Literal["ask", "use", "off"]
 Choice = Literal["use", "off"]
 Evidence = Literal["note", "loop", "decision", "preference", "fact"]
-Wording = Literal["deterministic", "model"]
 
 
 class Persona(Contract):
@@ -202,7 +201,6 @@ class Stages(Contract):
     selection: Selection
     internal_packet: str
     preview: str
-    wording: Wording = "deterministic"
 
     @property
     def available(self) -> bool:
@@ -217,7 +215,6 @@ class CachedBootstrap(Contract):
     internal_packet: str
     relationship: RelationshipState
     selection: Selection
-    wording: Wording = "deterministic"
     generated_at_ms: int
 
 

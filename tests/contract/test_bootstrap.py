@@ -270,22 +270,15 @@ async def test_first_session_ever_has_nothing_to_offer(db, bootstrap, owner):
 
 
 async def test_mode_off_costs_no_generation(db, bootstrap, owner):
-    """Neither preview nor heartbeat generate for a user in mode off, and no model is asked; /continue still does."""
-    asked = []
-
-    async def reword(request):
-        asked.append(request)
-        return {}
-
-    service = Bootstrap(db, ManualClock(), WordCounter(), reword=reword)
+    """Neither preview nor heartbeat generate for a user in mode off; /continue still does."""
     await db.write(past(), new())
-    await service.prefer(owner, Preference(mode="off"))
+    await bootstrap.prefer(owner, Preference(mode="off"))
 
-    assert (await service.preview(owner)).offer == "nothing"
-    assert await service.packet_for(owner, "s_2") == ""
-    assert (await heartbeat_of(db, service).run()).skipped == {"mode is off": 1}
-    assert (asked, await words_of(db)) == ([], "")
-    assert (await service.preview(owner, asked_for=True)).offer == "ask"
+    assert (await bootstrap.preview(owner)).offer == "nothing"
+    assert await bootstrap.packet_for(owner, "s_2") == ""
+    assert (await heartbeat_of(db, bootstrap).run()).skipped == {"mode is off": 1}
+    assert await words_of(db) == ""
+    assert (await bootstrap.preview(owner, asked_for=True)).offer == "ask"
 
 
 async def test_dropped_arc_is_out_of_the_packet_and_is_not_offered_again(db, bootstrap, clock, owner):

@@ -1,4 +1,4 @@
-"""The idle heartbeat and the wording by a model: nobody waits for them, and they never undo what the user did."""
+"""The idle heartbeat: nobody waits for it, and it never undoes what the user did."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from bootstrap_cases import IDLE, heartbeat_of, new, note, past, sqlite, words_o
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
-from memory.continuity.packet import GUARDRAILS
 from memory.continuity.staleness import Workload
 from memory.errors import StorageUnavailable
 from memory.ports import Statement
@@ -38,85 +37,19 @@ def owner():
     return make_owner()
 
 
-# --- wording by a model
+class Held(Bootstrap):
+    """A bootstrap whose generation does not end by itself."""
 
+    def __init__(self, db, clock):
+        super().__init__(db, clock, WordCounter())
+        self.began, self.ended = asyncio.Event(), asyncio.Event()
 
-def service_with(db, clock, reword):
-    return Bootstrap(db, clock, WordCounter(), reword=reword)
-
-
-async def test_model_words_are_used_where_they_pass_the_check(db, clock, owner):
-    """A good proposal is in packet and preview; selection and guardrails are as without a model."""
-
-    async def reword(request):
-        return {arc.arc_id: "The report to Anna is in progress." for arc in request.arcs}
-
-    await db.write(past())
-    service = service_with(db, clock, reword)
-
-    stages = await service.refresh(owner)
-
-    assert stages.wording == "model"
-    assert "The report to Anna is in progress." in stages.internal_packet
-    assert stages.internal_packet.endswith("\n".join(GUARDRAILS))
-    assert "The report to Anna is in progress." in (await service.preview(owner)).text
-
-
-async def test_failing_model_leaves_the_deterministic_words(db, clock, owner):
-    """Whatever the model throws, the bootstrap is made, and the heartbeat does not try again and again."""
-    calls = []
-
-    async def reword(request):
-        calls.append(request)
-        raise RuntimeError
-
-    await db.write(past())
-    service = service_with(db, clock, reword)
-
-    assert (await service.refresh_if_stale(owner)).go
-    assert not (await service.refresh_if_stale(owner)).go
-    assert "In progress: Send the report to Anna" in (await service.preview(owner)).text
-    assert len(calls) == 1
-
-
-async def test_user_never_waits_for_a_model(db, clock, owner):
-    """A preview that has to be made anew is made without the model; the heartbeat words it later."""
-    calls = []
-
-    async def reword(request):
-        calls.append(request)
-        return {}
-
-    await db.write(past())
-    service = service_with(db, clock, reword)
-
-    assert (await service.preview(owner)).available
-    assert calls == []
-    assert (await service.refresh_if_stale(owner)).reason == "not worded by the model yet"
-    assert len(calls) == 1
-
-
-async def test_arc_dropped_while_a_model_is_wording_stays_dropped(db, clock, owner):
-    """A generation that is overtaken by the user's choice does not bring back what the user dropped."""
-    asked, answer = asyncio.Event(), asyncio.Event()
-
-    async def reword(request):
-        asked.set()
-        await answer.wait()
-        return {}
-
-    await db.write(past(), new(), note())
-    service = service_with(db, clock, reword)
-    arcs = (await service.preview(owner)).arcs
-    gone = next(arc.arc_id for arc in arcs if "Anna" in arc.summary)
-    wording = asyncio.create_task(service.refresh(owner))
-    await asked.wait()
-
-    await service.choose(owner, "s_2", "use", dropped=[gone])
-    answer.set()
-    await wording
-
-    assert "Anna" not in await words_of(db)
+    async def refresh_if_stale(self, owner):  # noqa: ARG002 - nobody is read
+        self.began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.ended.set()
 
 
 class Slow:
@@ -172,52 +105,33 @@ async def test_heartbeat_stops_between_users_when_a_message_comes(db, bootstrap)
     assert (second.generated, second.stopped) == (1, "")
 
 
-async def test_message_interrupts_a_model_call(db, clock, owner):
-    """A message that comes while a model is wording cancels the call at once; the user is done next time."""
-    asked = asyncio.Event()
-    cancelled = []
-
-    async def reword(request):
-        asked.set()
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            cancelled.append(request)
-            raise
-
+async def test_message_interrupts_a_generation(db, clock, owner):
+    """A message that comes while the heartbeat generates ends that at once; the user is done next time."""
     await db.write(past())
-    heartbeat = heartbeat_of(db, service_with(db, clock, reword))
+    held = Held(db, clock)
+    heartbeat = heartbeat_of(db, held)
     run = asyncio.create_task(heartbeat.run())
-    await asked.wait()
+    await held.began.wait()
 
     heartbeat.message_arrived()
     report = await run
 
-    assert (report.generated, report.stopped, len(cancelled)) == (0, "a message came", 1)
+    assert (report.generated, report.stopped, held.ended.is_set()) == (0, "a message came", True)
     assert await db.read_one("continuity_cache", owner_key=owner.artifact_key) is None
 
 
 async def test_stopping_the_program_ends_the_heartbeat_and_its_generation(db, clock):
-    """When the heartbeat is cancelled from outside, the model call inside it goes too."""
-    asked = asyncio.Event()
-    ended = asyncio.Event()
-
-    async def reword(request):
-        asked.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
+    """When the heartbeat is cancelled from outside, the generation inside it goes too."""
     await db.write(past())
-    run = asyncio.create_task(heartbeat_of(db, service_with(db, clock, reword)).run())
-    await asked.wait()
+    held = Held(db, clock)
+    run = asyncio.create_task(heartbeat_of(db, held).run())
+    await held.began.wait()
 
     run.cancel()
 
     with pytest.raises(asyncio.CancelledError):
         await run
-    assert ended.is_set()
+    assert held.ended.is_set()
 
 
 async def test_heartbeat_looks_at_nobody_twice_for_nothing(db, bootstrap, clock):

@@ -21,7 +21,6 @@ from memory.continuity.types import (
     Immersion,
     Role,
 )
-from memory.continuity.wording import accepted_wording, apply_wording
 from memory.testing import START_MS, make_loop, make_memory, make_owner, make_session, make_topic
 from memory.types import LoopKind, MemoryKind
 
@@ -140,15 +139,3 @@ def test_one_line_is_one_safe_line(text, limit):
     assert len(line.splitlines()) <= 1
     assert not set(line) & set("<>`\x00")
     assert repair_mojibake(line) != line or one_line(line, limit) == line
-
-
-@given(OWNERS, inputs(), TEXTS)
-def test_model_wording_never_changes_what_was_selected(owner, given_inputs, proposal):
-    """Any proposal for every arc leaves ids, order and scores alone, and an accepted one is within its bounds."""
-    selection = generate(owner, given_inputs).selection
-    worded = apply_wording(selection, {arc.arc_id: proposal for arc in selection.arcs}, owner.persona)
-
-    assert [arc.arc_id for arc in worded.arcs] == [arc.arc_id for arc in selection.arcs]
-    for arc in selection.arcs:
-        text = accepted_wording(arc, proposal, owner.persona)
-        assert text is None or len(text) <= SUMMARY_MAX_CHARS

@@ -1,4 +1,4 @@
-"""The internal packet, the preview, and what a model may and may not reword (001)."""
+"""The internal packet, the preview, and the safe words they are made of (001)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
 from memory.continuity.text import generalize, one_line, repair_mojibake, sentences, words
 from memory.continuity.types import AlsoKnown, Selection
-from memory.continuity.wording import accepted_wording, apply_wording
 from memory.testing import WordCounter, make_arc, make_persona
 
 KINDS = ("project", "theme", "question", "constraint", "relationship")
@@ -181,59 +180,3 @@ def test_sentences_of_lists_and_scripts():
 def test_words_of_scripts_without_spaces_are_pairs():
     """Two Japanese sentences about one thing share words though nothing separates them."""
     assert words("東京旅行の計画") & words("東京旅行")
-
-
-# --- wording by a model
-
-
-def test_model_may_reword_within_the_facts():
-    """A proposal with the same facts is taken."""
-    assert accepted_wording(make_arc(), "The report for Anna is still in progress.", make_persona())
-
-
-@pytest.mark.parametrize(
-    "proposed",
-    [
-        "",
-        "The report for Anna is due on the 14th.",
-        "The report for Anna and Peter is in progress.",
-        "The report for Anna: see https://example.org",
-        "Something else altogether was discussed at length.",
-        "The report. For Anna. In progress.",
-        "The report for Anna is in progress; I missed you.",
-        "report " * 60,
-    ],
-    ids=["empty", "number", "name", "link", "other", "three-sentences", "dependency", "long"],
-)
-def test_model_may_not_add_or_overstep(proposed):
-    """A new number, name or link, another subject, dependency or too many words: the arc keeps its own."""
-    assert accepted_wording(make_arc(), proposed, make_persona()) is None
-
-
-def test_immersion_bounds_the_closeness_of_words():
-    """The word "together" is too close for a persona of minimal immersion."""
-    proposed = "The report for Anna, in progress together."
-
-    assert accepted_wording(make_arc(), proposed, make_persona(immersion="minimal")) is None
-    assert accepted_wording(make_arc(), proposed, make_persona(immersion="balanced"))
-
-
-def test_uncertain_arc_is_never_reworded():
-    """What was generalized must not become specific again."""
-    arc = make_arc(generalized=True)
-
-    assert accepted_wording(arc, "The report for Anna.", make_persona()) is None
-
-
-def test_rewording_changes_neither_selection_nor_order():
-    """Whatever a model returns, the same arcs stand in the same places with the same scores."""
-    selection = chosen(*(make_arc(kind, kind=kind) for kind in KINDS))
-    proposals = {one.arc.arc_id: f"{one.arc.title} goes on" for one in selection.core} | {"a_invented": "New arc"}
-
-    worded = apply_wording(selection, proposals, make_persona())
-
-    assert [one.score for one in (*worded.core, *worded.active)] == [
-        one.score for one in (*selection.core, *selection.active)
-    ]
-    assert [arc.arc_id for arc in worded.arcs] == [arc.arc_id for arc in selection.arcs]
-    assert worded.arcs[0].summary == f"{selection.arcs[0].title} goes on"
