@@ -15,7 +15,7 @@ from typing import cast
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
 from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, named_in, read_turns
-from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text
+from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text, value_alone
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
     RULES,
@@ -108,6 +108,9 @@ class _Work:
         reply_before = before.reply_stems if before else frozenset()
         for number, clause in enumerate(map(without_mere_clock, said.user)):
             self._settle(settled_by(clause, list(self.noted.values()), reply_before), clause)
+            mere = value_alone(clause, list(self.noted.values()), self.language)
+            if mere is not None and self._revalue(mere, clause, f"{clause.turn_id}.u{number}"):
+                continue
             wrong = corrected_by(clause, list(self.noted.values()), self.language)
             self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
         for number, clause in enumerate(said.assistant):
@@ -170,6 +173,28 @@ class _Work:
             numbers=clause.numbers,
             stems=clause.stems,
         )
+
+    def _revalue(self, old: str, clause: Clause, key: str) -> bool:
+        """Let a mere value correct a note of this session: both are quoted, the newer last. False if it is too long."""
+        note = self.matters.get(old) or self.lasting.get(old)
+        if note is None or len(note.text) + len(clause.text) > TEXT_MAX_CHARS - len(_JOINT):
+            return False
+        turn_ids = tuple(dict.fromkeys((*note.turn_ids, clause.turn_id)))
+        changed = {"text": f"{note.text}{_JOINT}{clause.text}", "turn_ids": turn_ids, "said_at_ms": clause.at_ms}
+        self._drop(old)
+        due_at_ms = None
+        if isinstance(note, Matter):
+            if clause.due is not None:
+                changed |= {"due_at_ms": clause.due.due_at_ms, "due_exact": clause.due.exact}
+            corrected = note.model_copy(update=changed | {"matter_id": key, "replaces": (*note.replaces, old)})
+            self.matters[key], due_at_ms = corrected, corrected.due_at_ms
+        else:
+            self.lasting[key] = note.model_copy(update=changed | {"note_id": key, "replaces": (*note.replaces, old)})
+        todo = isinstance(note, Matter) and note.kind in _ENDING
+        self._note(
+            key, str(changed["text"]), due_at_ms, lasts=isinstance(note, LastingNote), todo=todo, place=clause.place
+        )
+        return True
 
     def _promise(self, clause: Clause, key: str) -> None:
         """Note what the assistant said it would do later."""

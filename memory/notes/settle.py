@@ -21,6 +21,7 @@ _COMMON = 6
 """A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""
+_MERE_VALUE_WORDS, _MERE_VALUE_STEMS = 8, 1
 _VALUE = r"(?:\w+ )?(?P<value>[£$€]?\d[\w.,:%/]*|[^\W\d_]{3,})"
 
 
@@ -81,6 +82,30 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
     if "correct" not in clause.cues:
         return wrong
     return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each))]))
+
+
+def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
+    """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th"): the newest of its kind just said.
+
+    None when the clause says more than the value, corrects nothing, or nothing near has such a value.
+    """
+    says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
+    named = [stem for stem in clause.stems if stem.isalpha()]
+    if not says_so or clause.asks or clause.words > _MERE_VALUE_WORDS or len(named) > _MERE_VALUE_STEMS:
+        return None
+    near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
+    for each in reversed(near):
+        dated = clause.due is not None and each.due_at_ms is not None and clause.due.due_at_ms != each.due_at_ms
+        undated = clause.due is None and not clause.numbers & each.numbers
+        counted = undated and bool({_kind(one) for one in clause.numbers} & {_kind(one) for one in each.numbers})
+        if dated or counted:
+            return each.key
+    return None
+
+
+def _kind(number: str) -> tuple[str, int]:
+    """Return what makes two numbers values of one thing: their unit, and how long they are."""
+    return (re.sub(r"[\d.,:/\s]", "", number), len(re.sub(r"\D", "", number)))
 
 
 def denied_values(lower: str, language: Language) -> frozenset[str]:

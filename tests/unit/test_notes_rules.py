@@ -129,6 +129,30 @@ def test_a_correction_takes_the_place_of_what_was_said(language, old, new, wrong
     assert (wrong in alive.replace(new, ""), right in alive) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("language", "old", "value"),
+    [
+        ("en", "the worktop from Hollmann is 1140, delivery 4 march", "sorry, 1240"),
+        ("en", "the vet appointment for Rex is on friday the 13th", "no, the 14th"),
+        ("es", "el presupuesto de Moncayo es 36000", "perdón, 38500"),
+        ("pt", "o orçamento do Tião é 4000 reais", "desculpa, 4180"),
+    ],
+)
+def test_a_value_alone_corrects_what_was_just_said(language, old, value):
+    """The old sentence is never shown alone any more: the newer value stands behind it."""
+    alive = texts(read(("hm", "?"), old, value, language=language)).splitlines()
+
+    assert [line for line in alive if old in line] == [f"{old} … {value}"]
+
+
+@pytest.mark.parametrize("said", ["sorry, 3 pm", "sorry, what was it again, 9500?", "9500 is a nice number", "sorry"])
+def test_what_is_no_value_of_the_same_kind_corrects_nothing(said):
+    """Another kind of number, a question and a mere excuse leave what was said as it is."""
+    old = "the budget for the kitchen is 8000 all in"
+
+    assert old in texts(read(("hm", "?"), old, said)).splitlines()
+
+
 def test_a_bare_pronoun_brings_the_sentence_that_names_it():
     """A quote that begins with "he" is shown with what came before, or not at all."""
     notes = read("my landlord is Mr Okafor", "he comes on tuesday to look at the boiler")
