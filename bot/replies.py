@@ -89,6 +89,7 @@ MEDIA_NAMES = {
     "gift": "gifts",
     "message": "that kind of message",
     "unique_gift": "gifts",
+    "message": "that kind of message",
 }
 MEDIA_OTHER = "{what} messages"
 

@@ -163,3 +163,4 @@ async def test_whatever_has_no_words_gets_a_sentence(api, model, bot_here, kind)
 
     await api.until(lambda: bot_lines(api))
     assert bot_lines(api)[0].text.startswith("I can't read")
+    assert "message messages" not in bot_lines(api)[0].text

@@ -54,12 +54,12 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
     model.reply = lambda _: "It is four o'clock."
     await reply(api, "What time is it?")
     await reply(api, "/forget dog")
-    await tap(api, "Forget 1", "Shall I forget")
+    await tap(api, "Forget 1", "Should I forget")
     await tap(api, "Yes, forget it", "Forgotten")
-    report = await shows(api, "still stand in 1 answer of mine")
+    report = await shows(api, "are still in 1 answer of mine")
     assert "how is Zebrafish?" in report.text
 
-    await tap(api, "Forget those too", "Shall I forget")
+    await tap(api, "Forget those too", "Should I forget")
     await tap(api, "Yes, forget it", "Checked")
 
     assert [user for user, _ in stored_turns(bot)] == ["What time is it?"]

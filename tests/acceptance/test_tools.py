@@ -181,6 +181,6 @@ async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_here)
         ToolCall("remind", {"what": f"thing {len(messages)}", "when": "tomorrow"}, "call_x")
     ]
 
-    assert "went on using its tools" in await say(api, "go")
+    assert "kept using its tools" in await say(api, "go")
 
     assert rows(bot, "SELECT * FROM jobs") == []
