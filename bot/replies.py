@@ -89,7 +89,6 @@ MEDIA_NAMES = {
     "gift": "gifts",
     "message": "that kind of message",
     "unique_gift": "gifts",
-    "message": "that kind of message",
 }
 MEDIA_OTHER = "{what} messages"
 
