@@ -14,7 +14,7 @@ from memory.types import Contract
 PREVIEW_MAX = 8
 LOOPS_MAX = 6
 DAY_MS = 86_400_000
-ASKED_AFTER_MS = 7 * DAY_MS
+ASKED_AFTER_MS = 3 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
 _NEWEST = 0.5
 _ELSEWHERE, _ELSEWHERE_MAX = 0.35, 2
@@ -22,7 +22,7 @@ _SOON, _SOON_MS = 0.6, 7 * DAY_MS
 """For what happens within days, and for what happened since the last word: people are asked how it went."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_SHOWN_FROM = 1.8
+_SHOWN_FROM = 2.0
 _LOOP_FROM = 1.2
 _FEW, _FEW_FROM = 2, 0.9
 """So few lines are shown although they are worth less: where little was said, little is what matters."""
@@ -47,6 +47,8 @@ class View(Contract):
     """What is alive in a conversation, best first."""
 
     standings: tuple[Standing, ...] = ()
+    now_ms: int = 0
+    """When that was."""
     session_ids: frozenset[str] = frozenset()
     """The sessions that were read for it: they speak through their notes."""
 
@@ -101,7 +103,7 @@ def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages, *
         for number, note, stems in alive
     ]
     ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
-    return View(standings=tuple(ranked), session_ids=frozenset(notes.session_id for notes in sessions))
+    return View(standings=tuple(ranked), now_ms=now_ms, session_ids=frozenset(notes.session_id for notes in sessions))
 
 
 def key_of(note: Note) -> str:
@@ -137,16 +139,17 @@ def preview(view: View) -> list[Standing]:
 
 def loops(view: View) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first."""
-    open_ones = [s for s in view.standings if _is_open(s)]
+    open_ones = [s for s in view.standings if _is_open(s, view.now_ms)]
     return _diverse(open_ones, LOOPS_MAX, _LOOP_FROM)
 
 
-def _is_open(standing: Standing) -> bool:
-    """Return whether somebody has to act: a task, promise or question, or a day that matters."""
+def _is_open(standing: Standing, now_ms: int) -> bool:
+    """Return whether somebody has to act: a task, promise or question, or a day ahead that matters."""
     note = standing.note
     if not isinstance(note, Matter):
         return False
-    return note.kind in _OPEN_KINDS or (note.kind == "event" and standing.value >= _WEIGHTY_EVENT)
+    ahead = note.due_at_ms is not None and note.due_at_ms > now_ms
+    return note.kind in _OPEN_KINDS or (note.kind == "event" and ahead and standing.value >= _WEIGHTY_EVENT)
 
 
 def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:

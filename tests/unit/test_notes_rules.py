@@ -247,3 +247,14 @@ def test_words_put_into_somebodys_mouth_are_no_promise_of_the_assistant(draft):
     notes = read(("write to Lena that she gets the files", draft))
 
     assert not [each for each in notes.matters if each.owner == "assistant"]
+
+
+def test_an_event_is_asked_after_for_three_days():
+    """The day after, the surgery is alive but no open matter any more; four days after it is neither."""
+    notes = read("mums surgery is on thursday at 8 and im terrified")
+    thursday_ms = notes.matters[0].due_at_ms
+
+    day_after = view.merge([notes], thursday_ms + DAY_MS, LANGUAGES)
+    later = view.merge([notes], thursday_ms + 4 * DAY_MS, LANGUAGES)
+
+    assert (len(day_after.matters), view.loops(day_after), later.matters) == (1, [], ())
