@@ -42,6 +42,8 @@ MOSTLY_COVERED = 0.6
 """The same for a brief reply that just states it."""
 _COMMA = re.compile(r"[,;:]")
 ALIVE = ("open", "snoozed")
+SAME_WORDS = 0.6
+"""So much of the shorter text's words make two texts of one turn the same matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,14 @@ def _is_same(loop: OpenLoop, draft: Draft, language: Language) -> bool:
         return True
     left, right = stems(loop, language), draft.sentence.stems
     return (left == right and bool(left)) or (min(len(left), len(right)) > 1 and _overlap(left, right) > SAME)
+
+
+def is_same_matter(loop: OpenLoop, noted: OpenLoop) -> bool:
+    """Return True for a live loop of the turn that a noted matter rests on, when one says most of the other's words."""
+    if loop.status not in ALIVE or loop.turn_id != noted.turn_id:
+        return False
+    left, right = (frozenset(words_of(lowered(each.text))) for each in (loop, noted))
+    return _overlap(left, right) >= SAME_WORDS
 
 
 def bounded(loops: Sequence[OpenLoop]) -> tuple[OpenLoop, ...]:

@@ -344,10 +344,14 @@ def open_loop(
 
 
 def adopt_loop(state: SessionState, loop: OpenLoop) -> SessionState:
-    """Return the state with a loop that was noted elsewhere, so that it can be ended; unchanged when it knows it."""
+    """Return the state with a loop that was noted elsewhere, so that it can be ended; unchanged when it knows it.
+
+    It takes the place of a live loop that says the same of the same turn: what is ended is ended once and for all.
+    """
     if any(each.loop_id == loop.loop_id for each in state.open_loops):
         return state
-    return _edited(state, loop_rules.bounded((*state.open_loops, loop)))
+    others = tuple(each for each in state.open_loops if not loop_rules.is_same_matter(each, loop))
+    return _edited(state, loop_rules.bounded((*others, loop)))
 
 
 def begin_job(state: SessionState, job_id: str) -> SessionState:

@@ -6,7 +6,8 @@ import pytest
 
 from memory.language.languages import Languages
 from memory.state.listed import LISTED_TURNS, show
-from memory.state.state_manager import apply_turn, new_state
+from memory.state.state_manager import adopt_loop, apply_turn, close_loop, live_loops, new_state
+from memory.testing import make_loop, make_state
 from memory.types import ConversationTurn, ListedItem
 
 LANGUAGES = Languages.load()
@@ -149,3 +150,18 @@ def test_the_list_is_kept_with_the_session():
     again = type(state).model_validate_json(state.model_dump_json())
 
     assert ended(said(again, "the second one is done")) == [2]
+
+
+def test_a_matter_that_is_adopted_takes_the_place_of_its_loop():
+    """What was listed from the notes and is ended then is not open any more under its other name."""
+    read = make_loop("Petersen wants the measurements, you still have to send them", turn_id="t_1")
+    state = make_state(open_loops=[read])
+    noted = make_loop(
+        "Petersen wants the measurements by Friday, I still have to send them", loop_id="t_1.m1", turn_id="t_1"
+    )
+    other = make_loop("call the landlord", loop_id="t_1.m2", turn_id="t_1")
+
+    adopted = adopt_loop(adopt_loop(state, noted), other)
+    after = close_loop(adopted, "t_1.m1", "done", 1)
+
+    assert [loop.text for loop in live_loops(after)] == ["call the landlord"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -212,6 +213,10 @@ class Matter:
     """False when a day was said but no time."""
 
 
+_BEFORE_MARK = re.compile(r"\s+([,;:.!?])")
+"""A blank that a day taken out has left before a comma."""
+
+
 def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Matter:
     """Return what a loop is about, without "I need to" in front of it and without the time, which stands apart."""
     text = loop.text
@@ -220,7 +225,7 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Ma
         said = None
     for start, end in sorted(said.spans if said else (), reverse=True):
         text = text[:start] + text[end:]
-    text = " ".join(text.split())
+    text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
     text = without_lead(text, words)
     bare = words.mirror(_trim(text)) or _trim(loop.text)
     if said and (said.exact or loop.due_at_ms is None):

@@ -379,11 +379,19 @@ def _glance(state: SessionState, turns: Sequence[ConversationTurn], languages: L
 
 
 def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
-    """Return what is open in other sessions: what the packet chose, else what the sessions themselves hold."""
+    """Return what is open in other sessions: what the packet chose, else what the sessions themselves hold.
+
+    A matter of a turn that this session's own loops rest on is theirs: they know whether it is done.
+    """
     if ask.state.isolated:
         return ()
     own = {loop.loop_id for loop in ask.state.open_loops}
-    chosen = [loop for loop in ask.packet.open_loops if loop.status == "open" and loop.loop_id not in own]
+    turns = {loop.turn_id for loop in ask.state.open_loops}
+    chosen = [
+        loop
+        for loop in ask.packet.open_loops
+        if loop.status == "open" and loop.loop_id not in own and loop.turn_id not in turns
+    ]
     held = [loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"]
     return tuple({loop.loop_id: loop for loop in chosen or held if loop.loop_id not in own}.values())
 
