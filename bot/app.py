@@ -198,7 +198,7 @@ class App:
         """Do what need not hold up the start."""
         joined, db = self.joined, self.services.db
         self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages")
-        await self.services.jobs.start()
+        self.services.jobs.start()
         if code := joined.gate.code:
             self._process.announce(
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"

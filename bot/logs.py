@@ -19,7 +19,7 @@ from stamina.instrumentation import RetryDetails
 _TOKEN = re.compile(r"\d{3,20}(?::|%3A)[A-Za-z0-9_-]{30,64}", re.IGNORECASE)
 _SECRET_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)S?$", re.IGNORECASE)
 _SECRET_MIN_CHARS = 8
-_NOISY = ("httpx", "httpx2", "httpcore", "httpcore2", "apscheduler", "openai", "aiohttp.access", "uvicorn.access")
+_NOISY = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "uvicorn.access")
 _OWN = ("bot", "memory", "__main__")
 _PLAIN = (
     OSError,

@@ -1,6 +1,6 @@
-"""What the assistant does later: reminders, kept as rows, woken by a scheduler in memory, delivered exactly once.
+"""What the assistant does later: reminders, kept as rows, woken by a timer in memory, delivered exactly once.
 
-The table `jobs` is the truth; the scheduler only knows when to look at it next: nothing is rebuilt, nothing pickled.
+The table `jobs` is the truth; the timer only knows when to look at it next: nothing is rebuilt, nothing pickled.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -38,6 +37,8 @@ __all__ = ["Jobs", "tomorrow_ms", "when_text"]
 
 LOOK_EVERY_S: Final = 60
 """The table is looked at so often anyway: a clock that was set, a machine that slept, a disk that was full."""
+LOOK_AGAIN_S: Final = 0.1
+"""How soon at the earliest: what stays due because it cannot be delivered must not be looked at without a pause."""
 SETTLE_AFTER_MS: Final = 24 * 3600 * 1000
 """A delivered reminder that nobody touched for so long counts as done."""
 AT_ONCE: Final = 200
@@ -54,57 +55,51 @@ class Jobs:
         self._committer = committer
         self._recorder = recorder
         self._here = {"prefix": f"tg:{bot_id}:%"}
-        self._scheduler: Any = None
+        self._watching: asyncio.Task[None] | None = None
+        self._wanted = asyncio.Event()
         self._busy = asyncio.Lock()
-        self._runs: set[asyncio.Task[Any]] = set()
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
-        scheduler = await asyncio.to_thread(_make_scheduler)
-        scheduler.add_job(self.run, "interval", seconds=LOOK_EVERY_S, id="every", next_run_time=datetime.now(UTC))
-        scheduler.start()
-        self._scheduler = scheduler
+        self._watching = asyncio.create_task(self._watch(), name="jobs")
 
     async def stop(self) -> None:
         """Stop looking; what is being written down just now is stored as a whole or not at all."""
-        scheduler, self._scheduler = self._scheduler, None
-        if scheduler is None:
-            return
-        scheduler.shutdown(wait=False)
-        runs = list(self._runs)
-        for run in runs:
-            run.cancel()
-        await asyncio.gather(*runs, return_exceptions=True)
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
 
     def look(self) -> None:
         """Look at the table soon: a job was made, moved or taken back. Before the start it does nothing."""
-        if self._scheduler is not None:
-            self._scheduler.add_job(self.run, id="now", replace_existing=True)
+        self._wanted.set()
 
-    async def run(self) -> None:
-        """Deliver what is due, then set the alarm for what is due next; a disk that refuses is tried again later."""
-        task = asyncio.current_task()
-        if task is not None:
-            self._runs.add(task)
-            task.add_done_callback(self._runs.discard)
+    async def _watch(self) -> None:
+        """Look now, then whenever something is due or was asked for; nothing but the stop ends it."""
+        while True:
+            self._wanted.clear()
+            wait_s: float = LOOK_EVERY_S
+            try:
+                wait_s = await self.run()
+            except Exception:
+                log.exception("reminders could not be looked at")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), wait_s)
+
+    async def run(self) -> float:
+        """Deliver what is due; return in how many seconds to look again. A disk that refuses is tried again later."""
         async with self._busy:
             try:
                 await self._deliver_due()
                 await self._settle_old()
-                await self._arm()
-            except asyncio.CancelledError:  # the stop; the scheduler would log it as an error
-                return
+                row = await self._db.read_one("job_next_due", **self._here)
             except StorageError as exc:
                 log.error("jobs wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
-
-    async def _arm(self) -> None:
-        row = await self._db.read_one("job_next_due", **self._here)
+                return LOOK_EVERY_S
         if row is None or row["due_at_ms"] is None:
-            return
-        wait_s = min(max(0, row["due_at_ms"] - self._clock.now_ms()) / 1000, LOOK_EVERY_S)
-        if wait_s < LOOK_EVERY_S and self._scheduler is not None:
-            run_at = datetime.now(UTC) + timedelta(seconds=wait_s)
-            self._scheduler.add_job(self.run, "date", run_date=run_at, id="due", replace_existing=True)
+            return LOOK_EVERY_S
+        wait_s: float = (row["due_at_ms"] - self._clock.now_ms()) / 1000
+        return min(max(LOOK_AGAIN_S, wait_s), LOOK_EVERY_S)
 
     async def _deliver_due(self) -> None:
         now_ms = self._clock.now_ms()
@@ -169,11 +164,3 @@ class Jobs:
                 await self._recorder.edit(session_id, change, *statements)
                 return
         await self._db.write(*statements)
-
-
-def _make_scheduler() -> Any:
-    """Import late: it takes 0.1 s that a start need not wait for. Only in memory: nothing is pickled."""
-    from apscheduler.schedulers.asyncio import AsyncIOScheduler  # noqa: PLC0415
-
-    defaults = {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
-    return AsyncIOScheduler(timezone=UTC, job_defaults=defaults)

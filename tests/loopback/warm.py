@@ -2,7 +2,6 @@
 
 import gc
 
-import apscheduler.schedulers.asyncio
 import openai
 import pydantic_ai.models.openai
 
@@ -17,7 +16,7 @@ import memory.testing
 from memory.context.tokens import load_encoding
 from memory.language.languages import Languages
 
-__all__ = ["apscheduler", "bot", "memory", "openai", "pydantic_ai"]
+__all__ = ["bot", "memory", "openai", "pydantic_ai"]
 
 load_encoding()
 Languages.load()
