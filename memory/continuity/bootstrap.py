@@ -206,10 +206,6 @@ class Bootstrap:
         async with self._storing:
             await self._db.write(*also, *rows.forget_conversation(conversation_id))
 
-    async def forget_person(self, user_id: int) -> None:
-        """Remove what a person chose for every persona; their conversations are forgotten one by one."""
-        await self._db.write(rows.forget_preferences(user_id))
-
     async def stages(self, owner: BootstrapOwner) -> Stages:
         """Return every stage of a generation without storing anything."""
         return await self._generate(owner, await self._inputs(owner))

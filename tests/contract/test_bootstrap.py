@@ -7,6 +7,7 @@ from bootstrap_cases import IDLE, heartbeat_of, new, note, past, session, sqlite
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.packet import GUARDRAILS
+from memory.continuity.rows import forget_preferences
 from memory.continuity.types import Preference
 from memory.errors import Conflict, ContinuityError, UnknownSession
 from memory.ports import Statement
@@ -342,7 +343,7 @@ async def test_forgotten_conversation_and_person_leave_nothing(db, bootstrap, ow
     await bootstrap.prefer(other, Preference(mode="off"))
 
     await bootstrap.forget_conversation(CONVERSATION_ID)
-    await bootstrap.forget_person(USER_ID)
+    await db.write(forget_preferences(USER_ID))
 
     assert await db.read_one("continuity_choice", session_id="s_2") is None
     assert (await bootstrap.preference(owner)).mode == "ask"
