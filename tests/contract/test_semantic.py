@@ -283,8 +283,9 @@ async def test_follows_the_news_until_it_is_cancelled(db, say, semantic, embedde
     asked = embedder.encode
 
     def noticed(texts):
+        vectors = asked(texts)
         loop.call_soon_threadsafe(made.set)
-        return asked(texts)
+        return vectors
 
     loop, embedder.encode = asyncio.get_running_loop(), noticed
     task = asyncio.create_task(semantic.run())

@@ -74,14 +74,21 @@ class Pages:
         workspace = self._bot.workspace()
         listed = await list_sessions(workspace, conversation=None, limit=LISTED)
         status = await read_status(workspace)
-        return {"sessions": [self._line(one) for one in listed], "status": status, "health": self._bot.health()}
+        titles = {key: title for place in {one.row.conversation_id for one in listed} for key, title in
+                  (await self._titles(place)).items()}  # fmt: skip
+        return {"sessions": [self._line(one, titles) for one in listed], "status": status, "health": self._bot.health()}
 
-    def _line(self, one: Listed) -> dict[str, Any]:
+    async def _titles(self, conversation_id: str) -> dict[str, str]:
+        """Return the titles that the notes of a conversation's sessions give, by session."""
+        notes = await self._bot.services.notes.sessions(conversation_id, catch_up=False)
+        return {each.session_id: each.title for each in notes if each.title}
+
+    def _line(self, one: Listed, titles: Mapping[str, str]) -> dict[str, Any]:
         row = one.row
         return {
             "id": row.session_id,
             "short": one.short,
-            "title": row.title,
+            "title": titles.get(row.session_id, row.title),
             "chat": _place(row.conversation_id),
             "turns": row.turn_count,
             "status": row.status,
@@ -95,11 +102,14 @@ class Pages:
         session_id = await workspace.find(session)
         shown = await show_session(workspace, session_id, turns=TURNS, packet=False, message="")
         snapshots = await self._bot.services.store.context_snapshots(session_id, limit=TURNS)
+        found = await self._bot.services.notes.sessions(shown.state.conversation_id, catch_up=False)
+        notes = next((each for each in found if each.session_id == session_id), None)
         given = {row["turn_id"]: row for row in snapshots}
         return {
             "id": session_id,
             "shown": shown,
-            "title": shown.row.title if shown.row else "",
+            "title": notes.title if notes and notes.title else shown.row.title if shown.row else "",
+            "notes": notes,
             "chat": _place(shown.state.conversation_id),
             "answers": [self._answer(turn, given.get(turn.turn_id)) for turn in shown.turns],
             "cap": self._bot.settings.continuity_context_tokens,
