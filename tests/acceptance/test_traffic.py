@@ -66,10 +66,10 @@ def assert_remembered(model) -> None:
 
 
 async def test_random_kills_lose_repeat_and_forget_nothing(api, model, bot_process):
-    """Five chats, four messages each, the process killed at random all the while."""
+    """Five chats, twelve messages each, the process killed at random all the while."""
     bot = await bot_process()
 
-    kills = await storm(api, model, bot, seed=1, chats=5, messages=4)
+    kills = await storm(api, model, bot, seed=1, chats=5, messages=12)
 
     assert kills > 0
 
