@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from bot import replies
 from bot.delivery.outbox import Button, Message, Target
@@ -15,12 +15,16 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.errors import UnknownSession
+from memory.notes.current import CurrentNotes
 from memory.notes.lines import loop_of
+from memory.notes.readings import Readings
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import View, loops
+from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
+from memory.sessions.recorder import Recorder
 from memory.state.state_manager import adopt_loop, close_loop, live_loops, snooze_loop
-from memory.storage.store import SessionRow
+from memory.storage.store import SessionRow, Store
 from memory.types import ListedItem, OpenLoop, SessionState
 
 SESSIONS_READ = 12
@@ -135,6 +139,70 @@ def readable(rows: Sequence[SessionRow]) -> list[SessionState]:
     return [state for row in rows if (state := state_of_row(row)[0]) is not None]
 
 
+# --- what is open, and ending it: for the chat, the console and the commands ------------------------------------------
+
+
+class Remembering(Protocol):
+    """What is used of the services of a running bot, or of a memory that was opened without one."""
+
+    @property
+    def store(self) -> Store:
+        """Rows of sessions and turns."""
+        ...
+
+    @property
+    def recorder(self) -> Recorder:
+        """Sessions and their changes."""
+        ...
+
+    @property
+    def notes(self) -> CurrentNotes:
+        """What is known of a conversation now."""
+        ...
+
+    @property
+    def readings(self) -> Readings:
+        """Where notes are stored."""
+        ...
+
+
+async def read_open(memory: Remembering, conversation_id: str) -> list[Listed]:
+    """Return what is open in a conversation. Raises `StorageUnavailable`."""
+    states = readable(await memory.store.sessions(conversation_id, limit=SESSIONS_READ))
+    current_id = await memory.store.current_session_id(conversation_id)
+    if current_id is not None and all(state.session_id != current_id for state in states):
+        states = [await memory.recorder.session(current_id), *states]  # opened, nothing said yet
+    current = next((state for state in states if state.session_id == current_id), None)
+    only = current_id if current is not None and current.isolated else None
+    view = await memory.notes.view(conversation_id, only=only)
+    return open_matters(view, states, current_id)
+
+
+async def change_open(
+    memory: Remembering, listed: Listed, change: LoopChange, update: Mapping[str, Any], *also: Statement
+) -> None:
+    """Store a change of an open matter with `also`: `change` of a loop of a session's state, `update` of its notes.
+
+    Raises KeyError and `UnknownSession` when it is not there any more, `Conflict` of `also`, `StorageUnavailable`.
+    """
+    session_id, loop_id = listed.session_id, listed.loop.loop_id
+    if listed.noted:
+        await memory.readings.notes.change(session_id, changed_notes(loop_id, update), *also)
+    else:
+        await memory.recorder.edit(session_id, lambda state: change(state, loop_id), *also)
+
+
+async def end_open(memory: Remembering, listed: Listed, status: Ending, now_ms: int, *also: Statement) -> None:
+    """Store the end of an open matter with `also`. Raises as `change_open`."""
+    await change_open(memory, listed, *endings(status, now_ms), *also)
+
+
+def endings(status: Ending, now_ms: int) -> tuple[LoopChange, Mapping[str, Any]]:
+    """Return what ends a loop of a state, and what ends a matter of the notes."""
+    ended = {"status": "dropped" if status == "dropped" else "settled"}
+    return (lambda state, loop_id: close_loop(state, loop_id, status, now_ms)), ended
+
+
 # --- feature --------------------------------------------------------------------------------------------------------
 
 
@@ -152,7 +220,7 @@ class Loops:
 
     async def overview(self, envelope: Envelope) -> None:
         """List what is open."""
-        listed = await self._open(envelope, await self._states(envelope))
+        listed = await read_open(self._services, envelope.conversation_id)
         message = await self._list(envelope, listed)
         items = [ListedItem(kind="loop", ref=each.loop.loop_id, text=each.loop.text) for each in listed[:LISTED]]
         noted = [each.loop for each in listed[:LISTED] if each.noted]
@@ -165,9 +233,7 @@ class Loops:
         return await self._end(tap, "dropped")
 
     async def _end(self, tap: Tap, status: Ending) -> bool:
-        now_ms = self._services.clock.now_ms()
-        ended = {"status": "dropped" if status == "dropped" else "settled"}
-        return await self._change(tap, lambda state, loop_id: close_loop(state, loop_id, status, now_ms), ended, {})
+        return await self._change(tap, *endings(status, self._services.clock.now_ms()), {})
 
     async def _snooze(self, tap: Tap) -> bool:
         """Put a matter off until tomorrow morning."""
@@ -185,40 +251,22 @@ class Loops:
 
         `change` is for a loop of a session's state, `update` for a matter of its notes; what ended has nothing `shown`.
         """
-        services, session_id, loop_id = self._services, tap.payload["session_id"], tap.payload["loop_id"]
+        services = self._services
         try:
-            listed = await self._open(tap.envelope, await self._states(tap.envelope))
-            old = {each.loop.loop_id: each for each in listed}[loop_id]
+            listed = await read_open(services, tap.envelope.conversation_id)
+            old = {each.loop.loop_id: each for each in listed}[tap.payload["loop_id"]]
             new = [replace(old, loop=old.loop.model_copy(update=dict(shown)))] if shown else []
             after = [one for each in listed for one in (new if each is old else [each])]
             message = await self._list(tap.envelope, after)
             message = replace(message, edits_message_id=tap.envelope.message_id)
             ends = (tap.use, services.inbox.done(tap.envelope))
-            store = (
-                partial(services.readings.notes.change, session_id, changed_notes(loop_id, update), *ends)
-                if old.noted
-                else partial(services.recorder.edit, session_id, lambda state: change(state, loop_id), *ends)
-            )
+            store = partial(change_open, services, old, change, update, *ends)
             await services.committer.say(Target.of(tap.envelope), [message], store)
         except (KeyError, UnknownSession):
             gone = Message(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return False
         return bool(message.buttons)
-
-    async def _states(self, envelope: Envelope) -> list[SessionState]:
-        return readable(await self._services.store.sessions(envelope.conversation_id, limit=SESSIONS_READ))
-
-    async def _open(self, envelope: Envelope, states: Sequence[SessionState]) -> list[Listed]:
-        """Return what is open in the conversation."""
-        services = self._services
-        current_id = await services.store.current_session_id(envelope.conversation_id)
-        if current_id is not None and all(state.session_id != current_id for state in states):
-            states = [await services.recorder.session(current_id), *states]  # opened, nothing said yet
-        current = next((state for state in states if state.session_id == current_id), None)
-        only = current_id if current is not None and current.isolated else None
-        view = await services.notes.view(envelope.conversation_id, only=only)
-        return open_matters(view, states, current_id)
 
     async def _list(self, envelope: Envelope, listed: Sequence[Listed]) -> Message:
         zone = (await self._services.people.time_zone(envelope.user_id)).name

@@ -15,7 +15,8 @@ from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
-from memory.notes.view import Note, View
+from memory.notes.types import LastingNote, Matter
+from memory.notes.view import Standing, View, key_of
 from memory.search.query import Query
 from memory.types import Memory
 
@@ -40,7 +41,12 @@ def day_text(at_ms: int, zone: str) -> str:
 class Known:
     """Something that is remembered: how it reads, when it was said, and what forgets it."""
 
+    ref: str
+    """Its memory_id, note_id or matter_id."""
+    session_id: str
     words: str
+    text: str
+    """The same as it is stored."""
     at_ms: int
     payload: dict[str, list[str]]
     turn_ids: tuple[str, ...]
@@ -49,14 +55,17 @@ class Known:
 def known_memory(memory: Memory) -> Known:
     """Return a long-term memory for the list."""
     words = f"{replies.MEMORY_KINDS[memory.kind]}: {replies.shorten(memory.text, TEXT_CHARS)}"
-    return Known(words, memory.at_ms, {"memory_ids": [memory.memory_id]}, (memory.turn_id,))
+    payload = {"memory_ids": [memory.memory_id]}
+    return Known(memory.memory_id, memory.session_id, words, memory.text, memory.at_ms, payload, (memory.turn_id,))
 
 
-def known_note(note: Note) -> Known:
+def known_note(standing: Standing) -> Known:
     """Return a note for the list, quoted as it was said; the turns it rests on are what is forgotten with it."""
+    note = standing.note
     text = replies.shorten(note.text, TEXT_CHARS)
     words = replies.QUOTED.format(text=text) if note.quoted else text
-    return Known(words, note.said_at_ms, {"turn_ids": list(note.turn_ids)}, note.turn_ids)
+    payload = {"turn_ids": list(note.turn_ids)}
+    return Known(key_of(note), standing.session_id, words, note.text, note.said_at_ms, payload, note.turn_ids)
 
 
 def everything_known(memories: Sequence[Memory], view: View) -> list[Known]:
@@ -64,12 +73,14 @@ def everything_known(memories: Sequence[Memory], view: View) -> list[Known]:
 
     A memory whose words stand in a note of the same turn is told by the note.
     """
-    lasting, going = list(map(known_note, view.lasting)), list(map(known_note, view.matters))
-    told = [each for each in map(known_memory, memories) if not any(_tells(note, each) for note in (*lasting, *going))]
+    lasting = [known_note(each) for each in view.standings if isinstance(each.note, LastingNote)]
+    going = [known_note(each) for each in view.standings if isinstance(each.note, Matter)]
+    told = [each for each in map(known_memory, memories) if not any(tells(note, each) for note in (*lasting, *going))]
     return [*told, *lasting, *going]
 
 
-def _tells(note: Known, memory: Known) -> bool:
+def tells(note: Known, memory: Known) -> bool:
+    """Return whether a note says what the memory of the same turn says."""
     words = set(words_of(lowered(memory.words.partition(": ")[2])))
     same_turn = bool(set(note.turn_ids) & set(memory.turn_ids))
     return same_turn and len(words & set(words_of(lowered(note.words)))) >= SAME_WORDS * len(words)

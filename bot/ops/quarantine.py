@@ -1,10 +1,11 @@
-"""`quarantine list|retry`: updates that were given up on after three failures, or that could not be read at all."""
+"""`quarantine …`: updates that were given up on after three failures or that nobody can read, and unsent parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bot.delivery.outbox import Part, part_from
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Me, read_update
 from bot.ops.workspace import OpsError, Workspace
@@ -81,3 +82,47 @@ async def retry(workspace: Workspace, update_id: int) -> list[Quarantined]:
         )
     )
     return wanted
+
+
+async def drop(workspace: Workspace, update_id: int) -> None:
+    """Let an update go for good, and its text with it. Raises OpsError when it is not there, `StorageError`."""
+    found = next((each for each in await list_quarantined(workspace) if each.update_id == update_id), None)
+    if found is None:
+        raise OpsError(f"update {update_id} is not in quarantine")
+    key = {"bot_id": found.bot_id, "update_id": update_id, "at_ms": workspace.memory.clock.now_ms()}
+    await workspace.memory.db.write(Statement("ops_quarantine_drop", key, expect=1))
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A part of a message that Telegram refused for good."""
+
+    part: Part
+    error: str
+    created_at_ms: int
+
+
+async def list_failed_parts(workspace: Workspace) -> list[FailedPart]:
+    """Return what Telegram refused for good, the latest first, at most 100. Raises `StorageError`."""
+    rows = await workspace.memory.db.read("ops_failed_parts")
+    return [FailedPart(part_from(row), row["error"] or "", row["created_at_ms"]) for row in rows]
+
+
+async def retry_part(workspace: Workspace, part_id: str) -> Part:
+    """Put a part back into the outbox: the next start, or whoever delivers it, sends it. Raises as `drop_part`."""
+    found = await _failed_part(workspace, part_id)
+    await workspace.memory.db.write(Statement("ops_part_retry", {"part_id": part_id}, expect=1))
+    return replace(found, state="queued", attempts=0)
+
+
+async def drop_part(workspace: Workspace, part_id: str) -> None:
+    """Let a part go for good, and its text with it. Raises OpsError when it is not there, `StorageError`."""
+    await _failed_part(workspace, part_id)
+    await workspace.memory.db.write(Statement("ops_part_drop", {"part_id": part_id}, expect=1))
+
+
+async def _failed_part(workspace: Workspace, part_id: str) -> Part:
+    found = next((each for each in await list_failed_parts(workspace) if each.part.part_id == part_id), None)
+    if found is None:
+        raise OpsError(f"there is no unsent part '{part_id}'")
+    return found.part

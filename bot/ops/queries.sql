@@ -18,6 +18,32 @@ FROM inbox WHERE state = 'quarantined' ORDER BY position DESC;
 UPDATE inbox SET state = 'received', attempts = 0, error = NULL, done_at_ms = NULL, received_at_ms = :at_ms
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'quarantined';
 
+-- name: ops_quarantine_drop
+-- The operator looked at it and lets it go; its text goes with it.
+UPDATE inbox SET state = 'done', payload = '', done_at_ms = :at_ms
+WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'quarantined';
+
+-- name: ops_failed_parts
+-- Parts that Telegram refused for good.
+SELECT * FROM outbox WHERE state = 'failed' ORDER BY position DESC LIMIT 100;
+
+-- name: ops_part_retry
+-- The operator said try again: it is sent as if it had just been written down.
+UPDATE outbox SET state = 'queued', attempts = 0, error = NULL WHERE part_id = :part_id AND state = 'failed';
+
+-- name: ops_part_drop
+-- A part that Telegram refused for good, looked at and let go.
+DELETE FROM outbox WHERE part_id = :part_id AND state = 'failed';
+
+-- name: ops_memory_reword
+-- Corrected by hand; the id stays, so that it is not promoted again.
+UPDATE memories SET text = :text WHERE memory_id = :memory_id AND status = 'active';
+
+-- name: ops_jobs
+-- What is to come in a conversation or was not called done yet, whoever asked for it.
+SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
+WHERE conversation_id = :conversation_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
+
 -- name: ops_unreachable
 -- For status: how many chats cannot be written to.
 SELECT COUNT(*) AS n FROM unreachable_chats;

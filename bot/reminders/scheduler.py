@@ -159,8 +159,19 @@ class Jobs:
         self, session_id: str | None, change: Callable[[SessionState], SessionState], *statements: Statement
     ) -> None:
         """Commit statements together with a change of a session; without it when the session is gone."""
-        if session_id is not None:
-            with suppress(UnknownSession):
-                await self._recorder.edit(session_id, change, *statements)
-                return
-        await self._db.write(*statements)
+        await change_session(self._recorder, self._db, session_id, change, *statements)
+
+
+async def change_session(
+    recorder: Recorder,
+    db: Database,
+    session_id: str | None,
+    change: Callable[[SessionState], SessionState],
+    *statements: Statement,
+) -> None:
+    """Commit statements about a job with a change of its session; without it when the session is gone."""
+    if session_id is not None:
+        with suppress(UnknownSession):
+            await recorder.edit(session_id, change, *statements)
+            return
+    await db.write(*statements)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from memory.language.languages import Languages
 from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes, Settled
@@ -14,6 +15,8 @@ CHUNK_TURNS = 20
 BEFORE_TURNS = 3
 """So many turns that were read already come along, for what "it" and "yes" mean."""
 UNKNOWN_LANGUAGE = "en"
+
+N = TypeVar("N", Matter, LastingNote)
 
 
 def request_of(
@@ -79,16 +82,26 @@ def ended_between(new: SessionNotes, before: SessionNotes | None, now: SessionNo
 
 
 def carried(new: SessionNotes, old: SessionNotes) -> SessionNotes:
-    """Return notes that were read anew with what was ended by hand in the old ones: it does not open again.
+    """Return notes that were read anew with what was done by hand in the old ones: ended, or worded otherwise.
 
     A matter that was spoken of since keeps what the reading says.
     """
     before = {matter.matter_id: matter for matter in old.matters if matter.status != "open"}
+    worded: dict[str, Matter | LastingNote] = {each.matter_id: each for each in old.matters if each.by_hand}
+    worded |= {each.note_id: each for each in old.lasting if each.by_hand}
+
+    def as_worded(note: N, ref: str) -> N:
+        by_hand = worded.get(ref)
+        if by_hand is None or note.said_at_ms > by_hand.said_at_ms:
+            return note
+        return note.model_copy(update={"text": by_hand.text, "quoted": None, "by_hand": True})
 
     def kept(matter: Matter) -> Matter:
+        matter = as_worded(matter, matter.matter_id)
         ended = before.get(matter.matter_id)
         if ended is None or matter.status != "open" or matter.said_at_ms > ended.said_at_ms:
             return matter
         return matter.model_copy(update={"status": ended.status})
 
-    return new.model_copy(update={"matters": tuple(map(kept, new.matters))})
+    lasting = tuple(as_worded(note, note.note_id) for note in new.lasting)
+    return new.model_copy(update={"matters": tuple(map(kept, new.matters)), "lasting": lasting})

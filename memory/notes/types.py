@@ -50,6 +50,8 @@ class Matter(Contract):
     """How much it matters to the person: 1 = a return without it feels like amnesia."""
     replaces: tuple[str, ...] = ()
     """Ids of matters that it corrects ("the interview moved to Monday"); they are not shown any more."""
+    by_hand: bool = False
+    """True when an operator worded it: a session that is read anew keeps these words."""
 
 
 class LastingNote(Contract):
@@ -69,6 +71,8 @@ class LastingNote(Contract):
     weight: float = Field(default=0.5, ge=0, le=1)
     replaces: tuple[str, ...] = ()
     """Ids of notes that it corrects."""
+    by_hand: bool = False
+    """As in `Matter`."""
 
 
 class Settled(Contract):

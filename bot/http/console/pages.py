@@ -15,7 +15,7 @@ from bot.http.served import Served
 from bot.intake.local import is_local
 from bot.ops.checkpoints import Verdict, verify
 from bot.ops.format import moment
-from bot.ops.quarantine import list_quarantined
+from bot.ops.quarantine import list_failed_parts, list_quarantined
 from bot.ops.sessions import Listed, chat_of, list_sessions, show_session
 from bot.ops.status import Boot, read_boot, read_status, report_in_words
 from bot.replies import ago
@@ -167,8 +167,8 @@ class Pages:
 
     async def set_aside(self) -> dict[str, Any]:
         """Return what was given up on: updates and parts of messages."""
-        parts = await self._bot.services.db.read("console_failed_parts")
-        return {"updates": await list_quarantined(self._bot.workspace()), "parts": parts}
+        workspace = self._bot.workspace()
+        return {"updates": await list_quarantined(workspace), "parts": await list_failed_parts(workspace)}
 
     async def history(self) -> dict[str, dict[str, str]]:
         """Return charts of the last days."""

@@ -19,7 +19,6 @@ from bot.http.console.pages import Pages
 from bot.http.problems import Problem
 from bot.http.served import Served
 from bot.ops import checkpoints, quarantine
-from memory.ports import Statement
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "htmx.min.js": "text/javascript"}
@@ -133,14 +132,11 @@ class Console:
         return "set-aside"
 
     async def _drop(self, form: dict[str, str]) -> str:
-        values = {"bot_id": _number(form, "bot_id"), "update_id": _number(form, "update_id")}
-        await self._bot.services.db.write(
-            Statement("console_drop", {**values, "at_ms": self._bot.services.clock.now_ms()})
-        )
+        await quarantine.drop(self._bot.workspace(), _number(form, "update_id"))
         return "set-aside"
 
     async def _drop_part(self, form: dict[str, str]) -> str:
-        await self._bot.services.db.write(Statement("console_drop_part", {"part_id": form.get("part_id", "")}))
+        await quarantine.drop_part(self._bot.workspace(), form.get("part_id", ""))
         return "set-aside"
 
     async def _rebuild(self, form: dict[str, str]) -> str:
