@@ -39,8 +39,9 @@ from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.extension import Extension
+from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.place import make_folder, places, take_lock
+from memory.storage.place import places, take_lock
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import SessionRow
 from memory.types import (

@@ -20,6 +20,7 @@ from memory.errors import StorageError
 from memory.faults import point
 from memory.storage import migrate
 from memory.storage.checkpoint import BEFORE_RESTORE
+from memory.storage.folders import make_folder, sync_folder
 from memory.storage.sqlite import SqliteDatabase
 
 DATABASE = "continuity.db"
@@ -225,18 +226,18 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
             aside.append(_database_aside(database, mark))
         point("restore_database_aside")
         staged.replace(database)
-        _sync_folder(database.parent)
+        sync_folder(database.parent)
         point("restore_database_in_place")
-        settings.checkpoint_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(settings.checkpoint_dir)
         _copy_checkpoints(source / CHECKPOINTS, settings.checkpoint_dir)
-        _sync_folder(settings.checkpoint_dir)
+        sync_folder(settings.checkpoint_dir)
     except OSError as exc:
         raise OpsError(f"the restore stopped ({exc}); make room or fix the folder's owner and run it again") from exc
     return Restored(backup, tuple(aside), await _unfinished(database, now_ms))
 
 
 def _stage(source: Path, staged: Path) -> None:
-    staged.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(staged.parent)
     staged.unlink(missing_ok=True)
     descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with source.open("rb") as origin, os.fdopen(descriptor, "wb") as copy:
@@ -254,7 +255,7 @@ def _checkpoints_aside(folder: Path, mark: str) -> list[Path]:
     aside.mkdir(mode=0o700)
     for path in files:
         path.rename(aside / path.name)
-    _sync_folder(folder)
+    sync_folder(folder)
     return [aside]
 
 
@@ -281,14 +282,6 @@ async def _empty_wal(database: Path) -> None:
             await present.close()
     except StorageError:
         return  # damaged (which may be why there is a restore) or being read: the WAL is kept beside it
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:

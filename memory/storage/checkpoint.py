@@ -27,6 +27,7 @@ from memory.errors import (
 )
 from memory.faults import point
 from memory.ports import Clock
+from memory.storage.folders import make_folder, sync_folder
 from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
 
 FORMAT = "continuity-checkpoint"
@@ -131,14 +132,14 @@ class CheckpointFiles:
         target = self.path(snapshot.session_id)
         temporary = self.folder / f".{target.name}.{os.getpid()}-{next(self._count)}{TEMPORARY}"
         try:
-            self._make_folder()
+            make_folder(self.folder)
             _write_synced(temporary, pack(snapshot))
             point("checkpoint_temp_written")
             temporary.replace(target)
             point("checkpoint_renamed")
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
             point("checkpoint_synced")
-        except OSError as exc:
+        except (OSError, StorageUnavailable) as exc:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise StorageUnavailable(
@@ -221,10 +222,6 @@ class CheckpointFiles:
     def _entries(self) -> list[os.DirEntry[str]]:
         return _entries_of(self.folder)
 
-    def _make_folder(self) -> None:
-        if not self.folder.exists():
-            self.folder.mkdir(parents=True, mode=0o700)
-
 
 def _entries_of(folder: Path) -> list[os.DirEntry[str]]:
     """Return the regular files of a folder; folders, pipes and links among them are not ours."""
@@ -241,7 +238,7 @@ def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
         for entry in _entries_of(folder):
             if doomed(entry):
                 Path(entry.path).unlink(missing_ok=True)
-        _sync_folder(folder)
+        sync_folder(folder)
     except FileNotFoundError:
         return
     except OSError as exc:
@@ -255,14 +252,6 @@ def _write_synced(path: Path, data: bytes) -> None:
         while view:
             view = view[file.write(view) :]
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class CheckpointWriter:

@@ -88,11 +88,18 @@ def status(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> SchemaSta
     `folders` of migrations: the memory's, then those of its extensions. Raises `StorageUnavailable` when it cannot be
     read.
     """
-    known = [step for folder in folders for step in available(folder)]
     if not Path(path).exists():
-        return compare(known, ())
+        return compare(_known(folders), ())
     with SchemaFile(path, read_only=True) as schema:
-        return compare(known, {row[0] for row in schema.rows(_QUERIES["applied_migrations"])})
+        return _status(schema, folders)
+
+
+def _known(folders: Sequence[Path]) -> list[Migration]:
+    return [step for folder in folders for step in available(folder)]
+
+
+def _status(schema: SchemaFile, folders: Sequence[Path]) -> SchemaStatus:
+    return compare(_known(folders), {row[0] for row in schema.rows(_QUERIES["applied_migrations"])})
 
 
 def pending(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
@@ -116,13 +123,11 @@ def migrate(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY, *, now_ms: 
     `SchemaMismatch` for a newer database (nothing is changed), `UnsafeSettings`, `StorageUnavailable`, and
     `StorageError` when a migration fails (it is rolled back, the ones before it stay).
     """
-    found = status(path, folders)
-    require_known(found, path)
-    if not found.pending:
-        return ()
     applied_at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     applied = []
-    with SchemaFile(path) as schema:
+    with SchemaFile(path) as schema:  # for writing, also to look: only so SQLite undoes what a crash left half-done
+        found = _status(schema, folders)
+        require_known(found, path)
         for step in found.pending:
             params = {"number": step.number, "name": step.name, "applied_at_ms": applied_at_ms}
             script = f"{_QUERIES['create_schema_migrations']};\n{step.script}"

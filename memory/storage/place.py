@@ -9,6 +9,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from memory.errors import Locked, StorageUnavailable
+from memory.storage.folders import make_folder
 
 DATABASE: Final = "continuity.db"
 CHECKPOINTS: Final = "checkpoints"
@@ -33,19 +34,6 @@ def places(where: str | os.PathLike[str], checkpoints: Path | None = None) -> tu
 def lock_path(database: Path) -> Path:
     """Return the file that the one process that works on a database holds locked (P9)."""
     return database.with_name(database.name + ".lock")
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder that its owner alone can look into, and those above it that are missing, likewise.
-
-    A folder that is there stays as it is. Raises `StorageUnavailable`.
-    """
-    try:
-        missing = [each for each in (folder, *folder.parents) if not each.exists()]
-        for each in reversed(missing):
-            each.mkdir(mode=0o700, exist_ok=True)
-    except OSError as exc:
-        raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
 
 
 def take_lock(database: Path) -> FileLock:

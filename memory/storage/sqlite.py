@@ -20,6 +20,7 @@ from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavail
 from memory.faults import point
 from memory.ports import Result, Row, Statement
 from memory.storage.condition import Condition
+from memory.storage.folders import make_folder
 from memory.storage.named_queries import load_queries
 
 READER_CACHE_KIB = 32_000
@@ -34,6 +35,7 @@ SYNCHRONOUS_FULL = 2
 UNIQUE_CODES = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full; make room, work goes on by itself",
+    sqlite3.SQLITE_READONLY_ROLLBACK: "a crash left a change of it half-done; start the bot, which undoes it",
     sqlite3.SQLITE_READONLY: "it is read-only; check the mount and the owner of the file and its folder",
     sqlite3.SQLITE_IOERR: "the disk reports an I/O error; check it and keep a copy of the file",
     sqlite3.SQLITE_BUSY: "another process holds its lock; stop that process",
@@ -44,7 +46,7 @@ ADVICE = {
     sqlite3.SQLITE_CORRUPT: "it is damaged; stop, keep a copy and restore a backup",
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; restore a backup or name another file",
 }
-"""Primary SQLite result code → what to do about a database that cannot be used just now."""
+"""Primary SQLite result code, or an extended one → what to do about a database that cannot be used just now."""
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 CLOSE_PATIENCE_S = 2.0
 """How long closing waits for work that another process's lock holds up; what is not stored then is not stored."""
@@ -64,7 +66,7 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
     code = getattr(exc, "sqlite_errorcode", 0)
     if code in UNIQUE_CODES:
         return Conflict(f"'{name}' met a row that exists already ({exc}); nothing of this transaction was stored")
-    advice = ADVICE.get(code & 0xFF)
+    advice = ADVICE.get(code) or ADVICE.get(code & 0xFF)
     if advice:
         kind = StorageDamaged if code & 0xFF in DAMAGE else StorageUnavailable
         return kind(f"database {path}: {advice} ({exc}, in '{name}')")
@@ -79,8 +81,7 @@ def create_private(path: Path) -> None:
     """
     _require_file(path)
     try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700)
+        make_folder(path.parent)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             return

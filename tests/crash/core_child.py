@@ -5,8 +5,9 @@
     python core_child.py FOLDER readings          record turns and have them read, from wherever the last life ended
     python core_child.py FOLDER model             the same with a model that reads, said line by line when it is asked
     python core_child.py FOLDER turns COUNT       survey, adopt, then record turns until the session has COUNT
+    python core_child.py FOLDER hasty COUNT       the same without SQLite's sync at each commit: a negative control
 
-Prints one line per acknowledgement, and `end` when it came through.
+Prints one line per acknowledgement (`c_1`: the checkpoint of turn 1 is written), and `end` when it came through.
 """
 
 import asyncio
@@ -58,8 +59,9 @@ async def errors(folder):
     say("end")
 
 
-async def turns(folder, count):
+async def turns(folder, count, synchronous="FULL"):
     memory = await start_memory(folder)
+    await memory.db._writer.call(lambda connection: connection.execute(f"PRAGMA synchronous={synchronous}"))
     survey = await memory.hydrator.survey()
     await memory.hydrator.adopt(survey.orphans)
     state = await memory.recorder.current(CONVERSATION)
@@ -77,6 +79,9 @@ async def turns(folder, count):
         await memory.recorder.record(exchange, None)
         say(f"t_{number}")
         await memory.recorder.settle()
+        say(f"c_{number}")
+        if number % 3 == 0:
+            await memory.db.wal_truncate()
     say((await memory.recorder.session(state.session_id)).model_dump_json())
     await memory.recorder.shutdown(10)
     await memory.close()
@@ -140,6 +145,7 @@ def live(place, what, count="0"):
         "readings": readings,
         "model": by_model,
         "turns": partial(turns, count=int(count)),
+        "hasty": partial(turns, count=int(count), synchronous="NORMAL"),
     }
     asyncio.run(jobs[what](Path(place)))
 
