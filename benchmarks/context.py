@@ -29,7 +29,7 @@ from memory.context.budget import Budget
 from memory.context.compactor import Compactor
 from memory.context.context_builder import prompt
 from memory.context.tokens import TiktokenCounter
-from memory.context.transcript import Message, turn_tokens
+from memory.context.transcript import PromptMessage, turn_tokens
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search.searcher import Searcher, index_turn
@@ -140,7 +140,7 @@ async def times(size: int, rounds: int, folder: Path) -> dict[str, Any]:
     return {"turns": size, "session_turns": state.last_seq, "filled_s": round(filled_s, 1), **measured}
 
 
-async def packets(room: Assembler, state: SessionState, rounds: int, now_ms: int) -> dict[str, float]:
+async def packets(assembler: Assembler, state: SessionState, rounds: int, now_ms: int) -> dict[str, float]:
     """Each packet is that of a session that has grown by one turn since the last one: one row is read."""
     spent = []
     first = state.last_seq - min(rounds, state.last_seq - 60)
@@ -149,7 +149,7 @@ async def packets(room: Assembler, state: SessionState, rounds: int, now_ms: int
         question = f"{BABBLE.text(8)}?"
         grown = state.model_copy(update={"last_seq": seq})
         began = time.perf_counter()
-        packet = await room.packet(grown, question, now_ms=now_ms)
+        packet = await assembler.packet(grown, question, now_ms=now_ms)
         spent.append(time.perf_counter() - began)
         assert not any(receipt.error for receipt in packet.receipts), packet.receipts
     return percentiles(spent[5:])
@@ -158,9 +158,9 @@ async def packets(room: Assembler, state: SessionState, rounds: int, now_ms: int
 async def histories(store: Store, state: SessionState, rounds: int) -> dict[str, float]:
     spent = []
     for _ in range(rounds):
-        room = Assembler(store, None, Budget(), LANGUAGES, COUNTER)
+        assembler = Assembler(store, None, Budget(), LANGUAGES, COUNTER)
         began = time.perf_counter()
-        await room.history(state)
+        await assembler.history(state)
         spent.append(time.perf_counter() - began)
     return percentiles(spent)
 
@@ -195,14 +195,14 @@ def talk(turns: int, facts: str | None) -> list[tuple[str, str]]:
 
 async def converse(
     said: Sequence[tuple[str, str]], folder: Path, *, compacting: bool, searching: bool
-) -> list[tuple[ConversationContextPacket, tuple[Message, ...]]]:
+) -> list[tuple[ConversationContextPacket, tuple[PromptMessage, ...]]]:
     """Hold the conversation as the bot does and return the packet and the prompt of every turn."""
     prompts = []
     with tempfile.TemporaryDirectory(dir=folder) as place:
         async with database(Path(place)) as store:
             state = state_manager.new_state("s_1", "tg:1:1:0")
             searcher = Searcher(store.db, LANGUAGES, counter=COUNTER) if searching else None
-            room = Assembler(store, searcher, Budget(), LANGUAGES, COUNTER)
+            assembler = Assembler(store, searcher, Budget(), LANGUAGES, COUNTER)
             keeper = Compactor(
                 store, budget=Budget(), languages=LANGUAGES, counter=COUNTER, clock=ManualClock(), ids=SequentialIds()
             )
@@ -210,8 +210,8 @@ async def converse(
             for seq, (user, assistant) in enumerate(said, 1):
                 at_ms = START_MS + seq * MINUTE_MS
                 if compacting:
-                    state = await keeper.compact_if_due(state, room.history, editor(store, state))
-                packet = await room.packet(state, user, now_ms=at_ms)
+                    state = await keeper.compact_if_due(state, assembler.history, editor(store, state))
+                packet = await assembler.packet(state, user, now_ms=at_ms)
                 assert not any(receipt.error for receipt in packet.receipts), packet.receipts
                 prompts.append((packet, prompt(packet, user)))
                 turns.append(make("s_1", "tg:1:1:0", seq, (user, assistant), at_ms))
@@ -230,7 +230,7 @@ def editor(store: Store, state: SessionState) -> Any:
     return edit
 
 
-def text_of(messages: Sequence[Message]) -> str:
+def text_of(messages: Sequence[PromptMessage]) -> str:
     return INSTRUCTIONS + "".join(f"\n<{each.role}>\n{each.text}" for each in messages)
 
 

@@ -52,7 +52,7 @@ PURGE_DONE_MS = 14 * 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class BotHealth:
     """Whether the bot can take and answer messages, and why not: each problem begins with a word and a colon."""
 
     problems: tuple[str, ...]
@@ -198,7 +198,7 @@ class App:
         """Do what need not hold up the start."""
         joined, db = self.joined, self.services.db
         self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages")
-        self.services.jobs.start()
+        self.services.reminders.start()
         if code := joined.gate.code:
             self._process.announce(
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
@@ -274,7 +274,7 @@ class App:
         self._fatal = self._fatal or reason
         self._stop.set()
 
-    def health(self) -> Health:
+    def health(self) -> BotHealth:
         """Return whether messages can be taken and answered just now (P10)."""
         joined, services = self.joined, self.services
         problems = []
@@ -293,7 +293,7 @@ class App:
             "checkpoint_error": services.recorder.checkpoint_error,
             "start": self.report.as_dict(),
         }
-        return Health(tuple(problems), detail)
+        return BotHealth(tuple(problems), detail)
 
     @property
     def http_url(self) -> str | None:
@@ -318,7 +318,7 @@ class App:
     async def _finish_work(self) -> None:
         """Take nothing more in, let running turns end or park them, send what waits, bring sessions to rest."""
         joined, services = self.joined, self.services
-        await services.jobs.stop()
+        await services.reminders.stop()
         await self._stop_receiving()
         await joined.continuity_gate.close()
         finished = await joined.lanes.close(STOP_TURNS_S if joined.memory.db.trouble() is None else STOP_REFUSED_S)

@@ -39,17 +39,17 @@ from bot.intake.intake import Intake
 from bot.intake.polling import Poller
 from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
-from bot.people.choices import People
+from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.people.spending import ReadingPurse, Spending
-from bot.reminders.scheduler import Jobs
+from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
 from bot.turns.lanes import Lanes
-from bot.turns.model_waits import Waiting
+from bot.turns.model_waits import ModelWaits
 from bot.turns.services import Services
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
@@ -85,8 +85,8 @@ class Stored:
     """What lives on the database."""
 
     memory: ConversationMemory
-    people: People
-    waiting: Waiting
+    people: PersonalChoices
+    waiting: ModelWaits
     inbox: Inbox
     message_ids: HighestMessageIds
     outbox: Outbox
@@ -99,7 +99,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TelegramLink:
     """The way to Telegram, and who we are there."""
 
     bot: Bot
@@ -151,10 +151,10 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     )
     opened.push_async_callback(memory.close)
     db = memory.db
-    people = People(db, clock, settings.continuity_timezone)
+    people = PersonalChoices(db, clock, settings.continuity_timezone)
     spending = Spending(db, settings.continuity_daily_tokens_per_user)
     memory.readings.purse = ReadingPurse(spending, clock, zone_of)
-    waiting = Waiting(settings.database_path.with_name(settings.database_path.name + ".waiting"))
+    waiting = ModelWaits(settings.database_path.with_name(settings.database_path.name + ".waiting"))
     waiting.open()
     opened.callback(waiting.close)
     inbox = Inbox(db, clock, process.boot_id)
@@ -179,7 +179,7 @@ async def _note_the_stop(db: Database, process: Process) -> None:
             )
 
 
-async def connect(settings: Settings, db: Database, opened: AsyncExitStack) -> Line:
+async def connect(settings: Settings, db: Database, opened: AsyncExitStack) -> TelegramLink:
     """Learn who we are. Waits for a network that is down; raises StartError when the token is missing or refused."""
     token = settings.telegram_bot_token
     if token is None:
@@ -189,7 +189,7 @@ async def connect(settings: Settings, db: Database, opened: AsyncExitStack) -> L
     await until_reached(settings.telegram_api_url, bot.initialize)
     moves = ChatMoves(db)
     await moves.open(bot.id)
-    return Line(bot, moves, Me(bot.id, bot.username or "", moves.origins))
+    return TelegramLink(bot, moves, Me(bot.id, bot.username or "", moves.origins))
 
 
 async def _hang_up(bot: Bot) -> None:
@@ -197,7 +197,7 @@ async def _hang_up(bot: Bot) -> None:
         await bot.shutdown()
 
 
-async def join(process: Process, stored: Stored, line: Line) -> Joined:
+async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     """Build what works on updates and join it; nothing is taken in yet. Raises `StorageError`."""
     settings, memory, bot = process.settings, stored.memory, line.bot
     services = await _services(process, stored, line)
@@ -253,7 +253,7 @@ async def join(process: Process, stored: Stored, line: Line) -> Joined:
     )
 
 
-async def _services(process: Process, stored: Stored, line: Line) -> Services:
+async def _services(process: Process, stored: Stored, line: TelegramLink) -> Services:
     """Return what the features work with, with the way out open."""
     settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
     delivery = Delivery(
@@ -268,7 +268,7 @@ async def _services(process: Process, stored: Stored, line: Line) -> Services:
     )
     await delivery.open(line.me.bot_id)
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=settings.continuity_storage_patience_s)
-    jobs = Jobs(db, clock, committer, memory.recorder, line.me.bot_id)
+    reminders = ReminderScheduler(db, clock, committer, memory.recorder, line.me.bot_id)
     responder = process.responder or make_responder(settings, db, memory.store, memory.searcher, memory.languages)
     return Services(
         settings=settings,
@@ -293,11 +293,11 @@ async def _services(process: Process, stored: Stored, line: Line) -> Services:
             responder,
             memory.languages,
             next_has_tools=settings.continuity_model != "offline",
-            upcoming=jobs.upcoming,
+            upcoming=reminders.upcoming,
         ),
         waiting=stored.waiting,
         people=stored.people,
-        jobs=jobs,
+        reminders=reminders,
         personas=Personas(stored.people, settings.continuity_persona),
         bootstrap=memory.bootstrap,
         meters=process.meters,

@@ -25,7 +25,7 @@ async def model(messages: list[dict[str, str]]) -> str:
 async def forget(message: Message, memory: ConversationMemory) -> None:
     """Let everything of this chat go."""
     gone = await memory.forget(ForgetRequest(f"tg:{message.chat.id}", everything=True))
-    await message.answer(f"{gone.tally.turns} turns are gone for good.")
+    await message.answer(f"{gone.counts.turns} turns are gone for good.")
 
 
 @dispatcher.message()

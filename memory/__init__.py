@@ -8,7 +8,7 @@ or schedulers.
 from importlib import import_module
 
 _HOMES = {
-    "memory.opening": ("ConversationMemory", "Found", "PendingTurn"),
+    "memory.opening": ("ConversationMemory", "OpeningReport", "PendingTurn"),
     "memory.context.budget": ("Budget",),
     "memory.context.compactor": ("SummaryWriter",),
     "memory.privacy.forget": ("ForgetCounts", "ForgetRequest", "Forgotten", "Proof"),
@@ -54,11 +54,11 @@ __all__ = [
     "ForgetCounts",
     "ForgetRequest",
     "Forgotten",
-    "Found",
     "Ids",
     "Locked",
     "Memory",
     "OpenLoop",
+    "OpeningReport",
     "PendingTurn",
     "Proof",
     "RetrievedItem",

@@ -13,7 +13,7 @@ from memory.errors import (
     UnknownSession,
     UnsafeSettings,
 )
-from memory.opening import ConversationMemory, Found, PendingTurn
+from memory.opening import ConversationMemory, OpeningReport, PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgotten, Proof
 from memory.search.embeddings import Embedder
@@ -44,11 +44,11 @@ __all__ = [
     "ForgetCounts",
     "ForgetRequest",
     "Forgotten",
-    "Found",
     "Ids",
     "Locked",
     "Memory",
     "OpenLoop",
+    "OpeningReport",
     "PendingTurn",
     "Proof",
     "RetrievedItem",

@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OpeningReport:
     """What an opening found left over from the time before."""
 
     resuming: int = 0
@@ -142,7 +142,7 @@ class ConversationMemory(Parts):
     process that is killed loses no turn that was recorded.
     """
 
-    found: Found = field(default_factory=Found)
+    found: OpeningReport = field(default_factory=OpeningReport)
     _held: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     # --- open and close ---------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class ConversationMemory(Parts):
         except StorageUnavailable as exc:
             log.warning("the write-ahead log could not be emptied: %s", exc)
         survey = await self.hydrator.survey()
-        self.found = Found(survey.resuming, tuple(await self.hydrator.adopt(survey.orphans)), applied)
+        self.found = OpeningReport(survey.resuming, tuple(await self.hydrator.adopt(survey.orphans)), applied)
 
     def _work_behind(self, held: AsyncExitStack) -> None:
         task = asyncio.create_task(self.run(), name="memory")

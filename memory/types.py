@@ -113,7 +113,7 @@ class ListedItem(Contract):
     text: str
 
 
-class Listed(Contract):
+class ShownList(Contract):
     """A list as it was shown, so that "the first one" has a meaning."""
 
     items: tuple[ListedItem, ...]
@@ -163,7 +163,7 @@ class SessionState(Contract):
     """By whose clock "by Friday" is read: that of the person who wrote last."""
     language: str | None = None
     """In which language the person wrote last, for messages too short to tell."""
-    listed: Listed | None = None
+    listed: ShownList | None = None
     """The list that was shown last."""
     rolling_summary: str = ""
     summarized_through_seq: int = 0

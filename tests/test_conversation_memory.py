@@ -9,7 +9,7 @@ import pytest
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, build
 from memory.language.languages import Languages
-from memory.search.retriever import Found, Message, Question, rank, term_weights, weigh
+from memory.search.retriever import Question, SearchedMessage, TermHits, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
 from memory.state.state_manager import apply_turn, close_loop
 from memory.state.summarizer import fold_due, summarize
@@ -97,7 +97,7 @@ def test_checkpoint_round_trip(tmp_path):
 def test_retriever_scoring():
     """Of two turns with the word, the one with both words of the question comes first; its parts add up."""
     messages = [
-        Message(
+        SearchedMessage(
             key=(n, 0),
             source="turn",
             ref=f"t_{n}",
@@ -116,7 +116,7 @@ def test_retriever_scoring():
     question = Question(("harbour", "lunch"))
     idf = term_weights([3, 3], 100, question.framing)
 
-    found = [Found((1, 0), 8, [(0, 0, 1)]), Found((9, 0), 8, [(0, 0, 1), (0, 1, 1)])]
+    found = [TermHits((1, 0), 8, [(0, 0, 1)]), TermHits((9, 0), 8, [(0, 0, 1), (0, 1, 1)])]
     ranked = rank(question, messages, weigh(idf, found))
 
     assert [one.message.ref for one in ranked] == ["t_9", "t_1"]

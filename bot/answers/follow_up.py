@@ -1,4 +1,4 @@
-"""What the assistant promises for a certain time is kept as a job: at that time it comes back to it by itself. Pure."""
+"""What the assistant promises for a certain time is kept as a reminder of its own. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.answers.responder import Answer, Ask
-from bot.reminders.rules import FOLLOW_UP, MAX_AHEAD_MS, insert_job
+from bot.reminders.rules import FOLLOW_UP, MAX_AHEAD_MS, insert_reminder
 from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, read_sentences
 from memory.language.languages import Languages
@@ -18,7 +18,7 @@ MAX_PROMISES: Final = 2
 
 
 def with_follow_ups(ask: Ask, answer: Answer, languages: Languages) -> Answer:
-    """Return the answer with a job for each promise in it that has a time to come ("I'll check tomorrow at 9").
+    """Return the answer with a reminder for each promise in it that has a time to come ("I'll check tomorrow at 9").
 
     An answer that set a reminder has taken care of it already. Committed with the turn; the same turn makes each once.
     """
@@ -34,7 +34,7 @@ def with_follow_ups(ask: Ask, answer: Answer, languages: Languages) -> Answer:
         if due is None or not ask.now_ms < due.due_at_ms <= ask.now_ms + MAX_AHEAD_MS:
             continue
         effects.append(
-            insert_job(
+            insert_reminder(
                 f"{ask.turn_id}:{FOLLOW_UP}:{len(effects) + 1}",
                 conversation_id=ask.conversation_id,
                 session_id=ask.state.session_id,

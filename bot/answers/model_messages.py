@@ -14,16 +14,16 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from memory.context.transcript import Message, clip_tool_output
+from memory.context.transcript import PromptMessage, clip_tool_output
 from memory.types import ToolCall
 
 
-def to_model_messages(messages: Sequence[Message]) -> list[ModelMessage]:
+def to_model_messages(messages: Sequence[PromptMessage]) -> list[ModelMessage]:
     """Return neutral messages as pydantic-ai messages; every tool call keeps its return (003 FR-001)."""
     return [_to_model_message(message) for message in messages]
 
 
-def _to_model_message(message: Message) -> ModelMessage:
+def _to_model_message(message: PromptMessage) -> ModelMessage:
     if message.role == "user":
         return ModelRequest(parts=[UserPromptPart(content=message.text)])
     if message.role == "tool":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from memory.context.transcript import clip, fence
-from memory.notes.drafts import Draft, Drafting, shown_lasting, shown_matters
+from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
 
@@ -52,13 +52,13 @@ class ReadingModel:
 
 
 @lru_cache(maxsize=4)
-def _agent(name: str) -> Agent[None, Draft]:
+def _agent(name: str) -> Agent[None, NotesDraft]:
     from pydantic_ai import Agent  # noqa: PLC0415 - 1.6 s that a start need not wait for
     from pydantic_ai.models import infer_model  # noqa: PLC0415
     from pydantic_ai.settings import ModelSettings  # noqa: PLC0415
 
     settings = ModelSettings(max_tokens=OUTPUT_MAX_TOKENS)
-    return Agent(infer_model(name), output_type=Draft, instructions=RULES, retries=1, model_settings=settings)
+    return Agent(infer_model(name), output_type=NotesDraft, instructions=RULES, retries=1, model_settings=settings)
 
 
 def reading_prompt(request: ReadingRequest) -> str:

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from bot.answers.responder import Answer, Ask
 from bot.reminders.repeats import kind_of
-from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Job, listed_jobs, move_job, move_to, next_status
+from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Reminder, advance_reminder, listed_reminders, move_to, next_status
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import read_sentences
@@ -40,7 +40,7 @@ Kind = Literal["cancel", "move", "show"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ChangeRequest:
     """What somebody wants of a reminder that is set: which one in their words, and the new time."""
 
     kind: Kind
@@ -52,24 +52,24 @@ class Wish:
 class Meant:
     """The reminders that are meant; several of which one has to be chosen when `unclear`."""
 
-    jobs: tuple[Job, ...]
+    reminders: tuple[Reminder, ...]
     unclear: bool = False
 
 
-def wish_of(text: str, language: Language) -> Wish | None:
+def wish_of(text: str, language: Language) -> ChangeRequest | None:
     """Return what a message of one sentence wants of a reminder, None when it speaks of something else."""
     sentences = read_sentences(text, language) if len(text) <= MAX_CHARS else ()
     if len(sentences) != 1:
         return None
     words, said = words_for(language.code), sentences[0].lower.strip(_ENDS)
     if words.show.search(said):
-        return Wish("show")
+        return ChangeRequest("show")
     for pattern in words.move:
         if found := pattern.search(said):
-            return Wish("move", found["what"].strip(_ENDS), found["when"].strip(_ENDS))
+            return ChangeRequest("move", found["what"].strip(_ENDS), found["when"].strip(_ENDS))
     for pattern in words.cancel:
         if found := pattern.search(said):
-            return Wish("cancel", found["what"].strip(_ENDS))
+            return ChangeRequest("cancel", found["what"].strip(_ENDS))
     return None
 
 
@@ -83,7 +83,7 @@ class Scene:
     """True when the last turn was about reminders."""
 
 
-def meant_by(wish: Wish, jobs: Sequence[Job], scene: Scene, language: Language) -> Meant | None:
+def meant_by(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, language: Language) -> Meant | None:
     """Return which reminders are meant, None when the sentence is about something else than reminders."""
     words = words_for(language.code)
     named = bool(words.reminder.search(wish.what))
@@ -93,67 +93,75 @@ def meant_by(wish: Wish, jobs: Sequence[Job], scene: Scene, language: Language) 
     items = shown_last(scene.state)
     if bare in words.all or (named and any(bare.startswith(f"{each} ") for each in words.all)):
         whole = named or (bool(items) and all(item.kind == "job" for item in items))
-        return Meant(tuple(jobs)) if whole else None
+        return Meant(tuple(reminders)) if whole else None
     if numbers:
-        return _numbered(numbers, jobs, scene.state, named=named)
+        return _numbered(numbers, reminders, scene.state, named=named)
     if not sentence.content or bare in words.pronouns:
-        return _spoken_of(wish, jobs, scene, named=named)
-    found = _by_name(sentence, jobs, language)
+        return _spoken_of(wish, reminders, scene, named=named)
+    found = _by_name(sentence, reminders, language)
     if not found:
         return Meant((), unclear=True) if named else None
-    return Meant(found, unclear=len({job.title for job in found}) > 1)
+    return Meant(found, unclear=len({reminder.title for reminder in found}) > 1)
 
 
-def _numbered(numbers: Sequence[int], jobs: Sequence[Job], state: SessionState, *, named: bool) -> Meant | None:
+def _numbered(
+    numbers: Sequence[int], reminders: Sequence[Reminder], state: SessionState, *, named: bool
+) -> Meant | None:
     items = shown_last(state)
     chosen = {item.ref for item in picked(items, numbers) if item.kind == "job"}
-    found = tuple(job for job in jobs if job.job_id in chosen)
+    found = tuple(reminder for reminder in reminders if reminder.job_id in chosen)
     if found and len(found) == len(numbers):
         return Meant(found)
     of_reminders = named or any(item.kind == "job" for item in items)
-    return Meant(tuple(jobs), unclear=True) if of_reminders else None
+    return Meant(tuple(reminders), unclear=True) if of_reminders else None
 
 
-def _spoken_of(wish: Wish, jobs: Sequence[Job], scene: Scene, *, named: bool) -> Meant | None:
+def _spoken_of(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, *, named: bool) -> Meant | None:
     """Return what "it" is: what was spoken of last, what rang just now, else the only one; an open matter is none."""
     last = scene.state.resolved_entities.get("that task")
-    found = next((job for job in jobs if job.job_id == last), None) or _rang(jobs, scene.now_ms)
+    found = next((reminder for reminder in reminders if reminder.job_id == last), None) or _rang(
+        reminders, scene.now_ms
+    )
     if found:
         return Meant((found,))
     if not named and (wish.kind == "cancel" and not scene.of_reminders):
         return None
     about_a_matter = any(loop.loop_id == last for loop in alive(scene.state.open_loops))
-    if len(jobs) == 1 and (named or not about_a_matter):
-        return Meant(tuple(jobs))
-    return Meant(tuple(jobs), unclear=True) if jobs or named else None
+    if len(reminders) == 1 and (named or not about_a_matter):
+        return Meant(tuple(reminders))
+    return Meant(tuple(reminders), unclear=True) if reminders or named else None
 
 
-def _rang(jobs: Sequence[Job], now_ms: int) -> Job | None:
-    rang = [job for job in jobs if job.status == "delivered" and now_ms - (job.due_at_ms or 0) < RANG_MS]
+def _rang(reminders: Sequence[Reminder], now_ms: int) -> Reminder | None:
+    rang = [
+        reminder
+        for reminder in reminders
+        if reminder.status == "delivered" and now_ms - (reminder.due_at_ms or 0) < RANG_MS
+    ]
     return rang[0] if len(rang) == 1 else None
 
 
-def _by_name(sentence: Sentence, jobs: Sequence[Job], language: Language) -> tuple[Job, ...]:
+def _by_name(sentence: Sentence, reminders: Sequence[Reminder], language: Language) -> tuple[Reminder, ...]:
     scored = []
-    for job in jobs:
-        title = plain_sentence(job.title.lower(), language).stems
+    for reminder in reminders:
+        title = plain_sentence(reminder.title.lower(), language).stems
         shared = len(title & sentence.stems)
         share = shared / min(len(title), len(sentence.stems)) if shared else 0.0
-        scored.append((share, shared, job))
+        scored.append((share, shared, reminder))
     best = max(((share, shared) for share, shared, _ in scored), default=(0.0, 0))
     if best[0] < NAMED or best[1] < NAMED * len(sentence.stems):
         return ()
-    return tuple(job for share, shared, job in scored if (share, shared) == best)
+    return tuple(reminder for share, shared, reminder in scored if (share, shared) == best)
 
 
-def moved_to(when: str, job: Job, now_ms: int, zone: str, language: Language) -> int | None:
+def moved_to(when: str, reminder: Reminder, now_ms: int, zone: str, language: Language) -> int | None:
     """Return the new time: of its own day when only an hour is said ("6pm"); None when none is understood."""
     words = words_for(language.code)
     texts = (when, f"{words.at} {when}")
-    due = job.due_at_ms or now_ms
+    due = reminder.due_at_ms or now_ms
     if any(says_day(text, now_ms, zone, language) for text in texts):
         timed = next((timed for text in texts if (timed := parse_when(text, now_ms, zone, language))), None)
-        at_ms = _keeping_hour(timed[0], when, job, now_ms, language) if timed else None
+        at_ms = _keeping_hour(timed[0], when, reminder, now_ms, language) if timed else None
     else:
         midnight = local(max(due, now_ms), zone).replace(hour=0, minute=0, second=0, microsecond=0)
         before = int(midnight.timestamp() * 1000) - 1
@@ -165,13 +173,13 @@ def moved_to(when: str, job: Job, now_ms: int, zone: str, language: Language) ->
     return at_ms if at_ms is not None and now_ms < at_ms <= now_ms + MAX_AHEAD_MS else None
 
 
-def _keeping_hour(at_ms: int, when: str, job: Job, now_ms: int, language: Language) -> int:
+def _keeping_hour(at_ms: int, when: str, reminder: Reminder, now_ms: int, language: Language) -> int:
     """Return the new day at the old hour when no hour was said ("move it to Friday")."""
-    zone = job.time_zone
+    zone = reminder.time_zone
     found = find_due(when, now_ms, zone, language)
-    if found is None or found.exact or job.due_at_ms is None:
+    if found is None or found.exact or reminder.due_at_ms is None:
         return at_ms
-    old = local(job.due_at_ms, zone)
+    old = local(reminder.due_at_ms, zone)
     return int(local(at_ms, zone).replace(hour=old.hour, minute=old.minute).timestamp() * 1000)
 
 
@@ -187,96 +195,107 @@ def _afternoon(at_ms: int, when: str, due_ms: int, zone: str, language: Language
 # --- answers --------------------------------------------------------------------------------------------------------
 
 
-def rearranged(ask: Ask, jobs: Sequence[Job], language: Language, languages: Languages) -> Answer | None:
+def rearranged(ask: Ask, reminders: Sequence[Reminder], language: Language, languages: Languages) -> Answer | None:
     """Return the answer to a message that wants something of a reminder that is set, None for any other message."""
     last = ask.packet.history[-1] if ask.packet.history else None
     scene = Scene(ask.state, ask.now_ms, bool(last and (last.action_name or "").startswith("remind")))
     short = len(ask.text.split()) <= SHORT_WORDS
-    for code in dict.fromkeys((language.code, *(languages.codes if short and jobs else ()))):
+    for code in dict.fromkeys((language.code, *(languages.codes if short and reminders else ()))):
         spoken = languages.get(code)
         wish = wish_of(ask.text, spoken)
-        answer = _granted(wish, jobs, scene, ask, spoken) if wish else None
+        answer = _granted(wish, reminders, scene, ask, spoken) if wish else None
         if answer:
             return answer
     if last is not None and last.action_name == WHICH:
-        return _chosen(ask, last, jobs, scene, languages)
+        return _chosen(ask, last, reminders, scene, languages)
     return None
 
 
-def _granted(wish: Wish, jobs: Sequence[Job], scene: Scene, ask: Ask, language: Language) -> Answer | None:
+def _granted(
+    wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, ask: Ask, language: Language
+) -> Answer | None:
     words = words_for(language.code)
     if wish.kind == "show":
-        return listing(words.say("listed"), jobs, ask, words, LISTS_REMINDERS)
-    found = meant_by(wish, jobs, scene, language)
-    return _done(wish, found, jobs, ask, language) if found else None
+        return listing(words.say("listed"), reminders, ask, words, LISTS_REMINDERS)
+    found = meant_by(wish, reminders, scene, language)
+    return _done(wish, found, reminders, ask, language) if found else None
 
 
-def _chosen(ask: Ask, last: ConversationTurn, jobs: Sequence[Job], scene: Scene, languages: Languages) -> Answer | None:
+def _chosen(
+    ask: Ask, last: ConversationTurn, reminders: Sequence[Reminder], scene: Scene, languages: Languages
+) -> Answer | None:
     """Return the answer when this message says which one was meant by the one before, or when; else None."""
     language = languages.get(last.language)
     begun = wish_of(last.user_text, language)
     sentences = read_sentences(ask.text, language)
     if begun is None or len(sentences) != 1 or sentences[0].asks:
         return None
-    found = meant_by(replace(begun, what=sentences[0].lower.strip(_ENDS)), jobs, scene, language)
-    return _done(begun, found, jobs, ask, language) if found and found.jobs and not found.unclear else None
+    found = meant_by(replace(begun, what=sentences[0].lower.strip(_ENDS)), reminders, scene, language)
+    return _done(begun, found, reminders, ask, language) if found and found.reminders and not found.unclear else None
 
 
-def _done(wish: Wish, found: Meant, jobs: Sequence[Job], ask: Ask, language: Language) -> Answer:
+def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask: Ask, language: Language) -> Answer:
     words = words_for(language.code)
-    if not jobs:
+    if not reminders:
         return Answer(words.say("none_at_all"), action_name=LISTS_REMINDERS)
     if found.unclear:
-        head = "which" if found.jobs else "none"
-        return listing(words.say(head), found.jobs or jobs, ask, words, WHICH)
+        head = "which" if found.reminders else "none"
+        return listing(words.say(head), found.reminders or reminders, ask, words, WHICH)
     if wish.kind == "cancel":
-        return cancelled(found.jobs, ask, words)
-    return moved(found.jobs, wish.when, ask, language)
+        return cancelled(found.reminders, ask, words)
+    return moved(found.reminders, wish.when, ask, language)
 
 
-def listing(head: str, jobs: Sequence[Job], ask: Ask, words: ReminderWords, action: str) -> Answer:
+def listing(head: str, reminders: Sequence[Reminder], ask: Ask, words: ReminderWords, action: str) -> Answer:
     """Return a numbered list of reminders, remembered as what was shown last."""
-    if not jobs:
+    if not reminders:
         return Answer(words.say("none_at_all"), action_name=action)
-    lines = [f"{number}. {line(job, ask, words)}" for number, job in enumerate(jobs[:LISTED], 1)]
-    change = partial(show, items=listed_jobs(jobs), at_ms=ask.now_ms)
+    lines = [f"{number}. {line(reminder, ask, words)}" for number, reminder in enumerate(reminders[:LISTED], 1)]
+    change = partial(show, items=listed_reminders(reminders), at_ms=ask.now_ms)
     return Answer("\n".join([head, *lines]), action_name=action, change=change)
 
 
-def line(job: Job, ask: Ask, words: ReminderWords) -> str:
+def line(reminder: Reminder, ask: Ask, words: ReminderWords) -> str:
     """Return one reminder: what, when, how often."""
-    when = words.when(job.due_at_ms or ask.now_ms, ask.now_ms, ask.time_zone)
-    kind = kind_of(job.repeats)
-    return f"{job.title} ({', '.join(filter(None, (when, words.say(kind) if kind else '')))})"
+    when = words.when(reminder.due_at_ms or ask.now_ms, ask.now_ms, ask.time_zone)
+    kind = kind_of(reminder.repeats)
+    return f"{reminder.title} ({', '.join(filter(None, (when, words.say(kind) if kind else '')))})"
 
 
-def cancelled(jobs: Sequence[Job], ask: Ask, words: ReminderWords) -> Answer:
+def cancelled(reminders: Sequence[Reminder], ask: Ask, words: ReminderWords) -> Answer:
     """Return the answer that takes reminders back in the commit of its turn."""
     effects = tuple(
-        replace(move_job(job, "cancel", ask.now_ms), expect=None) for job in jobs if next_status(job.status, "cancel")
+        replace(advance_reminder(reminder, "cancel", ask.now_ms), expect=None)
+        for reminder in reminders
+        if next_status(reminder.status, "cancel")
     )
 
     def ended(state: SessionState) -> SessionState:
-        for job in jobs:
-            state = end_job(state, job.job_id)
+        for reminder in reminders:
+            state = end_job(state, reminder.job_id)
         return state
 
-    one = len({job.title for job in jobs}) == 1
-    text = words.say("cancelled", title=jobs[0].title) if one else words.say("cancelled_all", count=len(jobs))
+    one = len({reminder.title for reminder in reminders}) == 1
+    text = words.say("cancelled", title=reminders[0].title) if one else words.say("cancelled_all", count=len(reminders))
     return Answer(text, action_name=CANCELS, effects=effects, change=ended)
 
 
-def moved(jobs: Sequence[Job], when: str, ask: Ask, language: Language) -> Answer:
+def moved(reminders: Sequence[Reminder], when: str, ask: Ask, language: Language) -> Answer:
     """Return the answer that moves reminders in the commit of its turn, or asks for a time that it understands."""
     words = words_for(language.code)
     lines, effects = [], []
-    jobs = [job for job in jobs if job.status == "scheduled"] or jobs  # of a series that one which is to come
-    for job in jobs:
-        due_at_ms = moved_to(when, job, ask.now_ms, ask.time_zone, language)
+    reminders = [
+        reminder for reminder in reminders if reminder.status == "scheduled"
+    ] or reminders  # of a series that one which is to come
+    for reminder in reminders:
+        due_at_ms = moved_to(when, reminder, ask.now_ms, ask.time_zone, language)
         if due_at_ms is None:
             return Answer(words.say("no_time"), action_name=WHICH)
-        effects.append(replace(move_to(job, due_at_ms, ask.now_ms), expect=None))
-        lines.append(words.say("moved", title=job.title, when=words.when(due_at_ms, ask.now_ms, ask.time_zone)))
+        effects.append(replace(move_to(reminder, due_at_ms, ask.now_ms), expect=None))
+        lines.append(words.say("moved", title=reminder.title, when=words.when(due_at_ms, ask.now_ms, ask.time_zone)))
     return Answer(
-        "\n".join(lines), action_name=MOVES, effects=tuple(effects), job_refs=tuple(job.job_id for job in jobs)
+        "\n".join(lines),
+        action_name=MOVES,
+        effects=tuple(effects),
+        job_refs=tuple(reminder.job_id for reminder in reminders),
     )

@@ -13,10 +13,10 @@ from bot.answers.rearrange import rearranged
 from bot.answers.responder import Answer, Ask, Responder, Show
 from bot.delivery.outbox import Button
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
-from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Job, insert_job, job_id_of
+from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language import due_dates
-from memory.language.due_dates import Reminder, parse_when, reminder
+from memory.language.due_dates import ReminderRequest, parse_when, reminder_request
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
 from memory.language.reported import remark
@@ -34,11 +34,11 @@ _NEGATIONS: Final = frozenset({"don't", "dont", "not", "never", "no", "не", "n
 BESIDE_WORDS: Final = 1
 """So many words that mean something may stand beside a time that answers "When?"."""
 MATTER_WORDS: Final = 12
-Upcoming = Callable[[str, int | None], Awaitable[list[Job]]]
+Upcoming = Callable[[str, int | None], Awaitable[list[Reminder]]]
 """Returns the reminders that somebody still has to come in a conversation."""
 
 
-def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder | None:
+def asked_for(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return the reminder that a message asks for, None when it asks for none or calls one off.
 
     `due_at_ms` is None when no time was understood, `what` is empty when nothing else was said. Never raises.
@@ -46,18 +46,18 @@ def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder
     if len(text) > MAX_CHARS:
         return None
     sentences = read_sentences(text, language)
-    asking = [s for s in sentences if reminder(s.text, now_ms, zone, language) is not None]
+    asking = [s for s in sentences if reminder_request(s.text, now_ms, zone, language) is not None]
     if len(asking) != 1:
         return None
-    found = reminder(asking[0].text, now_ms, zone, language)
+    found = reminder_request(asking[0].text, now_ms, zone, language)
     if found is None or _is_not_one(asking[0], found.what, language):
         return None
     if (found.due_at_ms is None or not found.what) and len(sentences) > 1:
-        found = reminder(text, now_ms, zone, language)  # "Remind me tomorrow at 9. Call Ana"
+        found = reminder_request(text, now_ms, zone, language)  # "Remind me tomorrow at 9. Call Ana"
     if found is None or (found.due_at_ms is None and _is_about_the_past(found.what, language)):
         return None
     too_far = found.due_at_ms is not None and found.due_at_ms > now_ms + MAX_AHEAD_MS
-    return Reminder(None, found.what) if too_far else found
+    return ReminderRequest(None, found.what) if too_far else found
 
 
 def _is_not_one(sentence: Sentence, what: str, language: Language) -> bool:
@@ -73,15 +73,17 @@ def _is_about_the_past(what: str, language: Language) -> bool:
     return bool(told) and (told[0].asks or starts_with("question", told[0], language))
 
 
-def stands_alone(text: str, found: Reminder, now_ms: int, zone: str, language: Language) -> bool:
+def stands_alone(text: str, found: ReminderRequest, now_ms: int, zone: str, language: Language) -> bool:
     """Return whether the message is a whole reminder and nothing else, so that no model has to see it."""
     if found.due_at_ms is None or not found.what or len(found.what.split()) > MAX_WHAT_WORDS:
         return False
-    others = [s for s in read_sentences(text, language) if reminder(s.text, now_ms, zone, language) is None]
+    others = [s for s in read_sentences(text, language) if reminder_request(s.text, now_ms, zone, language) is None]
     return "?" not in found.what and all(len(other.words) <= ASIDE_WORDS for other in others)
 
 
-def completed(last: ConversationTurn | None, text: str, now_ms: int, zone: str, language: Language) -> Reminder | None:
+def completed(
+    last: ConversationTurn | None, text: str, now_ms: int, zone: str, language: Language
+) -> ReminderRequest | None:
     """Return the reminder that this answer to our own question ("When?", "What about?") completes, or None.
 
     Only what can be such an answer counts: a time with hardly a word beside it, or a matter in a few words. Anything
@@ -95,11 +97,11 @@ def completed(last: ConversationTurn | None, text: str, now_ms: int, zone: str, 
         return None
     if last.action_name == ASK_WHAT:
         fits = begun.due_at_ms is not None and begun.due_at_ms > now_ms and is_matter(sentences[0], language)
-        return Reminder(begun.due_at_ms, text.strip()) if fits else None
+        return ReminderRequest(begun.due_at_ms, text.strip()) if fits else None
     timed = parse_when(text, now_ms, zone, language)
     if timed is None or len(plain_sentence(timed[1].lower(), language).content) > BESIDE_WORDS:
         return None
-    return Reminder(timed[0], begun.what or timed[1])
+    return ReminderRequest(timed[0], begun.what or timed[1])
 
 
 def _is_its_own(sentence: Sentence, language: Language) -> bool:
@@ -114,7 +116,9 @@ def is_matter(sentence: Sentence, language: Language) -> bool:
     return 0 < len(sentence.words) <= MATTER_WORDS and remark(sentence.text, language) == "said"
 
 
-def set_text(found: Reminder, now_ms: int, zone: str, *, kind: str, zone_chosen: bool, words: ReminderWords) -> str:
+def set_text(
+    found: ReminderRequest, now_ms: int, zone: str, *, kind: str, zone_chosen: bool, words: ReminderWords
+) -> str:
     """Return the confirmation: what, when by whose clock, and how often."""
     when = words.when(found.due_at_ms or now_ms, now_ms, zone)
     every = words.say(kind) if kind else ""
@@ -126,14 +130,14 @@ def set_text(found: Reminder, now_ms: int, zone: str, *, kind: str, zone_chosen:
 
 def undo_button(job_id: str) -> tuple[tuple[Button, ...], ...]:
     """Return [Change my mind]."""
-    return ((Button(replies.JOB_UNDO, "job_cancel", {"job_id": job_id}),),)
+    return ((Button(replies.REMINDER_UNDO, "job_cancel", {"job_id": job_id}),),)
 
 
-def reminder_answer(ask: Ask, found: Reminder, kind: str, words: ReminderWords) -> Answer:
+def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: ReminderWords) -> Answer:
     """Return the answer that sets a reminder in the same commit as its turn."""
     call_key = f"{ask.turn_id}:{REMIND}"
     due_at_ms = found.due_at_ms or ask.now_ms
-    effect = insert_job(
+    effect = insert_reminder(
         call_key,
         conversation_id=ask.conversation_id,
         session_id=ask.state.session_id,
@@ -150,7 +154,9 @@ def reminder_answer(ask: Ask, found: Reminder, kind: str, words: ReminderWords) 
     return Answer(text, action_name=REMIND, job_refs=(job_id,), effects=(effect,), buttons=undo_button(job_id))
 
 
-def repeating(often: Repeating, now_ms: int, zone: str, read: Callable[[str, int], Reminder | None]) -> Reminder | None:
+def repeating(
+    often: Repeating, now_ms: int, zone: str, read: Callable[[str, int], ReminderRequest | None]
+) -> ReminderRequest | None:
     """Return a reminder that comes again, with its first time; `read` reads a text as at a given time.
 
     It is read as of this midnight, so that "every day at 7:30" means half past seven also in the afternoon.
@@ -160,7 +166,7 @@ def repeating(often: Repeating, now_ms: int, zone: str, read: Callable[[str, int
     if found is None or not found.what:
         return found
     due_at_ms = found.due_at_ms or first_at(often.kind, now_ms, zone, MORNING_HOUR)
-    return Reminder(coming(often.kind, due_at_ms, now_ms, zone), found.what)
+    return ReminderRequest(coming(often.kind, due_at_ms, now_ms, zone), found.what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +202,15 @@ class RemindFirst:
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the confirmation, a question back, or what the next responder says. Raises what that raises."""
         if not ask.third_party:
-            jobs = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
-            answer = await asyncio.to_thread(self.answer, ask, jobs)  # odd dates load a library
+            reminders = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
+            answer = await asyncio.to_thread(self.answer, ask, reminders)  # odd dates load a library
             if answer is not None:
                 show(answer.text)
                 return answer
         answer = await self.next.respond(ask, show)
         return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages) if self.next_has_tools else answer
 
-    def answer(self, ask: Ask, jobs: Sequence[Job] = ()) -> Answer | None:
+    def answer(self, ask: Ask, reminders: Sequence[Reminder] = ()) -> Answer | None:
         """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""
         last = ask.packet.history[-1] if ask.packet.history else None
         language = self.languages.detect(ask.text, (last.language if last else None) or ask.state.language or "en")
@@ -212,12 +218,12 @@ class RemindFirst:
         often = read_repeat(ask.text, words)
         text, kind = (often.plain, often.kind) if often else (ask.text, "")
 
-        def read(said: str, at_ms: int) -> Reminder | None:
+        def read(said: str, at_ms: int) -> ReminderRequest | None:
             return asked_for(said, at_ms, ask.time_zone, language)
 
         found = repeating(often, ask.now_ms, ask.time_zone, read) if often else read(text, ask.now_ms)
         if found is None:
-            about_set = rearranged(ask, jobs, language, self.languages)
+            about_set = rearranged(ask, reminders, language, self.languages)
             if about_set is not None:
                 return about_set
         if self.next_has_tools:

@@ -70,14 +70,14 @@ async def list_reminders(context: RunContext[Toolbox]) -> str:
     return await context.deps.list_reminders()
 
 
-async def move_reminder(context: RunContext[Toolbox], what: str, when: str) -> str:
+async def advance_reminder(context: RunContext[Toolbox], what: str, when: str) -> str:
     """Give a reminder that is set another time.
 
     Args:
         what: Which reminder, in its own words.
         when: The new time, for example "6pm" or "Friday at 9".
     """
-    return await context.deps.move_reminder(what, when)
+    return await context.deps.advance_reminder(what, when)
 
 
 async def cancel_reminder(context: RunContext[Toolbox], what: str) -> str:
@@ -108,7 +108,7 @@ def toolset() -> FunctionToolset[Toolbox]:
             close_loop,
             remind,
             list_reminders,
-            move_reminder,
+            advance_reminder,
             cancel_reminder,
             search_past,
         ],

@@ -17,23 +17,23 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from bot import replies
-from bot.answers.rearrange import Scene, Wish, line, meant_by, moved_to
+from bot.answers.rearrange import ChangeRequest, Scene, line, meant_by, moved_to
 from bot.answers.responder import Ask
 from bot.reminders.repeats import coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import (
     MAX_AHEAD_MS,
     MAX_TITLE_CHARS,
     MORNING_HOUR,
-    Job,
-    insert_job,
+    Reminder,
+    advance_reminder,
+    insert_reminder,
     job_id_of,
-    move_job,
     move_to,
-    read_job,
+    read_reminder,
     when_text,
 )
 from bot.reminders.words import words_for
-from memory.context.assembler import Searcher
+from memory.context.assembler import SearchPort
 from memory.context.packet_text import retrieved_line
 from memory.context.transcript import clip_tool_output, fence
 from memory.errors import ContinuityError
@@ -66,7 +66,7 @@ class Tools:
     """What tools read from; `begin` opens the toolbox of one answer."""
 
     db: Database
-    searcher: Searcher | None
+    searcher: SearchPort | None
     languages: Languages
     output_max_chars: int
 
@@ -124,9 +124,9 @@ class Toolbox:
         """Return the reminders that are to come."""
         return await self._once("list_reminders", (), self._list_reminders, changes=False)
 
-    async def move_reminder(self, what: str, when: str) -> str:
+    async def advance_reminder(self, what: str, when: str) -> str:
         """Give a reminder another time."""
-        return await self._once("move_reminder", (what, when), lambda: self._move_reminder(what, when))
+        return await self._once("advance_reminder", (what, when), lambda: self._move_reminder(what, when))
 
     async def cancel_reminder(self, what: str) -> str:
         """Take a reminder back."""
@@ -246,13 +246,13 @@ class Toolbox:
         return f"Off the list ({outcome}): {loop.text}"
 
     async def _list_reminders(self) -> str:
-        jobs = await self._reminders()
-        lines = [line(job, self.ask, words_for("en")) for job in jobs]
+        reminders = await self._reminders()
+        lines = [line(reminder, self.ask, words_for("en")) for reminder in reminders]
         return "\n".join(lines) or "No reminder is set."
 
     async def _move_reminder(self, what: str, when: str) -> str:
         language = self._language(f"{what} {when}")
-        found, said = await self._meant(Wish("move", what, when), language)
+        found, said = await self._meant(ChangeRequest("move", what, when), language)
         if found is None:
             return said
         due_at_ms = await asyncio.to_thread(moved_to, when, found, self.ask.now_ms, self.ask.time_zone, language)
@@ -264,27 +264,34 @@ class Toolbox:
         return f"Moved {when_text(due_at_ms, self.ask.now_ms, self.ask.time_zone)}: {found.title}"
 
     async def _cancel_reminder(self, what: str) -> str:
-        found, said = await self._meant(Wish("cancel", what), self._language(what))
+        found, said = await self._meant(ChangeRequest("cancel", what), self._language(what))
         if found is None:
             return said
         job_id = found.job_id
-        self._effects.append(move_job(found, "cancel", self.ask.now_ms))
+        self._effects.append(advance_reminder(found, "cancel", self.ask.now_ms))
         self._changes.append(lambda state: state_manager.end_job(state, job_id))
         return f"Cancelled: {found.title}"
 
-    async def _meant(self, wish: Wish, language: Language) -> tuple[Job | None, str]:
+    async def _meant(self, wish: ChangeRequest, language: Language) -> tuple[Reminder | None, str]:
         """Return the one reminder that is meant, or None and what to tell the model instead."""
-        jobs = await self._reminders()
-        meant = meant_by(wish, jobs, Scene(self.ask.state, self.ask.now_ms, of_reminders=True), language)
-        if meant and meant.jobs and not meant.unclear and len({job.title for job in meant.jobs}) == 1:
-            return next((job for job in meant.jobs if job.status == "scheduled"), meant.jobs[0]), ""
-        listed = "; ".join(line(job, self.ask, words_for("en")) for job in jobs) or "none"
+        reminders = await self._reminders()
+        meant = meant_by(wish, reminders, Scene(self.ask.state, self.ask.now_ms, of_reminders=True), language)
+        if (
+            meant
+            and meant.reminders
+            and not meant.unclear
+            and len({reminder.title for reminder in meant.reminders}) == 1
+        ):
+            return next(
+                (reminder for reminder in meant.reminders if reminder.status == "scheduled"), meant.reminders[0]
+            ), ""
+        listed = "; ".join(line(reminder, self.ask, words_for("en")) for reminder in reminders) or "none"
         return None, f"Nothing was changed: it is not clear which reminder is meant. Ask the person. To come: {listed}"
 
-    async def _reminders(self) -> list[Job]:
+    async def _reminders(self) -> list[Reminder]:
         ask = self.ask
         rows = await self._tools.db.read("jobs_upcoming", conversation_id=ask.conversation_id, user_id=ask.user_id)
-        return [read_job(row) for row in rows]
+        return [read_reminder(row) for row in rows]
 
     async def _remind(self, what: str, when: str) -> str:
         ask, title = self.ask, " ".join(clean(what).split())[:MAX_TITLE_CHARS]
@@ -302,7 +309,7 @@ class Toolbox:
         call_key = self._key("remind", (what, when))
         self.job_refs += (job_id_of(call_key),)
         self._effects.append(
-            insert_job(
+            insert_reminder(
                 call_key,
                 conversation_id=ask.conversation_id,
                 session_id=ask.state.session_id,

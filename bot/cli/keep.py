@@ -46,7 +46,9 @@ def forget(
         typer.confirm(f"Forget {what} for ever?", abort=True)
     done = working(settings, lambda workspace: personal.forget(workspace, conversation, user))
     for each in done:
-        console.print(f"{each.conversation_id}: {report_text(each.tally, each.proof)}", highlight=False, soft_wrap=True)
+        console.print(
+            f"{each.conversation_id}: {report_text(each.counts, each.proof)}", highlight=False, soft_wrap=True
+        )
     if not done:
         console.print(f"Nothing is kept of {what}.", highlight=False)
     if any(each.proof.found != 0 for each in done):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import stamina
 
-from bot.delivery.outbox import Message, Outbox, Part, Target
+from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target
 from bot.delivery.sender import Delivery
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Envelope
@@ -34,26 +34,32 @@ class Committer:
         self._patience_s = patience_s
 
     async def done(
-        self, batch: Sequence[Envelope], messages: Sequence[Message], *effects: Statement, turn_id: str | None = None
+        self,
+        batch: Sequence[Envelope],
+        messages: Sequence[OutgoingMessage],
+        *effects: Statement,
+        turn_id: str | None = None,
     ) -> None:
         """Finish these updates and say this. Raises `Conflict` when they were finished already: nothing is said."""
         ends = [self._inbox.done(envelope) for envelope in batch]
         await self.write(Target.of(batch[-1]), messages, *ends, *effects, turn_id=turn_id)
 
-    async def parked(self, batch: Sequence[Envelope], messages: Sequence[Message], reason: str, turn_id: str) -> None:
+    async def parked(
+        self, batch: Sequence[Envelope], messages: Sequence[OutgoingMessage], reason: str, turn_id: str
+    ) -> None:
         """Let these updates wait for the user's word and say so."""
         ends = [self._inbox.park(envelope, turn_id, reason) for envelope in batch]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
     async def quarantined(
-        self, batch: Sequence[Envelope], messages: Sequence[Message], reason: str, turn_id: str | None
+        self, batch: Sequence[Envelope], messages: Sequence[OutgoingMessage], reason: str, turn_id: str | None
     ) -> None:
         """Take these updates out of the traffic for good and say so."""
         ends = [self._inbox.quarantine(envelope, reason) for envelope in batch]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
     async def write(
-        self, target: Target, messages: Sequence[Message], *effects: Statement, turn_id: str | None = None
+        self, target: Target, messages: Sequence[OutgoingMessage], *effects: Statement, turn_id: str | None = None
     ) -> None:
         """Commit effects and messages as one, then hand the messages to delivery. Raises as `say` does."""
         await self.say(target, messages, lambda *rows: self._db.write(*effects, *rows), turn_id=turn_id)
@@ -61,7 +67,7 @@ class Committer:
     async def say(
         self,
         target: Target,
-        messages: Sequence[Message],
+        messages: Sequence[OutgoingMessage],
         store: Callable[..., Awaitable[_T]],
         *,
         turn_id: str | None = None,
@@ -76,7 +82,7 @@ class Committer:
         self._delivery.deliver(parts)
         return result
 
-    async def refused(self, batch: Sequence[Envelope], message: Message, reason: str, turn_id: str) -> None:
+    async def refused(self, batch: Sequence[Envelope], message: OutgoingMessage, reason: str, turn_id: str) -> None:
         """Let these updates wait for the user's word and say so, in one try: the disk has refused for long enough.
 
         Raises `StorageUnavailable` when it refuses this too, `Conflict` when the updates were finished meanwhile.
@@ -86,7 +92,7 @@ class Committer:
         self._delivery.deliver(parts)
 
     def compose(
-        self, target: Target, messages: Sequence[Message], turn_id: str | None = None
+        self, target: Target, messages: Sequence[OutgoingMessage], turn_id: str | None = None
     ) -> tuple[list[Part], list[Statement]]:
         """Return the parts of several messages and the statements that write them down."""
         composed = [self._outbox.compose(target, message, turn_id) for message in messages]

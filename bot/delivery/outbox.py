@@ -28,7 +28,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class OutgoingMessage:
     """Something the bot says: one message for a person, one or more parts for Telegram."""
 
     text: str
@@ -123,7 +123,7 @@ class Outbox:
         self._position = row["position"] if row else 0
 
     def compose(
-        self, target: Target, message: Message, turn_id: str | None = None
+        self, target: Target, message: OutgoingMessage, turn_id: str | None = None
     ) -> tuple[list[Part], list[Statement]]:
         """Return the parts of a message and the statements that write it down; buttons hang on the last part."""
         markup, statements = self._buttons(target, message)
@@ -138,7 +138,7 @@ class Outbox:
 
     def preview(self, target: Target, turn_id: str, text: str, reply_to_message_id: int | None) -> Part:
         """Return the part that shows a growing answer where drafts are not to be had."""
-        message = Message(text, reply_to_message_id=reply_to_message_id)
+        message = OutgoingMessage(text, reply_to_message_id=reply_to_message_id)
         return replace(self._part(target, message, turn_id, number=-1, text=text, entities=[]), kind="preview")
 
     def insert(self, part: Part) -> Statement:
@@ -172,7 +172,7 @@ class Outbox:
     def _part(
         self,
         target: Target,
-        message: Message,
+        message: OutgoingMessage,
         turn_id: str | None,
         *,
         number: int,
@@ -198,7 +198,7 @@ class Outbox:
             after_message_id=self.high_water.top(target.chat_id),
         )
 
-    def _buttons(self, target: Target, message: Message) -> tuple[dict[str, Any] | None, list[Statement]]:
+    def _buttons(self, target: Target, message: OutgoingMessage) -> tuple[dict[str, Any] | None, list[Statement]]:
         if not message.buttons:
             return None, []
         group_id, now_ms = self._ids.new("g"), self._clock.now_ms()

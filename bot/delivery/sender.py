@@ -18,7 +18,7 @@ from telegram.error import ChatMigrated, RetryAfter, TelegramError
 from bot import replies
 from bot.delivery import telegram_calls
 from bot.delivery.local import LocalScreens
-from bot.delivery.outbox import Message, Outbox, Part, Target
+from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target
 from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
@@ -317,7 +317,7 @@ class Delivery:
         if part.kind == "preview" or part.text == replies.PART_LOST or part.chat_id in self.unreachable:
             return [], []
         place = Target(part.bot_id, part.conversation_id, part.chat_id, part.thread_id)
-        return self._outbox.compose(place, Message(replies.PART_LOST))
+        return self._outbox.compose(place, OutgoingMessage(replies.PART_LOST))
 
     async def _give_up(self, part: Part, failure: Failure, error: TelegramError) -> None:
         if failure is Failure.BLOCKED:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot import replies
-from bot.delivery.outbox import Message
+from bot.delivery.outbox import OutgoingMessage
 from bot.features.sessions import Sessions
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
-from bot.turns.turn import Said, Turns
+from bot.turns.turn import AskedAgain, Turns
 from memory.errors import Conflict
 from memory.ports import Statement
 
@@ -35,7 +35,7 @@ class Answering:
     async def stop(self, envelope: Envelope) -> None:
         """Stop the answer that is being made; it says so itself."""
         stopped = self._turns.stop(envelope.conversation_id)
-        await self._services.committer.done([envelope], [] if stopped else [Message(replies.NOTHING_TO_STOP)])
+        await self._services.committer.done([envelope], [] if stopped else [OutgoingMessage(replies.NOTHING_TO_STOP)])
 
     async def retry(self, envelope: Envelope) -> None:
         """Answer a parked turn, or else the last message, again; one that is being tried again already is left alone.
@@ -54,9 +54,9 @@ class Answering:
         current = await services.recorder.current(envelope.conversation_id)
         last = await services.store.last_turns(current.session_id, 1) if current else []
         if not last:
-            await services.committer.done([envelope], [Message(replies.NOTHING_TO_RETRY)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.NOTHING_TO_RETRY)])
             return
-        said = Said(last[0].user_text, third_party=last[0].third_party)
+        said = AskedAgain(last[0].user_text, third_party=last[0].third_party)
         await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), said=said)
 
     async def _answer_parked(self, tap: Tap) -> None:
@@ -65,7 +65,7 @@ class Answering:
         await self._resume(turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
-        message = Message(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use, await self._skipped(tap))
 
     async def _fresh_parked(self, tap: Tap) -> None:
@@ -73,7 +73,7 @@ class Answering:
 
     async def _answer_again(self, tap: Tap) -> None:
         """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update."""
-        said = Said(tap.payload["text"], third_party=tap.payload.get("third_party", False))
+        said = AskedAgain(tap.payload["text"], third_party=tap.payload.get("third_party", False))
 
         async def answer(envelope: Envelope) -> None:
             if await self._is_used(tap):

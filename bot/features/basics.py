@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.delivery.outbox import Message
+from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
@@ -38,4 +38,4 @@ class Basics:
         return self._services.settings.continuity_model == "offline"
 
     async def _say(self, envelope: Envelope, text: str) -> None:
-        await self._services.committer.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [OutgoingMessage(text)])

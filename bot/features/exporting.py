@@ -16,7 +16,7 @@ from telegram import Bot
 from telegram.error import RetryAfter, TelegramError
 
 from bot import replies
-from bot.delivery.outbox import Message
+from bot.delivery.outbox import OutgoingMessage
 from bot.delivery.sender import retry_after_s
 from bot.intake.updates import Envelope
 from bot.people.export import about_person
@@ -70,7 +70,7 @@ class Exporting:
     async def export(self, envelope: Envelope) -> None:
         """Send the document, or say why not."""
         text = await self._exported(envelope)
-        await self._services.committer.done([envelope], [Message(text)] if text else [])
+        await self._services.committer.done([envelope], [OutgoingMessage(text)] if text else [])
 
     async def _exported(self, envelope: Envelope) -> str:
         """Return what is left to be said, "" when the document says it all."""

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Part, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
@@ -39,28 +39,28 @@ STOPPING = ("session", "everything")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ForgetMatch:
     """A memory or a turn that holds the words that were asked for."""
 
     payload: dict[str, list[str]]
     line: str
 
 
-def menu() -> Message:
+def menu() -> OutgoingMessage:
     """Return what can be forgotten, as buttons."""
     choices = ((replies.FORGET_LAST, "last"), (replies.FORGET_SESSION, "session"), (replies.FORGET_ALL, "everything"))
     rows = [(Button(label, "forget_ask", {"what": what}),) for label, what in choices]
-    return Message(replies.FORGET_MENU, buttons=(*rows, (Button(replies.NEVER_MIND, "forget_no"),)))
+    return OutgoingMessage(replies.FORGET_MENU, buttons=(*rows, (Button(replies.NEVER_MIND, "forget_no"),)))
 
 
-def question(what: str, payload: Mapping[str, Any], *, private: bool, quoted: str = "") -> Message:
+def question(what: str, payload: Mapping[str, Any], *, private: bool, quoted: str = "") -> OutgoingMessage:
     """Return the question before anything is forgotten; the answer's button carries ids alone, never words."""
     texts = replies.FORGET_ASK if private else replies.FORGET_ASK_GROUP
     buttons = (Button(replies.FORGET_YES, "forget_yes", payload), Button(replies.NEVER_MIND, "forget_no"))
-    return Message(texts[what].format(quoted=quoted) + replies.FORGET_FINAL, buttons=(buttons,))
+    return OutgoingMessage(texts[what].format(quoted=quoted) + replies.FORGET_FINAL, buttons=(buttons,))
 
 
-def found_list(words: str, found: Sequence[Found]) -> Message:
+def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
     """Return what holds the words, with a button for each of the first eight and one for all of it."""
     lines = [replies.FORGET_FOUND.format(words=words)]
     lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
@@ -78,16 +78,20 @@ def found_list(words: str, found: Sequence[Found]) -> Message:
                 together.setdefault(name, []).extend(ids)
         rows.append((Button(replies.FORGET_ALL_FOUND.format(count=len(found)), "forget_ask", together),))
     rows.append((Button(replies.NEVER_MIND, "forget_no"),))
-    return Message("\n".join(lines), buttons=tuple(rows))
+    return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
-def found_in(memories: Sequence[Row], turns: Sequence[Row], words: str) -> list[Found]:
+def found_in(memories: Sequence[Row], turns: Sequence[Row], words: str) -> list[ForgetMatch]:
     """Return memories first, then turns, each with one line around the words."""
     notes = [
-        Found({"memory_ids": [memory.memory_id]}, f"{replies.MEMORY_KINDS[memory.kind]}: {_around(memory.text, words)}")
+        ForgetMatch(
+            {"memory_ids": [memory.memory_id]}, f"{replies.MEMORY_KINDS[memory.kind]}: {_around(memory.text, words)}"
+        )
         for memory in map(read_memory_row, memories)
     ]
-    said = [Found({"turn_ids": [row["turn_id"]]}, replies.FORGET_SAID.format(text=_said(row, words))) for row in turns]
+    said = [
+        ForgetMatch({"turn_ids": [row["turn_id"]]}, replies.FORGET_SAID.format(text=_said(row, words))) for row in turns
+    ]
     return notes + said
 
 
@@ -115,21 +119,21 @@ def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | Non
     )
 
 
-def tally_text(tally: ForgetCounts) -> str:
+def tally_text(counts: ForgetCounts) -> str:
     """Return `12 turns, 3 notes and 1 summary`."""
-    counts = (
-        (tally.turns, "message and its answer", "messages and their answers"),
-        (tally.memories, "note", "notes"),
-        (tally.summaries, "summary", "summaries"),
-        (tally.jobs, "reminder", "reminders"),
+    named = (
+        (counts.turns, "message and its answer", "messages and their answers"),
+        (counts.memories, "note", "notes"),
+        (counts.summaries, "summary", "summaries"),
+        (counts.jobs, "reminder", "reminders"),
     )
-    parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    parts = [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
     return ", ".join(parts) if parts else replies.FORGOTTEN_NOTHING
 
 
-def report_text(tally: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
+def report_text(counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
     """Return the report: how much was forgotten, and what the look into the files found."""
-    text = replies.FORGOTTEN.format(what=tally_text(tally))
+    text = replies.FORGOTTEN.format(what=tally_text(counts))
     if proof is None:
         return f"{text}\n{replies.FORGOTTEN_LOOKING}"
     files = replies.plural(proof.files, "file")
@@ -142,7 +146,7 @@ def report_text(tally: ForgetCounts, proof: Proof | None = None, *, log_emptied:
     return f"{text}\n{replies.FORGOTTEN_PROVEN.format(files=files)}"
 
 
-def with_echoes(report: Message, echoes: Sequence[Echo]) -> Message:
+def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMessage:
     """Return the report with the answers that still repeat what was forgotten, and the offer to forget those too."""
     if not echoes:
         return report
@@ -183,7 +187,7 @@ class Forgetting:
             message = await self._found(envelope, words)
         await self._services.committer.done([envelope], [message])
 
-    async def _found(self, envelope: Envelope, words: str) -> Message:
+    async def _found(self, envelope: Envelope, words: str) -> OutgoingMessage:
         whose = {
             "conversation_id": envelope.conversation_id,
             "user_id": None if envelope.private else envelope.user_id,
@@ -196,9 +200,9 @@ class Forgetting:
         found = found_in(await db.read("memories_with", **whose), await db.read("turns_with", **whose), words)
         found = found or await self._related(envelope, words)
         quoted = replies.shorten(words, 60)
-        return found_list(quoted, found) if found else Message(replies.FORGET_NOT_FOUND.format(words=quoted))
+        return found_list(quoted, found) if found else OutgoingMessage(replies.FORGET_NOT_FOUND.format(words=quoted))
 
-    async def _related(self, envelope: Envelope, words: str) -> list[Found]:
+    async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
         """Return what the search finds of the same meaning, when nothing holds the words themselves."""
         services = self._services
         items = await services.searcher.search(
@@ -213,7 +217,7 @@ class Forgetting:
                 table.append(row)
         return found_in(memories, turns, words)
 
-    async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> Message:
+    async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> OutgoingMessage:
         """Return the question, with the ids of what was meant fixed at this moment."""
         what = payload.get("what", "found")
         if what == "everything":
@@ -222,13 +226,13 @@ class Forgetting:
             return question(what, payload, private=envelope.private)
         current = await self._services.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:
-            return Message(replies.FORGET_NOTHING_HERE)
+            return OutgoingMessage(replies.FORGET_NOTHING_HERE)
         if what == "session":
             return question(what, {"what": what, "session_ids": [current.session_id]}, private=envelope.private)
         turns = await self._services.recorder.recent_turns(current.session_id)
         mine = [turn for turn in turns if envelope.private or turn.user_id == envelope.user_id]
         if not mine:
-            return Message(replies.FORGET_NOTHING_HERE)
+            return OutgoingMessage(replies.FORGET_NOTHING_HERE)
         quoted = replies.shorten(mine[-1].user_text, QUOTED_CHARS)
         return question(what, {"what": what, "turn_ids": [mine[-1].turn_id]}, private=envelope.private, quoted=quoted)
 
@@ -239,7 +243,7 @@ class Forgetting:
         return bool(message.buttons)
 
     async def _no(self, tap: Tap) -> None:
-        message = Message(replies.FORGET_KEPT, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.FORGET_KEPT, edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use)
 
     async def _yes(self, tap: Tap) -> None:
@@ -261,7 +265,7 @@ class Forgetting:
             await self._services.committer.done([envelope], [])
         except StorageUnavailable as exc:
             log.error("nothing was forgotten", error=str(exc))  # noqa: TRY400 - expected, it says what to do
-            message = Message(replies.FORGET_REFUSED, edits_message_id=envelope.message_id)
+            message = OutgoingMessage(replies.FORGET_REFUSED, edits_message_id=envelope.message_id)
             await self._services.committer.done([envelope], [message], tap.use)
 
     async def _do(self, tap: Tap) -> None:
@@ -270,8 +274,8 @@ class Forgetting:
         await services.delivery.flush(FLUSH_S)
         parts: list[Part] = []
 
-        def report(tally: ForgetCounts) -> list[Statement]:
-            message = Message(report_text(tally), edits_message_id=shown)
+        def report(counts: ForgetCounts) -> list[Statement]:
+            message = OutgoingMessage(report_text(counts), edits_message_id=shown)
             parts[:], rows = services.committer.compose(target, [message])
             return rows
 
@@ -279,8 +283,8 @@ class Forgetting:
         first = [tap.use, services.inbox.done(envelope)]
         done = await services.committer.until_stored(lambda: self._forgetter.forget(wish, first=first, last=report))
         services.delivery.deliver(parts)
-        services.jobs.look()
+        services.reminders.look()
         proof = await self._forgetter.prove(done)
-        text = report_text(done.tally, proof, log_emptied=done.log_emptied)
-        message = with_echoes(Message(text, edits_message_id=shown), await self._forgetter.echoes(done))
+        text = report_text(done.counts, proof, log_emptied=done.log_emptied)
+        message = with_echoes(OutgoingMessage(text, edits_message_id=shown), await self._forgetter.echoes(done))
         await services.committer.write(target, [message])

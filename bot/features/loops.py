@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import Any, Literal, Protocol
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.reminders.rules import tomorrow_ms, when_text
 from bot.turns.feature import Action, Command, Tap
@@ -19,7 +19,7 @@ from memory.notes.current import CurrentNotes
 from memory.notes.lines import loop_of
 from memory.notes.readings import Readings
 from memory.notes.types import Matter, SessionNotes
-from memory.notes.view import View, loops
+from memory.notes.view import NotesView, loops
 from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
 from memory.sessions.recorder import Recorder
@@ -40,7 +40,7 @@ Ending = Literal["done", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedLoop:
     """One open matter as a loop, the session that knows it, and how it is worded."""
 
     session_id: str
@@ -51,22 +51,22 @@ class Listed:
     """True for a matter of the session's notes, False for a loop of its state."""
 
 
-def listed_loop(session_id: str, loop: OpenLoop) -> Listed:
+def listed_loop(session_id: str, loop: OpenLoop) -> ListedLoop:
     """Return a loop of a session's state for the list."""
     whose = replies.LOOP_YOURS if loop.owner == "user" else replies.LOOP_MINE
-    return Listed(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
+    return ListedLoop(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
 
 
-def listed_matter(session_id: str, matter: Matter) -> Listed:
+def listed_matter(session_id: str, matter: Matter) -> ListedLoop:
     """Return a matter that was noted for the list: quoted as it was said, and whose turn it is."""
     words = replies.shorten(matter.text, TEXT_CHARS)
     whose = {"user": replies.LOOP_YOURS, "assistant": replies.LOOP_MINE}.get(matter.owner, matter.owner)
-    return Listed(
+    return ListedLoop(
         session_id, loop_of(matter), replies.QUOTED.format(text=words) if matter.quoted else words, whose, noted=True
     )
 
 
-def open_matters(view: View, states: Sequence[SessionState], current_id: str | None) -> list[Listed]:
+def open_matters(view: NotesView, states: Sequence[SessionState], current_id: str | None) -> list[ListedLoop]:
     """Return what is open: the matters that were noted, best first, then loops of sessions not read yet.
 
     A session that was started fresh shows only its own.
@@ -90,7 +90,7 @@ def open_matters(view: View, states: Sequence[SessionState], current_id: str | N
     return noted + sorted(theirs, key=lambda each: (-each.loop.touched_at_ms, each.loop.loop_id))
 
 
-def loop_line(number: int, listed: Listed, now_ms: int, zone: str) -> str:
+def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
     """Return one line: the matter, whose turn it is, and when it is due or sleeps until."""
     loop = listed.loop
     line = f"{number}. {listed.words} ({listed.whose}"
@@ -102,10 +102,10 @@ def loop_line(number: int, listed: Listed, now_ms: int, zone: str) -> str:
     return line + ")"
 
 
-def loop_list(listed: Sequence[Listed], now_ms: int, zone: str) -> Message:
+def loop_list(listed: Sequence[ListedLoop], now_ms: int, zone: str) -> OutgoingMessage:
     """Return the numbered list with its buttons, or that nothing is open."""
     if not listed:
-        return Message(replies.LOOPS_NONE)
+        return OutgoingMessage(replies.LOOPS_NONE)
     lines, buttons = [replies.LOOPS_HEAD], []
     for number, each in enumerate(listed[:LISTED], 1):
         lines.append(loop_line(number, each, now_ms, zone))
@@ -119,7 +119,7 @@ def loop_list(listed: Sequence[Listed], now_ms: int, zone: str) -> Message:
         )
     if len(listed) > LISTED:
         lines.append(replies.LOOPS_MORE.format(count=len(listed) - LISTED))
-    return Message("\n".join(lines), buttons=tuple(buttons))
+    return OutgoingMessage("\n".join(lines), buttons=tuple(buttons))
 
 
 def changed_notes(matter_id: str, update: Mapping[str, Any]) -> Callable[[SessionNotes], SessionNotes]:
@@ -166,7 +166,7 @@ class Remembering(Protocol):
         ...
 
 
-async def read_open(memory: Remembering, conversation_id: str) -> list[Listed]:
+async def read_open(memory: Remembering, conversation_id: str) -> list[ListedLoop]:
     """Return what is open in a conversation. Raises `StorageUnavailable`."""
     states = readable(await memory.store.sessions(conversation_id, limit=SESSIONS_READ))
     current_id = await memory.store.current_session_id(conversation_id)
@@ -179,7 +179,7 @@ async def read_open(memory: Remembering, conversation_id: str) -> list[Listed]:
 
 
 async def change_open(
-    memory: Remembering, listed: Listed, change: LoopChange, update: Mapping[str, Any], *also: Statement
+    memory: Remembering, listed: ListedLoop, change: LoopChange, update: Mapping[str, Any], *also: Statement
 ) -> None:
     """Store a change of an open matter with `also`: `change` of a loop of a session's state, `update` of its notes.
 
@@ -192,7 +192,7 @@ async def change_open(
         await memory.recorder.edit(session_id, lambda state: change(state, loop_id), *also)
 
 
-async def end_open(memory: Remembering, listed: Listed, status: Ending, now_ms: int, *also: Statement) -> None:
+async def end_open(memory: Remembering, listed: ListedLoop, status: Ending, now_ms: int, *also: Statement) -> None:
     """Store the end of an open matter with `also`. Raises as `change_open`."""
     await change_open(memory, listed, *endings(status, now_ms), *also)
 
@@ -263,11 +263,11 @@ class Loops:
             store = partial(change_open, services, old, change, update, *ends)
             await services.committer.say(Target.of(tap.envelope), [message], store)
         except (KeyError, UnknownSession):
-            gone = Message(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
+            gone = OutgoingMessage(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return False
         return bool(message.buttons)
 
-    async def _list(self, envelope: Envelope, listed: Sequence[Listed]) -> Message:
+    async def _list(self, envelope: Envelope, listed: Sequence[ListedLoop]) -> OutgoingMessage:
         zone = (await self._services.people.time_zone(envelope.user_id)).name
         return loop_list(listed, self._services.clock.now_ms(), zone)

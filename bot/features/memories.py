@@ -8,7 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot import replies
-from bot.delivery.outbox import Button, Message
+from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
@@ -16,7 +16,7 @@ from bot.turns.services import Services
 from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
 from memory.notes.types import LastingNote, Matter
-from memory.notes.view import Standing, View, key_of
+from memory.notes.view import NotesView, Standing, key_of
 from memory.search.query import Query
 from memory.types import Memory
 
@@ -68,7 +68,7 @@ def known_note(standing: Standing) -> Known:
     return Known(key_of(note), standing.session_id, words, note.text, note.said_at_ms, payload, note.turn_ids)
 
 
-def everything_known(memories: Sequence[Memory], view: View) -> list[Known]:
+def everything_known(memories: Sequence[Memory], view: NotesView) -> list[Known]:
     """Return all that is remembered: what stays true first, then what goes on; nothing twice in other words.
 
     A memory whose words stand in a note of the same turn is told by the note.
@@ -91,7 +91,7 @@ def memory_line(number: int, known: Known, zone: str) -> str:
     return f"{number}. {known.words} ({day_text(known.at_ms, zone)})"
 
 
-def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1, more: int = 0) -> Message:
+def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1, more: int = 0) -> OutgoingMessage:
     """Return a numbered list with a button to forget each, and one to go on when there is more."""
     lines = [head, *(memory_line(number, each, zone) for number, each in enumerate(listed, first))]
     forget = [
@@ -102,7 +102,7 @@ def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1
     if more:
         lines.append(replies.MEMORY_MORE.format(count=more))
         rows.append((Button(replies.SHOW_MORE, "memory_page", {"offset": first - 1 + len(listed)}),))
-    return Message("\n".join(lines), buttons=tuple(rows))
+    return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
 def holding(known: Sequence[Known], words: str) -> list[Known]:
@@ -132,23 +132,23 @@ class Memories:
         await self._services.committer.done([tap.envelope], [message], tap.use)
         return bool(message.buttons)
 
-    async def _listed(self, envelope: Envelope, offset: int) -> Message:
+    async def _listed(self, envelope: Envelope, offset: int) -> OutgoingMessage:
         known = await self.read(envelope)
         page = known[offset : offset + LISTED]
         if not page:
-            return Message(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP)
+            return OutgoingMessage(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP)
         head = replies.MEMORY_HEAD if envelope.private else replies.MEMORY_HEAD_GROUP
         more = max(0, len(known) - offset - len(page))
         return memory_list(head, page, await self._zone(envelope), first=offset + 1, more=more)
 
-    async def _search(self, envelope: Envelope) -> Message:
+    async def _search(self, envelope: Envelope) -> OutgoingMessage:
         """Return what holds the words; failing that, what the search finds of the same meaning."""
         words = envelope.arguments
         known = await self.read(envelope)
         found = holding(known, words) or await self._related(envelope, words, known)
         quoted = replies.shorten(words, 60)
         if not found:
-            return Message(replies.MEMORY_NOT_FOUND.format(words=quoted))
+            return OutgoingMessage(replies.MEMORY_NOT_FOUND.format(words=quoted))
         return memory_list(replies.MEMORY_FOUND.format(words=quoted), found[:LISTED], await self._zone(envelope))
 
     async def _related(self, envelope: Envelope, words: str, known: Sequence[Known]) -> list[Known]:

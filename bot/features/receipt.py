@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
@@ -100,7 +100,7 @@ class Receipt:
         session_id = await services.store.current_session_id(envelope.conversation_id)
         snapshots = await services.store.context_snapshots(session_id, limit=1) if session_id else []
         if not session_id or not snapshots:
-            await services.committer.done([envelope], [Message(replies.CONTEXT_NONE)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.CONTEXT_NONE)])
             return
         now_ms = services.clock.now_ms()
         text = receipt_text(snapshots[0], services.settings.continuity_context_tokens, now_ms)
@@ -115,23 +115,23 @@ class Receipt:
             text += "\n\n" + compaction_text(compaction, now_ms)
             payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
             buttons = ((Button(replies.COMPACTION_UNDO, "compaction_undo", payload),),)
-        await services.committer.done([envelope], [Message(text, buttons=buttons)])
+        await services.committer.done([envelope], [OutgoingMessage(text, buttons=buttons)])
 
     async def summary(self, envelope: Envelope) -> None:
         """Show the rolling summary of this session."""
         state = await self._services.recorder.current(envelope.conversation_id)
         text = summary_text(state) if state and state.turn_count else replies.SUMMARY_NONE
-        await self._services.committer.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def _undo(self, tap: Tap) -> None:
         """Take the compaction back with the button's use, unless another one came meanwhile."""
         services, session_id = self._services, tap.payload["session_id"]
         newest = await services.compactor.last(session_id)
         if newest is None or newest.compaction_id != tap.payload["compaction_id"]:
-            gone = Message(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
+            gone = OutgoingMessage(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return
-        message = Message(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
         ends = (tap.use, services.inbox.done(tap.envelope))
         edit, undo = services.recorder.edit, services.compactor.undo
         await services.committer.say(

@@ -10,20 +10,20 @@ from functools import partial
 from bot import replies
 from bot.answers.care import care
 from bot.answers.remind_first import repeating, set_text, undo_button
-from bot.delivery.outbox import Message, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.people.choices import TIME_ZONE, find_time_zone
 from bot.reminders.repeats import read_repeat, rule_of
 from bot.reminders.rules import (
     MAX_AHEAD_MS,
     Event,
-    Job,
-    insert_job,
+    Reminder,
+    advance_reminder,
+    insert_reminder,
     job_id_of,
-    job_list,
-    listed_jobs,
-    move_job,
+    listed_reminders,
     next_status,
+    reminder_list,
     snoozed_until,
     when_text,
 )
@@ -31,7 +31,7 @@ from bot.reminders.words import words_for
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
-from memory.language.due_dates import Reminder, parse_when
+from memory.language.due_dates import ReminderRequest, parse_when
 from memory.state.state_manager import begin_job
 
 _LEAD = re.compile(r"^(?:me|us)\s+", re.IGNORECASE)
@@ -73,11 +73,11 @@ class Reminders:
         often = read_repeat(said, words)
         kind = often.kind if often else ""
 
-        def read(text: str, at_ms: int) -> Reminder:
+        def read(text: str, at_ms: int) -> ReminderRequest:
             timed = parse_when(text, at_ms, zone, language)
-            return Reminder(*timed) if timed else Reminder(None, text)
+            return ReminderRequest(*timed) if timed else ReminderRequest(None, text)
 
-        def whole() -> Reminder | None:
+        def whole() -> ReminderRequest | None:
             return repeating(often, now_ms, zone, read) if often else read(said, now_ms)
 
         found = await asyncio.to_thread(whole)  # odd dates load a library
@@ -91,12 +91,12 @@ class Reminders:
         confirmation = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
         await self._set(envelope, found, zone, confirmation, rule_of(kind, found.due_at_ms, zone) if kind else "")
 
-    async def _set(self, envelope: Envelope, found: Reminder, zone: str, text: str, repeats: str) -> None:
+    async def _set(self, envelope: Envelope, found: ReminderRequest, zone: str, text: str, repeats: str) -> None:
         services = self._services
         call_key = f"{envelope.bot_id}:{envelope.update_id}"
         job_id = job_id_of(call_key)
         session_id = await services.store.current_session_id(envelope.conversation_id)
-        job = insert_job(
+        reminder = insert_reminder(
             call_key,
             conversation_id=envelope.conversation_id,
             session_id=session_id,
@@ -110,26 +110,26 @@ class Reminders:
         )
         await services.committer.say(
             Target.of(envelope),
-            [Message(text, buttons=undo_button(job_id))],
+            [OutgoingMessage(text, buttons=undo_button(job_id))],
             partial(
-                services.jobs.change,
+                services.reminders.change,
                 session_id,
                 lambda state: begin_job(state, job_id),
                 services.inbox.done(envelope),
-                job,
+                reminder,
             ),
         )
-        services.jobs.look()
+        services.reminders.look()
 
     async def overview(self, envelope: Envelope) -> None:
         """List what is to come, with buttons."""
-        jobs = await self._services.jobs.upcoming(envelope.conversation_id, envelope.user_id)
-        if not jobs:
-            await self._say(envelope, replies.JOBS_NONE)
+        reminders = await self._services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
+        if not reminders:
+            await self._say(envelope, replies.REMINDERS_NONE)
             return
         zone = await self._services.people.time_zone(envelope.user_id)
-        message = job_list(replies.JOBS_HEAD, jobs, self._services.clock.now_ms(), zone.name)
-        await say_list(self._services, envelope, message, listed_jobs(jobs))
+        message = reminder_list(replies.REMINDERS_HEAD, reminders, self._services.clock.now_ms(), zone.name)
+        await say_list(self._services, envelope, message, listed_reminders(reminders))
 
     async def time_zone(self, envelope: Envelope) -> None:
         """Say by which clock times are read, or set it."""
@@ -144,65 +144,70 @@ class Reminders:
             return
         text = replies.ZONE_SET.format(zone=found, now=when_text(now_ms, now_ms, found))
         chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
-        await services.committer.done([envelope], [Message(text)], chosen)
+        await services.committer.done([envelope], [OutgoingMessage(text)], chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
     async def _done(self, tap: Tap) -> bool:
-        return await self._end(tap, "finish", replies.JOB_DONE_TEXT)
+        return await self._end(tap, "finish", replies.REMINDER_DONE_TEXT)
 
     async def _cancel(self, tap: Tap) -> bool:
-        return await self._end(tap, "cancel", replies.JOB_CANCELLED_TEXT)
+        return await self._end(tap, "cancel", replies.REMINDER_CANCELLED_TEXT)
 
     async def _end(self, tap: Tap, event: Event, text: str) -> bool:
-        """End a job; its session forgets it in the same transaction."""
-        job = await self._job(tap, event)
-        if job is None:
+        """End a reminder; its session forgets it in the same transaction."""
+        reminder = await self._reminder(tap, event)
+        if reminder is None:
             return False
-        message = await self._shown(tap, text.format(title=job.title), job.job_id)
-        move = move_job(job, event, self._services.clock.now_ms())
+        message = await self._shown(tap, text.format(title=reminder.title), reminder.job_id)
+        move = advance_reminder(reminder, event, self._services.clock.now_ms())
         ends = (self._services.inbox.done(tap.envelope), tap.use, move)
         await self._services.committer.say(
-            Target.of(tap.envelope), [message], partial(self._services.jobs.end, job, *ends)
+            Target.of(tap.envelope), [message], partial(self._services.reminders.end, reminder, *ends)
         )
         return bool(message.buttons)
 
     async def _snooze(self, tap: Tap) -> bool:
-        """Put a job off: what was delivered from now on, what is still to come from its own time on."""
-        job = await self._job(tap, "snooze")
-        if job is None:
+        """Put a reminder off: what was delivered from now on, what is still to come from its own time on."""
+        reminder = await self._reminder(tap, "snooze")
+        if reminder is None:
             return False
         services, now_ms = self._services, self._services.clock.now_ms()
-        due_at_ms = snoozed_until(tap.payload["until"], max(now_ms, job.due_at_ms or 0), job.time_zone)
-        text = replies.JOB_SNOOZED_TEXT.format(title=job.title, when=when_text(due_at_ms, now_ms, job.time_zone))
-        later = replace(job, status="scheduled", due_at_ms=due_at_ms)
-        message = await self._shown(tap, text, job.job_id, later)
-        move = move_job(job, "snooze", now_ms, due_at_ms=due_at_ms)
+        due_at_ms = snoozed_until(tap.payload["until"], max(now_ms, reminder.due_at_ms or 0), reminder.time_zone)
+        text = replies.REMINDER_SNOOZED_TEXT.format(
+            title=reminder.title, when=when_text(due_at_ms, now_ms, reminder.time_zone)
+        )
+        later = replace(reminder, status="scheduled", due_at_ms=due_at_ms)
+        message = await self._shown(tap, text, reminder.job_id, later)
+        move = advance_reminder(reminder, "snooze", now_ms, due_at_ms=due_at_ms)
         await services.committer.done([tap.envelope], [message], tap.use, move)
-        services.jobs.look()
+        services.reminders.look()
         return bool(message.buttons)
 
-    async def _job(self, tap: Tap, event: Event) -> Job | None:
-        """Return the job behind the button; when it has ended meanwhile, say so and return None."""
-        job = await self._services.jobs.find(tap.payload["job_id"], tap.envelope.conversation_id)
-        if job is None or next_status(job.status, event) is None:
-            await self._services.committer.done([tap.envelope], [Message(replies.JOB_GONE)], tap.use)
+    async def _reminder(self, tap: Tap, event: Event) -> Reminder | None:
+        """Return the reminder behind the button; when it has ended meanwhile, say so and return None."""
+        reminder = await self._services.reminders.find(tap.payload["job_id"], tap.envelope.conversation_id)
+        if reminder is None or next_status(reminder.status, event) is None:
+            await self._services.committer.done([tap.envelope], [OutgoingMessage(replies.REMINDER_GONE)], tap.use)
             return None
-        return job
+        return reminder
 
-    async def _shown(self, tap: Tap, text: str, job_id: str, *changed: Job) -> Message:
-        """Return what the tapped message says now; a list keeps its other jobs, with buttons of their own."""
+    async def _shown(self, tap: Tap, text: str, job_id: str, *changed: Reminder) -> OutgoingMessage:
+        """Return what the tapped message says now; a list keeps its other reminders, with buttons of their own."""
         edits_message_id = tap.envelope.message_id
         if not tap.payload.get("listed"):
-            return Message(text, edits_message_id=edits_message_id)
+            return OutgoingMessage(text, edits_message_id=edits_message_id)
         services, envelope = self._services, tap.envelope
-        jobs = await services.jobs.upcoming(envelope.conversation_id, envelope.user_id)
-        left = sorted([*changed, *(job for job in jobs if job.job_id != job_id)], key=lambda job: job.due_at_ms or 0)
+        reminders = await services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
+        left = sorted(
+            [*changed, *(reminder for reminder in reminders if reminder.job_id != job_id)],
+            key=lambda reminder: reminder.due_at_ms or 0,
+        )
         if not left:
-            return Message(text, edits_message_id=edits_message_id)
+            return OutgoingMessage(text, edits_message_id=edits_message_id)
         zone = (await services.people.time_zone(envelope.user_id)).name
-        listed = job_list(f"{text}\n\n{replies.JOBS_HEAD}", left, services.clock.now_ms(), zone)
+        listed = reminder_list(f"{text}\n\n{replies.REMINDERS_HEAD}", left, services.clock.now_ms(), zone)
         return replace(listed, edits_message_id=edits_message_id)
 
     async def _say(self, envelope: Envelope, text: str) -> None:
-        await self._services.committer.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [OutgoingMessage(text)])

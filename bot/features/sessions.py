@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns import session_choice
 from bot.turns.feature import Action, Command, Tap
@@ -38,11 +38,11 @@ class Sessions:
         current = await recorder.current(envelope.conversation_id)
         if current is None or (current.turn_count == 0 and current.isolated):
             text = replies.FRESH_FIRST if current is None else replies.FRESH
-            await self._services.committer.done([envelope], [Message(text)], *effects)
+            await self._services.committer.done([envelope], [OutgoingMessage(text)], *effects)
             return
         await self._changing(
             envelope,
-            Message(replies.FRESH),
+            OutgoingMessage(replies.FRESH),
             lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh", *ends, *effects),
         )
 
@@ -60,7 +60,7 @@ class Sessions:
         """Say why there is nothing to take up again."""
         rows, _ = await self._rows(envelope)
         await self._services.committer.done(
-            [envelope], [Message(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)]
+            [envelope], [OutgoingMessage(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)]
         )
 
     async def overview(self, envelope: Envelope) -> None:
@@ -69,14 +69,14 @@ class Sessions:
         now_ms = self._services.clock.now_ms()
         lines = [f"• {_label(row, now_ms, current_id)}" for row in rows]
         text = "\n".join([replies.SESSIONS_HEAD, *lines, "", replies.SESSIONS_TAIL]) if rows else replies.NO_SESSIONS
-        await self._services.committer.done([envelope], [Message(text)])
+        await self._services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def take_up(self, tap: Tap, *effects: Statement) -> None:
         """Make an earlier session current again and say where we were."""
         services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
         row = await services.store.session(session_id)
         if row is None or row.conversation_id != envelope.conversation_id:
-            await services.committer.done([envelope], [Message(replies.SESSION_GONE)], tap.use, *effects)
+            await services.committer.done([envelope], [OutgoingMessage(replies.SESSION_GONE)], tap.use, *effects)
             return
         row = await self._named(titled(row, await self._titles(envelope)))
         last = await services.store.last_turns(session_id, 1)
@@ -89,7 +89,7 @@ class Sessions:
             text += replies.CONTINUED_LAST.format(user=replies.shorten(last[0].user_text, QUOTED_CHARS))
         await self._changing(
             envelope,
-            Message(text),
+            OutgoingMessage(text),
             lambda ends: services.recorder.switch(envelope.conversation_id, session_id, *ends, tap.use, *effects),
         )
 
@@ -114,7 +114,7 @@ class Sessions:
     async def _changing(
         self,
         envelope: Envelope,
-        message: Message,
+        message: OutgoingMessage,
         change: Callable[[tuple[Statement, ...]], Awaitable[object]],
     ) -> None:
         """Let the recorder change sessions in the same transaction as the message and the end of the update."""

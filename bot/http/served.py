@@ -12,7 +12,7 @@ from bot.settings import Settings
 from bot.turns.services import Services
 
 
-class Health(Protocol):
+class HealthReport(Protocol):
     """How the bot is: `ok`, what is wrong in words, and figures for whoever knows the token."""
 
     @property
@@ -51,7 +51,7 @@ class Served(Protocol):
         """What asks before a conversation is carried forward."""
         ...
 
-    def health(self) -> Health:
+    def health(self) -> HealthReport:
         """Return how the bot is now."""
         ...
 

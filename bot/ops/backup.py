@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from bot.ops.status import Waiting, unfinished_in_words
+from bot.ops.status import Backlog, unfinished_in_words
 from bot.ops.workspace import OpsError, Workspace
 from bot.settings import Settings
 from bot.tables import MIGRATIONS, QUERY_FILES
@@ -288,8 +288,8 @@ async def _unfinished(database: Path, now_ms: int) -> tuple[str, ...]:
     """Return what the backup had not finished when it was made, since the next start works on it."""
     db = await SqliteDatabase.open(database, QUERY_FILES, read_only=True)
     try:
-        inbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}
-        outbox = {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_outbox")}
+        inbox = {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_inbox")}
+        outbox = {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await db.read("ops_outbox")}
     finally:
         await db.close()
     return unfinished_in_words(inbox, outbox, now_ms, runs=False)

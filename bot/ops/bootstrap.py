@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.ops.workspace import OpsError, Workspace
-from bot.people.choices import People
+from bot.people.choices import PersonalChoices
 from bot.people.personas import PersonaError, Personas
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.types import BootstrapOwner, Stages
@@ -40,7 +40,7 @@ async def _owner(workspace: Workspace, bootstrap: Bootstrap, session_id: str) ->
     row = await workspace.memory.store.session(session_id)
     if row is None:
         raise UnknownSession(f"session '{session_id}' is in no table, only in a checkpoint; hydrate it first")
-    people = People(workspace.memory.db, workspace.memory.clock, workspace.settings.continuity_timezone)
+    people = PersonalChoices(workspace.memory.db, workspace.memory.clock, workspace.settings.continuity_timezone)
     try:
         persona = await Personas(people, workspace.settings.continuity_persona).of(row.user_id)
     except PersonaError as exc:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from bot.features.loops import Ending, Listed, end_open, read_open
+from bot.features.loops import Ending, ListedLoop, end_open, read_open
 from bot.features.memories import Known, everything_known, known_memory, tells
 from bot.ops.workspace import OpsError, Workspace
-from bot.reminders.rules import MAX_AHEAD_MS, Event, Job, move_job, move_to, next_status, read_job
+from bot.reminders.rules import MAX_AHEAD_MS, Event, Reminder, advance_reminder, move_to, next_status, read_reminder
 from bot.reminders.scheduler import change_session
 from memory.language.sentences import clean
 from memory.longterm.promoter import read_memory_row
@@ -34,8 +34,8 @@ class Matters:
 
     conversation_id: str
     notes: tuple[Known, ...]
-    loops: tuple[Listed, ...]
-    reminders: tuple[Job, ...]
+    loops: tuple[ListedLoop, ...]
+    reminders: tuple[Reminder, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ async def read_notes(workspace: Workspace, conversation_id: str) -> list[Known]:
     return everything_known(await _memories(workspace, conversation_id), view)
 
 
-async def read_reminders(workspace: Workspace, conversation_id: str) -> list[Job]:
+async def read_reminders(workspace: Workspace, conversation_id: str) -> list[Reminder]:
     """Return the reminders that are to come or were not called done, whoever asked for them, the earliest first."""
-    return [read_job(row) for row in await workspace.memory.db.read("ops_jobs", conversation_id=conversation_id)]
+    return [read_reminder(row) for row in await workspace.memory.db.read("ops_jobs", conversation_id=conversation_id)]
 
 
 async def _memories(workspace: Workspace, conversation_id: str) -> list[Memory]:
@@ -180,7 +180,7 @@ def _ref_of_note(note: Known) -> str:
 # --- open matters and reminders -------------------------------------------------------------------------------------
 
 
-async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, ending: Ending) -> Listed:
+async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, ending: Ending) -> ListedLoop:
     """Call an open matter done, or drop it; return it. Raises OpsError, `StorageError`."""
     found = await read_open(workspace.memory, conversation_id)
     listed = the_one(found, loop_id, lambda each: each.loop.loop_id, "open matter")
@@ -191,29 +191,29 @@ async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, end
     return listed
 
 
-async def cancel_reminder(workspace: Workspace, conversation_id: str, job_id: str) -> Job:
-    """Take a reminder back; return it. A running bot `look`s at its jobs then. Raises OpsError, `StorageError`."""
-    job = await reminder(workspace, conversation_id, job_id, "cancel")
+async def cancel_reminder(workspace: Workspace, conversation_id: str, job_id: str) -> Reminder:
+    """Take a reminder back; return it. A running bot `look`s at its reminders then. Raises OpsError, `StorageError`."""
+    found = await reminder(workspace, conversation_id, job_id, "cancel")
     memory = workspace.memory
-    move = move_job(job, "cancel", memory.clock.now_ms())
-    await change_session(memory.recorder, memory.db, job.session_id, partial(end_job, job_id=job_id), move)
-    return job
+    move = advance_reminder(found, "cancel", memory.clock.now_ms())
+    await change_session(memory.recorder, memory.db, found.session_id, partial(end_job, job_id=job_id), move)
+    return found
 
 
-async def move_reminder(workspace: Workspace, conversation_id: str, job_id: str, due_at_ms: int) -> Job:
+async def move_reminder(workspace: Workspace, conversation_id: str, job_id: str, due_at_ms: int) -> Reminder:
     """Give a reminder another time; return it as it was. Raises and `look` as for `cancel_reminder`."""
-    job = await reminder(workspace, conversation_id, job_id, "snooze")
+    found = await reminder(workspace, conversation_id, job_id, "snooze")
     now_ms = workspace.memory.clock.now_ms()
     if not now_ms < due_at_ms <= now_ms + MAX_AHEAD_MS:
         raise OpsError("a reminder needs a time that is still to come, within ten years")
-    await workspace.memory.db.write(move_to(job, due_at_ms, now_ms))
-    return job
+    await workspace.memory.db.write(move_to(found, due_at_ms, now_ms))
+    return found
 
 
-async def reminder(workspace: Workspace, conversation_id: str, job_id: str, event: Event) -> Job:
+async def reminder(workspace: Workspace, conversation_id: str, job_id: str, event: Event) -> Reminder:
     """Return a reminder to which this may still happen. Raises OpsError, `StorageError`."""
     row = await workspace.memory.db.read_one("job_find", job_id=job_id, conversation_id=conversation_id)
-    job = the_one([read_job(row)] if row else [], job_id, lambda each: each.job_id, "reminder")
-    if next_status(job.status, event) is None:
-        raise OpsError(f"the reminder “{job.title}” is {job.status} already")
-    return job
+    found = the_one([read_reminder(row)] if row else [], job_id, lambda each: each.job_id, "reminder")
+    if next_status(found.status, event) is None:
+        raise OpsError(f"the reminder “{found.title}” is {found.status} already")
+    return found

@@ -21,7 +21,7 @@ class ForgottenHere:
     """What was forgotten of one conversation, and what the look into the files found."""
 
     conversation_id: str
-    tally: ForgetCounts
+    counts: ForgetCounts
     proof: Proof
 
 
@@ -63,7 +63,7 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
     done = []
     for wish in wishes(await meant(workspace, conversation, user_id), user_id):
         forgotten = await forgetter.forget(wish)
-        done.append(ForgottenHere(wish.conversation_id, forgotten.tally, await forgetter.prove(forgotten)))
+        done.append(ForgottenHere(wish.conversation_id, forgotten.counts, await forgetter.prove(forgotten)))
     if user_id is not None:
         person = {"user_id": user_id}
         settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)

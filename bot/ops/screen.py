@@ -15,7 +15,7 @@ from bot.ops.checkpoints import Verdict
 from bot.ops.checks import Check, worst
 from bot.ops.format import joined, printable, short_ids, size, when
 from bot.ops.quarantine import Quarantined
-from bot.ops.sessions import Listed, chat_of
+from bot.ops.sessions import ListedSession, chat_of
 from bot.ops.status import Status
 from bot.replies import UNTITLED, ago, plural
 from memory.sessions.hydrator import HydrationReport
@@ -111,7 +111,7 @@ def _checkpoints(status: Status) -> str:
     return plural(status.checkpoints, "file") + (f", {aside} damaged ones set aside" if aside else "")
 
 
-def show_sessions(console: Console, listed: Sequence[Listed], now_ms: int, limit: int) -> None:
+def show_sessions(console: Console, listed: Sequence[ListedSession], now_ms: int, limit: int) -> None:
     """Show the sessions, the latest first; a star marks where the next message of its chat goes."""
     if not listed:
         console.print("There are no sessions yet.")

@@ -16,7 +16,7 @@ SNAPSHOTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedSession:
     """One line of `sessions`; `short` is enough of the id to name it."""
 
     short: str
@@ -47,7 +47,7 @@ def chat_of(conversation_id: str) -> str:
     return parts[2] if parts[3] == "0" else f"{parts[2]}/{parts[3]}"
 
 
-async def list_sessions(workspace: Workspace, *, conversation: str | None, limit: int) -> list[Listed]:
+async def list_sessions(workspace: Workspace, *, conversation: str | None, limit: int) -> list[ListedSession]:
     """Return the latest sessions, of all conversations or of one (its key or its chat's number)."""
     if conversation:
         rows = await workspace.memory.db.read("ops_sessions_of_chat", conversation_id=conversation, limit=limit)
@@ -55,7 +55,7 @@ async def list_sessions(workspace: Workspace, *, conversation: str | None, limit
     else:
         found = await workspace.memory.store.all_sessions(limit=limit)
     short = short_ids(await workspace.memory.store.session_ids())
-    return [Listed(short[row.session_id], row, await _is_current(workspace, row)) for row in found]
+    return [ListedSession(short[row.session_id], row, await _is_current(workspace, row)) for row in found]
 
 
 async def _is_current(workspace: Workspace, row: SessionRow) -> bool:
@@ -83,7 +83,7 @@ async def show_session(workspace: Workspace, session_id: str, *, turns: int, pac
     )
 
 
-def listed_as_json(listed: Listed) -> dict[str, Any]:
+def listed_as_json(listed: ListedSession) -> dict[str, Any]:
     """Return a line of the list without the state, which `show` is for."""
     fields = asdict(listed.row)
     del fields["state_json"], fields["rolling_summary"]

@@ -23,7 +23,7 @@ REPORT_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Backlog:
     """Rows in one state, and since when the oldest of them is there."""
 
     count: int
@@ -72,7 +72,7 @@ def report_in_words(report: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def unfinished_in_words(
-    inbox: Mapping[str, Waiting], outbox: Mapping[str, Waiting], now_ms: int, *, runs: bool
+    inbox: Mapping[str, Backlog], outbox: Mapping[str, Backlog], now_ms: int, *, runs: bool
 ) -> tuple[str, ...]:
     """Return what is still to be done, most urgent first; () when there is nothing."""
     when = "" if runs else " at the next start"
@@ -88,7 +88,7 @@ def unfinished_in_words(
     return tuple(_line(waiting, noun, rest, now_ms) for waiting, noun, rest in lines if waiting and waiting.count)
 
 
-def _line(waiting: Waiting, noun: str, rest: str, now_ms: int) -> str:
+def _line(waiting: Backlog, noun: str, rest: str, now_ms: int) -> str:
     age = ago(now_ms - waiting.oldest_at_ms)
     came = f"came {age}" if waiting.count == 1 else f"the first came {age}"
     return f"{plural(waiting.count, noun)} {rest} ({came})"
@@ -142,5 +142,5 @@ async def read_status(workspace: Workspace) -> Status:
     )
 
 
-async def _waiting(workspace: Workspace, query: str) -> dict[str, Waiting]:
-    return {row["state"]: Waiting(row["n"], row["oldest_at_ms"]) for row in await workspace.memory.db.read(query)}
+async def _waiting(workspace: Workspace, query: str) -> dict[str, Backlog]:
+    return {row["state"]: Backlog(row["n"], row["oldest_at_ms"]) for row in await workspace.memory.db.read(query)}

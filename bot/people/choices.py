@@ -28,7 +28,7 @@ class TimeZone:
     chosen: bool
 
 
-class People:
+class PersonalChoices:
     """Reads and changes the choices of people; nobody needs a row before the first choice."""
 
     def __init__(self, db: Database, clock: Clock, default_time_zone: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.people.choices import People
+from bot.people.choices import PersonalChoices
 from memory.continuity.types import Persona
 
 FOLDER = Path(__file__).parent / "personas"
@@ -56,7 +56,7 @@ def instructions_of(persona: Persona) -> str:
 class Personas:
     """Who the assistant is for whom: the default, or what somebody chose with /persona."""
 
-    def __init__(self, people: People, default: str) -> None:
+    def __init__(self, people: PersonalChoices, default: str) -> None:
         """Read the files. Raises `PersonaError`."""
         self._people = people
         self.by_name = load_personas(default)

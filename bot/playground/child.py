@@ -26,7 +26,7 @@ async def run(clock_path: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
     await app.start()
-    follower = asyncio.create_task(follow(clock, app.services.jobs.look))
+    follower = asyncio.create_task(follow(clock, app.services.reminders.look))
     await app.stopped()
     follower.cancel()
     with contextlib.suppress(asyncio.CancelledError):

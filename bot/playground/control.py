@@ -1,7 +1,8 @@
 """Drive the loopback server from another process: `/control/…` does what `api.people` and `api.view` do.
 
-`POST /control/people/<verb>` (says, pastes, presses, …) takes the arguments of `People` as JSON; `GET /control/view`,
-`GET /control/calls`, `POST /control/faults`, `POST /control/release` and `POST /control/until` do the rest.
+`POST /control/people/<verb>` (says, pastes, presses, …) takes the arguments of `SimulatedPeople` as JSON;
+`GET /control/view`, `GET /control/calls`, `POST /control/faults`, `POST /control/release` and
+`POST /control/until` do the rest.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from aiohttp import web
 
 from bot.playground.changes import Changes
 from bot.playground.faults import Faults
-from bot.playground.people import People
+from bot.playground.people import SimulatedPeople
 from bot.playground.requests import Call
 from bot.playground.rules import Json
-from bot.playground.world import View, World
+from bot.playground.world import ChatView, World
 
-VERBS = frozenset(name for name, _ in inspect.getmembers(People, inspect.isfunction) if not name.startswith("_"))
+VERBS = frozenset(
+    name for name, _ in inspect.getmembers(SimulatedPeople, inspect.isfunction) if not name.startswith("_")
+)
 
 
 class DrivenApi(Protocol):
@@ -29,11 +32,11 @@ class DrivenApi(Protocol):
 
     world: World
     changes: Changes
-    people: People
+    people: SimulatedPeople
     faults: Faults
     calls: deque[Call]
 
-    def view(self, chat_id: int, thread_id: int | None = None) -> View:
+    def view(self, chat_id: int, thread_id: int | None = None) -> ChatView:
         """Return what a chat shows."""
         ...
 

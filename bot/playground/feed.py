@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.playground.world import Line
+from bot.playground.world import ShownMessage
 
 QUIT = "/quit"
 
@@ -16,10 +16,10 @@ class News:
     """One thing to show: a new line, a line whose text or buttons changed, or a line that was taken back."""
 
     kind: Literal["new", "edited", "buttons", "gone"]
-    line: Line
+    line: ShownMessage
 
 
-def news(before: Sequence[Line], after: Sequence[Line]) -> list[News]:
+def news(before: Sequence[ShownMessage], after: Sequence[ShownMessage]) -> list[News]:
     """Return what a person should be shown, in the order of the messages. Buttons that vanish are no news."""
     known = {line.message_id: line for line in before}
     found: list[News] = []
@@ -49,7 +49,7 @@ class Press:
         return self.does.startswith(("http://", "https://", "tg://"))
 
 
-def pressed(typed: str, lines: Sequence[Line]) -> Press | None:
+def pressed(typed: str, lines: Sequence[ShownMessage]) -> Press | None:
     """Return the button that the typed line presses, or None when it is a text.
 
     `/2` presses button 2 of the newest keyboard. `2` does so only while nothing was written since that keyboard, so

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.playground.rules import Json, checked_keyboard, checked_text, refuse
-from bot.playground.world import Chat, Draft, Kept, World
+from bot.playground.world import Chat, LiveDraft, StoredMessage, World
 
 Method = Callable[[World, Json, float], Any]
 _ACTIONS = {
@@ -104,7 +104,7 @@ def _keyboard(params: Json) -> Json | None:
     return checked_keyboard(params.get("reply_markup"))
 
 
-def _editable(world: World, params: Json) -> Kept:
+def _editable(world: World, params: Json) -> StoredMessage:
     chat = world.open_chat(params.get("chat_id"))
     kept = world.kept(chat, params.get("message_id"))
     if kept is None:
@@ -114,7 +114,7 @@ def _editable(world: World, params: Json) -> Kept:
     return kept
 
 
-def _change(world: World, kept: Kept, fields: Json, now_s: float) -> Json:
+def _change(world: World, kept: StoredMessage, fields: Json, now_s: float) -> Json:
     if all((kept.message.get(name) or None) == (value or None) for name, value in fields.items()):
         raise refuse(_NOT_MODIFIED)
     for name, value in fields.items():
@@ -138,7 +138,7 @@ def send_message_draft(world: World, params: Json, now_s: float) -> bool:
     if not isinstance(draft_id, int) or draft_id == 0:
         raise refuse("draft_id must be a non-zero number")
     text, _ = checked_text(params, empty_is_fine=True)
-    chat.drafts[_thread(chat, params)] = Draft(draft_id, text, now_s)
+    chat.drafts[_thread(chat, params)] = LiveDraft(draft_id, text, now_s)
     world.changed(is_passing=True)
     return True
 

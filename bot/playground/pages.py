@@ -14,7 +14,7 @@ from aiohttp import web
 
 from bot.playground.keeper import Keeper
 from bot.playground.moved_clock import MovedClock
-from bot.playground.people import People
+from bot.playground.people import SimulatedPeople
 from bot.playground.server import LoopbackBotApi
 from bot.playground.world import Chat
 
@@ -130,7 +130,7 @@ class PlaygroundPages:
         return _json({"ok": True})
 
     async def _say(self, body: dict[str, Any]) -> None:
-        people: People = self._api.people
+        people: SimulatedPeople = self._api.people
         user_id, chat_id = int(body["user_id"]), int(body["chat_id"])
         text = str(body["text"]).strip()
         if text:

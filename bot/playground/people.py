@@ -8,11 +8,11 @@ from typing import Any
 
 from bot.playground.rules import TEXT_MAX_UTF16, Json, found_entities, pieces, utf16_units
 from bot.playground.updates import Updates
-from bot.playground.world import Chat, Kept, World
+from bot.playground.world import Chat, StoredMessage, World
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentMessage:
     """What a person sent: where it is and which update tells the bot of it (0 when the bot is not told)."""
 
     message_id: int
@@ -20,7 +20,7 @@ class Said:
     chat_id: int
 
 
-class People:
+class SimulatedPeople:
     """The people around the bot. A person is made up when first named; `now_s` is the time of day in seconds."""
 
     def __init__(self, world: World, updates: Updates, now_s: Callable[[], float]) -> None:
@@ -37,7 +37,7 @@ class People:
         thread_id: int = 0,
         reply_to: int | None = None,
         forwarded_from: str | None = None,
-    ) -> Said:
+    ) -> SentMessage:
         """Send a text, in the private chat unless `chat_id` names a group. Raises ValueError when it is too long."""
         if utf16_units(text) > TEXT_MAX_UTF16:
             raise ValueError(f"{utf16_units(text)} units do not fit into one message; use `pastes`")
@@ -50,7 +50,7 @@ class People:
             }  # fmt: skip
         return self.sends(user_id, content, chat_id=chat_id, thread_id=thread_id, reply_to=reply_to)
 
-    def pastes(self, user_id: int, text: str, **where: Any) -> list[Said]:
+    def pastes(self, user_id: int, text: str, **where: Any) -> list[SentMessage]:
         """Send a text of any length as Telegram's apps do: in pieces."""
         return [self.says(user_id, piece, **where) for piece in pieces(text)]
 
@@ -62,7 +62,7 @@ class People:
         chat_id: int | None = None,
         thread_id: int = 0,
         reply_to: int | None = None,
-    ) -> Said:
+    ) -> SentMessage:
         """Send any content: fields of Telegram's Message, such as `{"sticker": {…}}`."""
         chat, user = self._place(user_id, chat_id), self.world.user(user_id)
         if reply_to is not None:
@@ -70,9 +70,9 @@ class People:
         message = self.world.add_message(chat, user, content, now_s=self._now_s(), thread_id=thread_id)
         heard = chat.kind == "private" or self.world.bot["can_read_all_group_messages"] or self._addressed(message)
         update_id = self._tell({"message": _copy(message)}) if heard else 0
-        return Said(message["message_id"], update_id, chat.chat_id)
+        return SentMessage(message["message_id"], update_id, chat.chat_id)
 
-    def edits(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> Said:
+    def edits(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> SentMessage:
         """Change a text that was sent before; the bot gets `edited_message`."""
         chat = self._place(user_id, chat_id)
         kept = chat.messages[message_id]
@@ -84,7 +84,7 @@ class People:
             kept.message["entities"] = entities
         kept.edits += 1
         self.world.changed()
-        return Said(message_id, self._tell({"edited_message": _copy(kept.message)}), chat.chat_id)
+        return SentMessage(message_id, self._tell({"edited_message": _copy(kept.message)}), chat.chat_id)
 
     def presses(
         self,
@@ -184,7 +184,7 @@ class People:
         return self._tell({"my_chat_member": member})
 
 
-def _button(chat: Chat, wanted: str, message_id: int | None) -> tuple[Kept, str]:
+def _button(chat: Chat, wanted: str, message_id: int | None) -> tuple[StoredMessage, str]:
     there: list[str] = []
     for kept in reversed(chat.messages.values()):
         if kept.deleted or message_id not in (None, kept.message["message_id"]):

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.playground.feed import News
-from bot.playground.world import Line
+from bot.playground.world import ShownMessage
 
 _STYLES = {
     "bold": "bold",
@@ -53,7 +53,7 @@ def formatted(text: str, entities: Sequence[dict[str, Any]]) -> Text:
     return shown
 
 
-def buttons(line: Line) -> list[Text]:
+def buttons(line: ShownMessage) -> list[Text]:
     """Return one text per row of buttons, numbered over all rows: `[1] Continue  [2] Start fresh`."""
     rows, number = [], 0
     for row in line.buttons:
@@ -78,7 +78,7 @@ class Screen:
         body = Text.from_markup("\n".join(rest))
         self.console.print(Panel(body, title=f"[bold]{escape(title)}", title_align="left", border_style="green"))
 
-    def earlier(self, lines: Sequence[Line]) -> None:
+    def earlier(self, lines: Sequence[ShownMessage]) -> None:
         """Show the last lines of before, dimmed."""
         if not lines:
             return
@@ -118,7 +118,7 @@ class Screen:
     def _is_piped(self) -> bool:
         return not self.console.is_terminal
 
-    def _message(self, line: Line, *, style: str = "", mark: str = "") -> RenderableType:
+    def _message(self, line: ShownMessage, *, style: str = "", mark: str = "") -> RenderableType:
         name = Text("bot", style=f"bold green {style}") if line.by_bot else Text("you", style=f"bold cyan {style}")
         body = formatted(line.text, line.entities)
         body.stylize(style)

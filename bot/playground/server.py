@@ -24,12 +24,12 @@ from bot.playground.changes import Changes
 from bot.playground.control import Control
 from bot.playground.faults import Fault, Faults, Kind
 from bot.playground.methods import METHODS
-from bot.playground.people import People
+from bot.playground.people import SimulatedPeople
 from bot.playground.requests import Call, read_params
 from bot.playground.rules import ApiError, Json, refuse
 from bot.playground.updates import FIRST_UPDATE_ID, Updates
 from bot.playground.webhook import Webhook
-from bot.playground.world import PLAYGROUND_TOKEN, View, World
+from bot.playground.world import PLAYGROUND_TOKEN, ChatView, World
 
 T = TypeVar("T")
 Validate = Callable[[str, Json], None]
@@ -63,7 +63,7 @@ class LoopbackBotApi:
         self.updates = Updates()
         self.changes = Changes()
         self.webhook = Webhook(self.updates, self.changes)
-        self.people = People(self.world, self.updates, now_s)
+        self.people = SimulatedPeople(self.world, self.updates, now_s)
         self.faults = Faults()
         self.calls: deque[Call] = deque(maxlen=_CALLS_KEPT)
         self.violations: list[str] = []
@@ -125,7 +125,7 @@ class LoopbackBotApi:
 
     # What a person and a test see
 
-    def view(self, chat_id: int, thread_id: int | None = None) -> View:
+    def view(self, chat_id: int, thread_id: int | None = None) -> ChatView:
         """Return the chat as a person sees it now: lines in order, after edits, with draft and typing sign."""
         return self.world.view(chat_id, thread_id=thread_id, now_s=self._now_s())
 

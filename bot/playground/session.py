@@ -47,7 +47,7 @@ def chat(settings: Settings, folder: Path) -> int:
     async def application(api_url: str, token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         app = App(playground_settings(settings, folder, api_url, token), limits=CHAT_LIMITS, clock=clock)
         await app.start()
-        follower = asyncio.create_task(follow(clock, app.services.jobs.look))
+        follower = asyncio.create_task(follow(clock, app.services.reminders.look))
         try:
             yield app.settled
         finally:

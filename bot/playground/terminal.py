@@ -27,7 +27,7 @@ from bot.playground.moved_clock import MovedClock, skipped_ms
 from bot.playground.prompt import Prompt
 from bot.playground.screen import Screen
 from bot.playground.server import LoopbackBotApi
-from bot.playground.world import Line, View
+from bot.playground.world import ChatView, ShownMessage
 
 PLAYGROUND_USER_ID = 1_000_001
 """The person at the keyboard; the application must allow this user."""
@@ -92,7 +92,7 @@ class Follower:
     screen: Screen
     downloads: Path
     clock: MovedClock
-    view: View = field(init=False)
+    view: ChatView = field(init=False)
     _pending: deque[Callable[[], None]] = field(default_factory=deque)
     _held: dict[int, News] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
@@ -182,7 +182,7 @@ class Follower:
                 self._told.add(callback_id)
                 yield lambda text=text: self.screen.note(text)  # type: ignore[misc]  # a bound default, not a parameter
 
-    def _save(self, line: Line) -> Path:
+    def _save(self, line: ShownMessage) -> Path:
         self.downloads.mkdir(parents=True, exist_ok=True, mode=0o700)
         name = re.sub(r"[^\w.-]", "_", Path(line.file_name).name).lstrip(".") or "file"
         path = self.downloads / f"{line.message_id}-{name}"

@@ -15,7 +15,7 @@ KEPT_MESSAGES_PER_CHAT = 2000
 
 
 @dataclass(slots=True)
-class Kept:
+class StoredMessage:
     """One message as the server keeps it; `message` is Telegram's object."""
 
     message: Json
@@ -25,7 +25,7 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Draft:
+class LiveDraft:
     """A text that is being written: shown for 30 seconds or until a message arrives."""
 
     draft_id: int
@@ -38,14 +38,14 @@ class Chat:
     """One chat with its messages in the order of their ids."""
 
     info: Json
-    messages: dict[int, Kept] = field(default_factory=dict)
+    messages: dict[int, StoredMessage] = field(default_factory=dict)
     members: list[int] = field(default_factory=list)
     topics: list[int] = field(default_factory=list)
     own_last_id: int = 0
     is_blocked: bool = False
     moved_to: int = 0
     """The supergroup that this group has become; 0 = none."""
-    drafts: dict[int, Draft] = field(default_factory=dict)
+    drafts: dict[int, LiveDraft] = field(default_factory=dict)
     typing_at_s: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -60,7 +60,7 @@ class Chat:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShownMessage:
     """One message as a person sees it now, after all edits."""
 
     message_id: int
@@ -78,10 +78,10 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ChatView:
     """One chat as a person sees it now."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ShownMessage, ...]
     draft: str | None
     is_typing: bool
 
@@ -188,7 +188,7 @@ class World:
         }
         if thread_id:
             message |= {"message_thread_id": thread_id, "is_topic_message": True}
-        chat.messages[message["message_id"]] = Kept(message, by_bot)
+        chat.messages[message["message_id"]] = StoredMessage(message, by_bot)
         if len(chat.messages) > KEPT_MESSAGES_PER_CHAT:
             del chat.messages[next(iter(chat.messages))]
         if by_bot:
@@ -197,22 +197,22 @@ class World:
         self.changed()
         return message
 
-    def kept(self, chat: Chat, message_id: Any) -> Kept | None:
+    def kept(self, chat: Chat, message_id: Any) -> StoredMessage | None:
         """Return the message if it exists and was not deleted."""
         found = chat.messages.get(message_id) if isinstance(message_id, int) else None
         return found if found and not found.deleted else None
 
     # What a person sees
 
-    def view(self, chat_id: int, *, thread_id: int | None = None, now_s: float) -> View:
+    def view(self, chat_id: int, *, thread_id: int | None = None, now_s: float) -> ChatView:
         """Return the chat as a person sees it; a chat that nobody opened is empty."""
         chat = self.chats.get(chat_id)
         if chat is None:
-            return View((), None, is_typing=False)
+            return ChatView((), None, is_typing=False)
         lines = tuple(line for line in _lines(chat) if thread_id in (None, line.thread_id))
         drafts = [d for t, d in chat.drafts.items() if thread_id in (None, t) and now_s - d.at_s < DRAFT_SHOWN_S]
         typing = [s for t, s in chat.typing_at_s.items() if thread_id in (None, t) and now_s - s < TYPING_SHOWN_S]
-        return View(lines, drafts[-1].text if drafts else None, is_typing=bool(typing))
+        return ChatView(lines, drafts[-1].text if drafts else None, is_typing=bool(typing))
 
     # Keeping it
 
@@ -237,7 +237,7 @@ class World:
         self.commands = state["commands"]
         self.users = {int(user_id): user for user_id, user in state["users"].items()}
         for chat_id, kept in state["chats"].items():
-            messages = {m["message"]["message_id"]: Kept(**m) for m in kept.pop("messages")}
+            messages = {m["message"]["message_id"]: StoredMessage(**m) for m in kept.pop("messages")}
             self.chats[int(chat_id)] = Chat(messages=messages, **kept)
 
 
@@ -253,13 +253,13 @@ def _public(user: Json) -> Json:
     return {name: user[name] for name in names if name in user}
 
 
-def _lines(chat: Chat) -> Iterator[Line]:
+def _lines(chat: Chat) -> Iterator[ShownMessage]:
     for message_id, kept in chat.messages.items():
         message = kept.message
         if kept.deleted:
             continue
         rows = message.get("reply_markup", {}).get("inline_keyboard", [])
-        yield Line(
+        yield ShownMessage(
             message_id=message_id,
             who="bot" if kept.by_bot else message["from"]["first_name"],
             text=message.get("text") or message.get("caption") or "",

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Final, Literal
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.reminders.repeats import kind_of, next_at, rule_of
 from bot.reminders.words import local, words_for
 from memory.ports import Row, Statement
@@ -32,7 +32,7 @@ MAX_AHEAD_MS: Final = 10 * 366 * 24 * HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Reminder:
     """One row of the table."""
 
     job_id: str
@@ -61,14 +61,14 @@ _MOVES: Final[dict[tuple[Status, Event], Status]] = {
 
 
 def next_status(status: Status, event: Event) -> Status | None:
-    """Return what an event makes of a job, None when it has no meaning for it: a job that ended stays ended."""
+    """Return what an event makes of a reminder, None when it has no meaning for it: what ended stays ended."""
     return _MOVES.get((status, event))
 
 
-def due_jobs(jobs: Sequence[Job], now_ms: int) -> list[Job]:
-    """Return the scheduled jobs whose time has come, the earliest first."""
-    due = [j for j in jobs if j.status == "scheduled" and j.due_at_ms is not None and j.due_at_ms <= now_ms]
-    return sorted(due, key=lambda job: (job.due_at_ms or 0, job.job_id))
+def due_reminders(reminders: Sequence[Reminder], now_ms: int) -> list[Reminder]:
+    """Return the scheduled reminders whose time has come, the earliest first."""
+    due = [j for j in reminders if j.status == "scheduled" and j.due_at_ms is not None and j.due_at_ms <= now_ms]
+    return sorted(due, key=lambda reminder: (reminder.due_at_ms or 0, reminder.job_id))
 
 
 def late_text(due_at_ms: int, now_ms: int) -> str:
@@ -94,25 +94,25 @@ def snoozed_until(choice: str, now_ms: int, zone: str) -> int:
     return tomorrow_ms(now_ms, zone) if choice == "tomorrow" else now_ms + HOUR_MS
 
 
-def reminder_text(job: Job, now_ms: int) -> str:
+def reminder_text(reminder: Reminder, now_ms: int) -> str:
     """Return what a delivered reminder says."""
-    late = late_text(job.due_at_ms or now_ms, now_ms)
-    lead = replies.FOLLOW_UP if job.kind == FOLLOW_UP else replies.REMINDER
-    return lead.format(title=job.title) + (f"\n({late})" if late else "")
+    late = late_text(reminder.due_at_ms or now_ms, now_ms)
+    lead = replies.FOLLOW_UP if reminder.kind == FOLLOW_UP else replies.REMINDER
+    return lead.format(title=reminder.title) + (f"\n({late})" if late else "")
 
 
-def target_of(job: Job) -> Target:
-    """Return where a job reports. Raises ValueError for a conversation that is none of Telegram's."""
-    _, bot_id, chat_id, thread_id = job.conversation_id.split(":")
-    return Target(int(bot_id), job.conversation_id, int(chat_id), int(thread_id) or None, job.user_id)
+def target_of(reminder: Reminder) -> Target:
+    """Return where a reminder reports. Raises ValueError for a conversation that is none of Telegram's."""
+    _, bot_id, chat_id, thread_id = reminder.conversation_id.split(":")
+    return Target(int(bot_id), reminder.conversation_id, int(chat_id), int(thread_id) or None, reminder.user_id)
 
 
 def job_id_of(call_key: str) -> str:
-    """Return the id of the job that a call makes: the same call makes the same job."""
+    """Return the id of the reminder that a call makes: the same call makes the same reminder."""
     return "j_" + blake2b(call_key.encode(), digest_size=16).hexdigest()
 
 
-def insert_job(
+def insert_reminder(
     call_key: str,
     *,
     conversation_id: str,
@@ -144,110 +144,113 @@ def insert_job(
     return Statement("job_insert", values)
 
 
-def move_job(
-    job: Job, event: Event, now_ms: int, *, due_at_ms: int | None = None, repeats: str | None = None
+def advance_reminder(
+    reminder: Reminder, event: Event, now_ms: int, *, due_at_ms: int | None = None, repeats: str | None = None
 ) -> Statement:
-    """Return the statement that moves a job on; it loses (`Conflict`) when the job is not what we saw any more.
+    """Return the statement that moves a reminder on; it loses (`Conflict`) when that is not what we saw any more.
 
-    Raises ValueError for an event that has no meaning for the job.
+    Raises ValueError for an event that has no meaning for the reminder.
     """
-    to = next_status(job.status, event)
+    to = next_status(reminder.status, event)
     if to is None:
-        raise ValueError(f"job {job.job_id} is {job.status}: it cannot {event}")
+        raise ValueError(f"reminder {reminder.job_id} is {reminder.status}: it cannot {event}")
     progress = {"snooze": "put off", "deliver": "not called done yet"}.get(event, "")
     values = {
-        "job_id": job.job_id,
-        "from_status": job.status,
-        "from_due_at_ms": job.due_at_ms,
+        "job_id": reminder.job_id,
+        "from_status": reminder.status,
+        "from_due_at_ms": reminder.due_at_ms,
         "to_status": to,
         "progress": progress,
-        "due_at_ms": job.due_at_ms if due_at_ms is None else due_at_ms,
-        "repeats": "" if event == "deliver" else (job.repeats if repeats is None else repeats),
+        "due_at_ms": reminder.due_at_ms if due_at_ms is None else due_at_ms,
+        "repeats": "" if event == "deliver" else (reminder.repeats if repeats is None else repeats),
         "now_ms": now_ms,
     }
     return Statement("job_move", values, expect=1)
 
 
-def move_to(job: Job, due_at_ms: int, now_ms: int) -> Statement:
+def move_to(reminder: Reminder, due_at_ms: int, now_ms: int) -> Statement:
     """Return the statement that gives a reminder another time, from which on it comes again if it does."""
-    kind = kind_of(job.repeats)
-    repeats = rule_of(kind, due_at_ms, job.time_zone) if kind else ""
-    return move_job(job, "snooze", now_ms, due_at_ms=due_at_ms, repeats=repeats)
+    kind = kind_of(reminder.repeats)
+    repeats = rule_of(kind, due_at_ms, reminder.time_zone) if kind else ""
+    return advance_reminder(reminder, "snooze", now_ms, due_at_ms=due_at_ms, repeats=repeats)
 
 
-def next_job(job: Job, now_ms: int) -> Statement | None:
+def next_reminder(reminder: Reminder, now_ms: int) -> Statement | None:
     """Return the statement that makes the next one of a reminder that comes again, None for one that does not.
 
     The one that is delivered does not come again itself; its successor is made once, in the same transaction.
     """
-    due_at_ms = next_at(job.repeats, job.due_at_ms or now_ms, now_ms, job.time_zone)
+    due_at_ms = next_at(reminder.repeats, reminder.due_at_ms or now_ms, now_ms, reminder.time_zone)
     if due_at_ms is None:
         return None
-    return insert_job(
-        f"{job.job_id}:{job.due_at_ms}",
-        conversation_id=job.conversation_id,
-        session_id=job.session_id,
-        user_id=job.user_id,
+    return insert_reminder(
+        f"{reminder.job_id}:{reminder.due_at_ms}",
+        conversation_id=reminder.conversation_id,
+        session_id=reminder.session_id,
+        user_id=reminder.user_id,
         turn_id=None,
-        title=job.title,
+        title=reminder.title,
         due_at_ms=due_at_ms,
-        time_zone=job.time_zone,
+        time_zone=reminder.time_zone,
         now_ms=now_ms,
-        kind=job.kind,
-        repeats=job.repeats,
+        kind=reminder.kind,
+        repeats=reminder.repeats,
     )
 
 
-def read_job(row: Row) -> Job:
-    """Return the job in a row."""
-    return Job(**{name: row[name] for name in Job.__slots__})
+def read_reminder(row: Row) -> Reminder:
+    """Return the reminder in a row."""
+    return Reminder(**{name: row[name] for name in Reminder.__slots__})
 
 
-def reminder_buttons(job: Job) -> tuple[tuple[Button, ...], ...]:
+def reminder_buttons(reminder: Reminder) -> tuple[tuple[Button, ...], ...]:
     """Return what can be done about a delivered reminder."""
-    payload = {"job_id": job.job_id}
+    payload = {"job_id": reminder.job_id}
     return (
         (
-            Button(replies.JOB_DONE, "job_done", payload),
-            Button(replies.JOB_HOUR, "job_snooze", {**payload, "until": "hour"}),
-            Button(replies.JOB_TOMORROW, "job_snooze", {**payload, "until": "tomorrow"}),
+            Button(replies.REMINDER_DONE, "job_done", payload),
+            Button(replies.REMINDER_HOUR, "job_snooze", {**payload, "until": "hour"}),
+            Button(replies.REMINDER_TOMORROW, "job_snooze", {**payload, "until": "tomorrow"}),
         ),
     )
 
 
-def job_list(head: str, jobs: Sequence[Job], now_ms: int, zone: str) -> Message:
-    """Return a numbered list of jobs with Done, Snooze and Cancel for each of the first eight."""
+def reminder_list(head: str, reminders: Sequence[Reminder], now_ms: int, zone: str) -> OutgoingMessage:
+    """Return a numbered list of reminders with Done, Snooze and Cancel for each of the first eight."""
     lines, buttons = [head], []
-    for number, job in enumerate(jobs[:LISTED], 1):
-        lines.append(f"{number}. {job.title} ({_due_word(job, now_ms, zone)})")
-        payload = {"job_id": job.job_id, "listed": True}
+    for number, reminder in enumerate(reminders[:LISTED], 1):
+        lines.append(f"{number}. {reminder.title} ({_due_word(reminder, now_ms, zone)})")
+        payload = {"job_id": reminder.job_id, "listed": True}
         buttons.append(
             (
-                Button(f"{number} {replies.JOB_DONE}", "job_done", payload),
-                Button(f"{number} {replies.JOB_HOUR}", "job_snooze", {**payload, "until": "hour"}),
-                Button(f"{number} {replies.JOB_CANCEL}", "job_cancel", payload),
+                Button(f"{number} {replies.REMINDER_DONE}", "job_done", payload),
+                Button(f"{number} {replies.REMINDER_HOUR}", "job_snooze", {**payload, "until": "hour"}),
+                Button(f"{number} {replies.REMINDER_CANCEL}", "job_cancel", payload),
             )
         )
-    if len(jobs) > LISTED:
-        lines.append(replies.JOBS_MORE.format(count=len(jobs) - LISTED))
-    return Message("\n".join(lines), buttons=tuple(buttons))
+    if len(reminders) > LISTED:
+        lines.append(replies.REMINDERS_MORE.format(count=len(reminders) - LISTED))
+    return OutgoingMessage("\n".join(lines), buttons=tuple(buttons))
 
 
-def listed_jobs(jobs: Sequence[Job]) -> list[ListedItem]:
+def listed_reminders(reminders: Sequence[Reminder]) -> list[ListedItem]:
     """Return the lines of such a list, so that "the first one" has a meaning."""
-    return [ListedItem(kind="job", ref=job.job_id, text=job.title) for job in jobs[:LISTED]]
+    return [ListedItem(kind="job", ref=reminder.job_id, text=reminder.title) for reminder in reminders[:LISTED]]
 
 
-def _due_word(job: Job, now_ms: int, zone: str) -> str:
-    due = job.due_at_ms or now_ms
+def _due_word(reminder: Reminder, now_ms: int, zone: str) -> str:
+    due = reminder.due_at_ms or now_ms
     when = when_text(due, now_ms, zone) if due > now_ms else replies.WAS_DUE.format(ago=replies.ago(now_ms - due))
-    kind = kind_of(job.repeats)
+    kind = kind_of(reminder.repeats)
     return f"{when}, {words_for('en').say(kind)}" if kind else when
 
 
-def messages_for(jobs: Sequence[Job], now_ms: int) -> list[tuple[Message, list[Job]]]:
-    """Return what to say about jobs of one conversation and person that are due: one message each, or one list."""
-    if len(jobs) > TOGETHER:
-        pages = [jobs[start : start + LISTED] for start in range(0, len(jobs), LISTED)]
-        return [(job_list(replies.JOBS_LATE, page, now_ms, page[0].time_zone), list(page)) for page in pages]
-    return [(Message(reminder_text(job, now_ms), buttons=reminder_buttons(job)), [job]) for job in jobs]
+def messages_for(reminders: Sequence[Reminder], now_ms: int) -> list[tuple[OutgoingMessage, list[Reminder]]]:
+    """Return what to say about reminders of one conversation and person that are due: one message each, or one list."""
+    if len(reminders) > TOGETHER:
+        pages = [reminders[start : start + LISTED] for start in range(0, len(reminders), LISTED)]
+        return [(reminder_list(replies.REMINDERS_LATE, page, now_ms, page[0].time_zone), list(page)) for page in pages]
+    return [
+        (OutgoingMessage(reminder_text(reminder, now_ms), buttons=reminder_buttons(reminder)), [reminder])
+        for reminder in reminders
+    ]

@@ -1,6 +1,6 @@
 """What the assistant does later: reminders, kept as rows, woken by a timer in memory, delivered exactly once.
 
-The table `jobs` is the truth; the timer only knows when to look at it next: nothing is rebuilt, nothing pickled.
+The table `reminders` is the truth; the timer only knows when to look at it next: nothing is rebuilt, nothing pickled.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final
 import structlog
 
 from bot.delivery.commit import Committer
-from bot.delivery.outbox import Message
+from bot.delivery.outbox import OutgoingMessage
 from bot.reminders.rules import (
-    Job,
-    due_jobs,
+    Reminder,
+    advance_reminder,
+    due_reminders,
     messages_for,
-    move_job,
-    next_job,
-    read_job,
+    next_reminder,
+    read_reminder,
     target_of,
     tomorrow_ms,
     when_text,
@@ -33,7 +33,7 @@ from memory.sessions.recorder import Recorder
 from memory.state.state_manager import end_job
 from memory.types import SessionState
 
-__all__ = ["Jobs", "tomorrow_ms", "when_text"]
+__all__ = ["ReminderScheduler", "tomorrow_ms", "when_text"]
 
 LOOK_EVERY_S: Final = 60
 """The table is looked at so often anyway: a clock that was set, a machine that slept, a disk that was full."""
@@ -46,8 +46,8 @@ AT_ONCE: Final = 200
 log = structlog.get_logger(__name__)
 
 
-class Jobs:
-    """Looks at the table when something is due and delivers it; call `look()` after a commit that changed a job."""
+class ReminderScheduler:
+    """Looks at the table when something is due and delivers it; call `look()` after a commit that changed one."""
 
     def __init__(self, db: Database, clock: Clock, committer: Committer, recorder: Recorder, bot_id: int) -> None:
         self._db = db
@@ -61,7 +61,7 @@ class Jobs:
 
     def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
-        self._watching = asyncio.create_task(self._watch(), name="jobs")
+        self._watching = asyncio.create_task(self._watch(), name="reminders")
 
     async def stop(self) -> None:
         """Stop looking; what is being written down just now is stored as a whole or not at all."""
@@ -71,7 +71,7 @@ class Jobs:
             await asyncio.gather(watching, return_exceptions=True)
 
     def look(self) -> None:
-        """Look at the table soon: a job was made, moved or taken back. Before the start it does nothing."""
+        """Look at the table soon: a reminder was made, moved or taken back. Before the start it does nothing."""
         self._wanted.set()
 
     async def _watch(self) -> None:
@@ -94,7 +94,7 @@ class Jobs:
                 await self._settle_old()
                 row = await self._db.read_one("job_next_due", **self._here)
             except StorageError as exc:
-                log.error("jobs wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
+                log.error("reminders wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
                 return LOOK_EVERY_S
         if row is None or row["due_at_ms"] is None:
             return LOOK_EVERY_S
@@ -104,56 +104,56 @@ class Jobs:
     async def _deliver_due(self) -> None:
         now_ms = self._clock.now_ms()
         rows = await self._db.read("jobs_due", **self._here, now_ms=now_ms, limit=AT_ONCE)
-        due = due_jobs([read_job(row) for row in rows], now_ms)
-        due.sort(key=lambda job: (job.conversation_id, job.user_id or 0))  # stable: by time within each
-        for _, group in groupby(due, key=lambda job: (job.conversation_id, job.user_id)):
-            for message, jobs in messages_for(list(group), now_ms):
-                await self._deliver(message, jobs)
+        due = due_reminders([read_reminder(row) for row in rows], now_ms)
+        due.sort(key=lambda reminder: (reminder.conversation_id, reminder.user_id or 0))  # stable: by time within each
+        for _, group in groupby(due, key=lambda reminder: (reminder.conversation_id, reminder.user_id)):
+            for message, reminders in messages_for(list(group), now_ms):
+                await self._deliver(message, reminders)
 
-    async def _deliver(self, message: Message, jobs: Sequence[Job]) -> None:
-        """Write the message down and move its jobs on, as one.
+    async def _deliver(self, message: OutgoingMessage, reminders: Sequence[Reminder]) -> None:
+        """Write the message down and move its reminders on, as one.
 
-        What a crash leaves behind: before the commit, the jobs are `scheduled` and come at the next start, marked late;
+        What a crash leaves behind: before the commit, they are `scheduled` and come at the next start, marked late;
         after it, they are `delivered` and the parts are `queued`, which the next start sends (P5). Never both.
         """
         now_ms = self._clock.now_ms()
         faults.point("job_due")
         try:
-            moves = [move_job(job, "deliver", now_ms) for job in jobs]
-            moves += [again for job in jobs if (again := next_job(job, now_ms))]
-            await self._committer.write(target_of(jobs[0]), [message], *moves)
+            moves = [advance_reminder(reminder, "deliver", now_ms) for reminder in reminders]
+            moves += [again for reminder in reminders if (again := next_reminder(reminder, now_ms))]
+            await self._committer.write(target_of(reminders[0]), [message], *moves)
         except Conflict:
-            log.info("reminder was changed meanwhile", job_ids=[job.job_id for job in jobs])
+            log.info("reminder was changed meanwhile", job_ids=[reminder.job_id for reminder in reminders])
         except ValueError:
-            log.exception("reminder has no place to go", job_ids=[job.job_id for job in jobs])
+            log.exception("reminder has no place to go", job_ids=[reminder.job_id for reminder in reminders])
         else:
             faults.point("job_delivered")
-            log.info("reminder delivered", job_ids=[job.job_id for job in jobs])
+            log.info("reminder delivered", job_ids=[reminder.job_id for reminder in reminders])
 
     async def _settle_old(self) -> None:
         """Count as done what was delivered long ago and never touched, so that it leaves the packet."""
         before_ms = self._clock.now_ms() - SETTLE_AFTER_MS
         for row in await self._db.read("jobs_untouched", **self._here, before_ms=before_ms, limit=AT_ONCE):
-            job = read_job(row)
+            reminder = read_reminder(row)
             with suppress(Conflict):
-                await self.end(job, move_job(job, "settle", self._clock.now_ms()))
+                await self.end(reminder, advance_reminder(reminder, "settle", self._clock.now_ms()))
 
-    async def find(self, job_id: str, conversation_id: str) -> Job | None:
-        """Return a job of this conversation, None when there is none. Raises `StorageUnavailable`."""
+    async def find(self, job_id: str, conversation_id: str) -> Reminder | None:
+        """Return a reminder of this conversation, None when there is none. Raises `StorageUnavailable`."""
         row = await self._db.read_one("job_find", job_id=job_id, conversation_id=conversation_id)
-        return read_job(row) if row else None
+        return read_reminder(row) if row else None
 
-    async def upcoming(self, conversation_id: str, user_id: int | None) -> list[Job]:
+    async def upcoming(self, conversation_id: str, user_id: int | None) -> list[Reminder]:
         """Return what somebody still has to come here or has not called done, the earliest first."""
         rows = await self._db.read("jobs_upcoming", conversation_id=conversation_id, user_id=user_id)
-        return [read_job(row) for row in rows]
+        return [read_reminder(row) for row in rows]
 
-    async def end(self, job: Job, *statements: Statement) -> None:
-        """Commit these statements and, with them, take the ended job out of the session that made it.
+    async def end(self, reminder: Reminder, *statements: Statement) -> None:
+        """Commit these statements and, with them, take the ended reminder out of the session that made it.
 
         Raises `Conflict` and `StorageUnavailable` with nothing changed.
         """
-        await self.change(job.session_id, lambda state: end_job(state, job.job_id), *statements)
+        await self.change(reminder.session_id, lambda state: end_job(state, reminder.job_id), *statements)
 
     async def change(
         self, session_id: str | None, change: Callable[[SessionState], SessionState], *statements: Statement
@@ -169,7 +169,7 @@ async def change_session(
     change: Callable[[SessionState], SessionState],
     *statements: Statement,
 ) -> None:
-    """Commit statements about a job with a change of its session; without it when the session is gone."""
+    """Commit statements about a reminder with a change of its session; without it when the session is gone."""
     if session_id is not None:
         with suppress(UnknownSession):
             await recorder.edit(session_id, change, *statements)

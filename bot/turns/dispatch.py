@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import Button, Message
+from bot.delivery.outbox import Button, OutgoingMessage
 from bot.delivery.sender import backoff_s
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
@@ -109,7 +109,7 @@ class Dispatch:
         try:
             button = Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id})
             edits_message_id = await services.delivery.preview(turn_id)
-            message = Message(replies.STORAGE_REFUSED, buttons=((button,),), edits_message_id=edits_message_id)
+            message = OutgoingMessage(replies.STORAGE_REFUSED, buttons=((button,),), edits_message_id=edits_message_id)
             await services.committer.refused(batch, message, str(error)[:300], turn_id)
         except Conflict:
             return
@@ -132,9 +132,9 @@ class Dispatch:
             await self._taps.run(head)
         elif head.kind == "media":
             what = replies.MEDIA_NAMES.get(head.text) or replies.MEDIA_OTHER.format(what=head.text.replace("_", " "))
-            await self._services.committer.done([head], [Message(replies.ONLY_TEXT.format(what=what))])
+            await self._services.committer.done([head], [OutgoingMessage(replies.ONLY_TEXT.format(what=what))])
         elif head.kind == "unreadable":
-            message = Message(replies.UNREADABLE)
+            message = OutgoingMessage(replies.UNREADABLE)
             await self._services.committer.quarantined([head], [message], "it cannot be read", turn_id)
         else:
             await self._membership(head)
@@ -144,13 +144,13 @@ class Dispatch:
         if command is not None:
             await command(envelope)
             return
-        unknown = Message(replies.UNKNOWN_COMMAND.format(command=envelope.command[:32]))
+        unknown = OutgoingMessage(replies.UNKNOWN_COMMAND.format(command=envelope.command[:32]))
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:
         payload = {"text": envelope.text, "third_party": envelope.third_party}
         button = Button(replies.ANSWER_AGAIN, "answer_again", payload)
-        message = Message(replies.EDITED, buttons=((button,),), reply_to_message_id=envelope.message_id)
+        message = OutgoingMessage(replies.EDITED, buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])
 
     async def _membership(self, envelope: Envelope) -> None:
@@ -161,5 +161,5 @@ class Dispatch:
 
     async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
-        message = Message(replies.QUARANTINED, edits_message_id=await self._services.delivery.preview(turn_id))
+        message = OutgoingMessage(replies.QUARANTINED, edits_message_id=await self._services.delivery.preview(turn_id))
         await self._services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from bot.delivery.outbox import Message, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from memory.state.listed import show
@@ -17,7 +17,7 @@ Change = Callable[[SessionState], SessionState]
 async def say_list(
     services: Services,
     envelope: Envelope,
-    message: Message,
+    message: OutgoingMessage,
     items: Sequence[ListedItem],
     first: Change = lambda state: state,
 ) -> None:
@@ -31,5 +31,5 @@ async def say_list(
     def shown(state: SessionState) -> SessionState:
         return show(first(state), items, now_ms)
 
-    store = partial(services.jobs.change, session_id, shown, services.inbox.done(envelope))
+    store = partial(services.reminders.change, session_id, shown, services.inbox.done(envelope))
     await services.committer.say(Target.of(envelope), [message], store)

@@ -24,7 +24,7 @@ def limit(*, excused: bool) -> int:
     return MAX_DEATHS_WAITING if excused else MAX_DEATHS_AT_WORK
 
 
-class Waiting:
+class ModelWaits:
     """The turns that wait for a model in this process, and those that did when the one before died."""
 
     def __init__(self, path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Outbox
+from bot.delivery.outbox import Button, Outbox, OutgoingMessage
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services
@@ -88,5 +88,7 @@ class Recovery:
             (Button(replies.ANSWER_NOW, "answer_parked", payload),),
             (Button(replies.SKIP, "skip_parked", payload), Button(replies.FRESH_START, "fresh_parked", payload)),
         )
-        message = Message(text, buttons=buttons, edits_message_id=await self._services.delivery.preview(turn_id))
+        message = OutgoingMessage(
+            text, buttons=buttons, edits_message_id=await self._services.delivery.preview(turn_id)
+        )
         await self._services.committer.parked(batch, [message], "interrupted long ago", turn_id)

@@ -11,11 +11,11 @@ from bot.delivery.streaming import LivePreviews
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Me
 from bot.meters import Meters
-from bot.people.choices import People
+from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
-from bot.reminders.scheduler import Jobs
+from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
-from bot.turns.model_waits import Waiting
+from bot.turns.model_waits import ModelWaits
 from memory.context.assembler import Assembler
 from memory.context.compactor import Compactor
 from memory.continuity.bootstrap import Bootstrap
@@ -31,7 +31,7 @@ from memory.storage.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The adapters and rooms of one bot."""
+    """The parts of one bot."""
 
     settings: Settings
     me: Me
@@ -52,9 +52,9 @@ class Services:
     delivery: Delivery
     previews: LivePreviews
     responder: Responder
-    waiting: Waiting
-    people: People
-    jobs: Jobs
+    waiting: ModelWaits
+    people: PersonalChoices
+    reminders: ReminderScheduler
     personas: Personas
     bootstrap: Bootstrap
     meters: Meters

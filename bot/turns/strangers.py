@@ -10,7 +10,7 @@ from telegram.error import TelegramError
 
 from bot import replies
 from bot.delivery.message_ids import HighestMessageIds
-from bot.delivery.outbox import Message, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.access import Gate
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
@@ -42,7 +42,7 @@ class Strangers:
         if self._gate.knows_code(user_id, envelope.text):
             self._gate.pair(user_id)
             pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self._services.clock.now_ms()})
-            await self._services.committer.write(Target.of(envelope), [Message(replies.PAIRED)], pair)
+            await self._services.committer.write(Target.of(envelope), [OutgoingMessage(replies.PAIRED)], pair)
             self._announce(f"\nPaired with Telegram user {user_id}.\n")
             return
         if self._gate.should_tell(user_id):

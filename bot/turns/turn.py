@@ -15,7 +15,7 @@ from bot import replies
 from bot.answers.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.delivery.local import LocalAnswer
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
 from bot.people.choices import plain_name
@@ -36,7 +36,7 @@ MAX_UNSTORED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AskedAgain:
     """What is answered when it is not the text of the updates themselves: /retry, [Answer again]."""
 
     text: str
@@ -46,12 +46,12 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _TurnWork:
     """One turn to be made."""
 
     batch: Sequence[Envelope]
     turn_id: str
-    said: Said
+    said: AskedAgain
     effects: Sequence[Statement] = ()
     """Committed with the end of the updates."""
 
@@ -60,13 +60,13 @@ class _Work:
         return Target.of(self.batch[-1])
 
 
-def bounded(said: Said, max_tokens: int, counter: TokenCounter) -> Said:
+def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
     """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
     text = clip_to_tokens(said.text, max_tokens, counter, "the message")
     return said if text == said.text else replace(said, text=text, whole_chars=len(said.text))
 
 
-class ContinuityGate(Protocol):
+class TurnGate(Protocol):
     """Decides what is answered now, and what is carried forward into it."""
 
     async def enter(
@@ -87,7 +87,7 @@ class ContinuityGate(Protocol):
 class Turns:
     """Answers messages; knows which answers are being made."""
 
-    def __init__(self, services: Services, door: ContinuityGate) -> None:
+    def __init__(self, services: Services, door: TurnGate) -> None:
         self._services = services
         self.door = door
         self._spending = Spending(services.db, services.settings.continuity_daily_tokens_per_user)
@@ -111,7 +111,12 @@ class Turns:
         return conversation_id in self._running
 
     async def answer(
-        self, batch: Sequence[Envelope], turn_id: str, *, said: Said | None = None, effects: Sequence[Statement] = ()
+        self,
+        batch: Sequence[Envelope],
+        turn_id: str,
+        *,
+        said: AskedAgain | None = None,
+        effects: Sequence[Statement] = (),
     ) -> None:
         """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
 
@@ -119,13 +124,13 @@ class Turns:
         them `claimed`; behind it they are parked, or as `_answer` says. Raises as `_answer` does.
         """
         if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
-            await self._answer(_Work(batch, turn_id, said or self._said(batch), effects))
+            await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects))
             return
         state = await self._session(batch)
         for together, each_id in await self.door.enter(batch, turn_id, state):
-            await self._answer(_Work(together, each_id, self._said(together), effects))
+            await self._answer(_TurnWork(together, each_id, self._said(together), effects))
 
-    async def _answer(self, work: _Work) -> None:
+    async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
 
         What a crash leaves behind, line by line:
@@ -154,12 +159,12 @@ class Turns:
             else:
                 await self._no_answer(work, outcome, live)
 
-    def _said(self, batch: Sequence[Envelope]) -> Said:
+    def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
         """Return what these messages say together, as much of it as one turn takes in."""
         third_party = any(envelope.third_party for envelope in batch)
         settings = self._services.settings
         max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
-        return bounded(Said(batch_text(batch), third_party=third_party), max_tokens, self._services.counter)
+        return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.counter)
 
     def _keep(self, turn_id: str, ask: Ask, answer: Answer) -> None:
         self._unstored[turn_id] = (ask, answer)
@@ -178,7 +183,7 @@ class Turns:
         log.info("session opened", session_id=state.session_id, origin=choice)
         return state
 
-    async def _ask(self, batch: Sequence[Envelope], state: SessionState, turn_id: str, said: Said) -> Ask:
+    async def _ask(self, batch: Sequence[Envelope], state: SessionState, turn_id: str, said: AskedAgain) -> Ask:
         services, first = self._services, batch[0]
         now_ms = services.clock.now_ms()
         zone = await services.people.time_zone(first.user_id)
@@ -244,10 +249,10 @@ class Turns:
             self._stopped.discard(key)
             task.cancel()
 
-    async def _commit(self, work: _Work, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer) -> None:
+    async def _commit(self, work: _TurnWork, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services, batch = self._services, work.batch
-        message = Message(
+        message = OutgoingMessage(
             answer.text,
             markdown=True,
             kind="reply",
@@ -271,7 +276,7 @@ class Turns:
             messages = [message, *_notices(work.said)]
             turn = await services.committer.say(work.target, messages, store, turn_id=ask.turn_id)
         if answer.job_refs:
-            services.jobs.look()
+            services.reminders.look()
         self.answered += 1
         services.meters.turns.inc()
         log.info(
@@ -288,14 +293,14 @@ class Turns:
             update_ids=[envelope.update_id for envelope in batch],
         )
 
-    async def _no_answer(self, work: _Work, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
+    async def _no_answer(self, work: _TurnWork, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id
         if reason is None:
-            message = Message(replies.STOPPED, edits_message_id=live.message_id)
+            message = OutgoingMessage(replies.STOPPED, edits_message_id=live.message_id)
             await self._services.committer.done(batch, [message], *work.effects, turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
-        message = Message(
+        message = OutgoingMessage(
             replies.MODEL_DOWN.format(why=reason.apology),
             buttons=((Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
@@ -303,12 +308,12 @@ class Turns:
         await self._services.committer.parked(batch, [message], reason.reason, turn_id)
 
 
-def _notices(said: Said) -> list[Message]:
+def _notices(said: AskedAgain) -> list[OutgoingMessage]:
     """Return what the person has to know besides the answer."""
     if not said.whole_chars:
         return []
     text = replies.TOO_LONG.format(read=f"{len(said.text):,}", whole=f"{said.whole_chars:,}")
-    return [Message(text)]
+    return [OutgoingMessage(text)]
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:

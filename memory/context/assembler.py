@@ -23,7 +23,7 @@ from memory.language.zones import zone_of
 from memory.notes.current import CurrentNotes
 from memory.notes.lines import line_of, loop_of
 from memory.notes.types import Matter
-from memory.notes.view import View, loops
+from memory.notes.view import NotesView, loops
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
@@ -60,8 +60,8 @@ Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
 """User id → name, of those that are known."""
 
 
-class Searcher(Protocol):
-    """What is used of `memory.search.searcher.Searcher`."""
+class SearchPort(Protocol):
+    """What is used of `memory.search.searcher.SearchPort`."""
 
     async def search(self, query: Query) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first."""
@@ -74,7 +74,7 @@ class Assembler:
     def __init__(
         self,
         store: Store,
-        searcher: Searcher | None,
+        searcher: SearchPort | None,
         budget: Budget,
         languages: Languages,
         counter: TokenCounter,
@@ -119,7 +119,7 @@ class Assembler:
             errors["last_conversation"] = errors["today"]
         midnight_ms = _midnight_ms(now_ms, time_zone)
         today, before = _by_day(others, midnight_ms)
-        view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), View())
+        view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), NotesView())
         said_tokens = self._counter.count(user_message(message))
         inputs = ContextInputs(
             state=state,
@@ -222,7 +222,7 @@ class Assembler:
         )
         return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
 
-    async def _today(self, rows: Sequence[SessionRow], view: View, midnight_ms: int, time_zone: str) -> list[str]:
+    async def _today(self, rows: Sequence[SessionRow], view: NotesView, midnight_ms: int, time_zone: str) -> list[str]:
         """Return what was said today in other sessions, the latest first: when, about what, then what was noted."""
         lines: list[str] = []
         shown = rows[:MAX_TODAY_SESSIONS]
@@ -234,21 +234,23 @@ class Assembler:
             lines += [digest[0], *noted] if noted and digest else digest
         return lines
 
-    async def _view(self, state: SessionState, *, alone: bool) -> View:
+    async def _view(self, state: SessionState, *, alone: bool) -> NotesView:
         """Return what is alive in the conversation, or in this session alone."""
         if self._notes is None:
-            return View()
+            return NotesView()
         only = state.session_id if alone else None
         return await self._notes.view(state.conversation_id, only=only, catch_up=False)
 
-    async def _threads(self, state: SessionState, others: Sequence[SessionRow], view: View) -> tuple[OpenLoop, ...]:
+    async def _threads(
+        self, state: SessionState, others: Sequence[SessionRow], view: NotesView
+    ) -> tuple[OpenLoop, ...]:
         """Return what is open: the matters that were noted, and the loops of this session and of those not read."""
         elsewhere = [each for each in loops(view) if each.session_id != state.session_id]
         noted = [loop_of(each.note) for each in elsewhere if isinstance(each.note, Matter)]
         unread = [row for row in others if row.session_id not in view.session_ids]
         return (*noted, *state.open_loops, *(loop for row in unread for loop in _loops(row)))
 
-    async def _last(self, rows: Sequence[SessionRow], view: View, now_ms: int, time_zone: str) -> str:
+    async def _last(self, rows: Sequence[SessionRow], view: NotesView, now_ms: int, time_zone: str) -> str:
         """Return what is known from before, best first; where nothing was noted, what the session before was about.
 
         003 asks for it after more than 24 hours, and `today` covers the same day; the evening before would fall between
@@ -289,7 +291,7 @@ class Assembler:
         return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
 
 
-def _noted(view: View, session_ids: Collection[str], now_ms: int, time_zone: str) -> list[str]:
+def _noted(view: NotesView, session_ids: Collection[str], now_ms: int, time_zone: str) -> list[str]:
     """Return what was noted in some sessions and is alive, best first, a line each."""
     chosen = [each.note for each in view.standings if each.session_id in session_ids][:MAX_KNOWN]
     return [f"- {line_of(note, now_ms, time_zone)}" for note in chosen]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memory.context.transcript import Message
+from memory.context.transcript import PromptMessage
 
 
-def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def chat_messages(messages: Sequence[PromptMessage]) -> list[dict[str, Any]]:
     """Return the messages as `{"role": …, "content": …}`; a call and its return keep their common id.
 
     A message that made tool calls has them under `tool_calls`, and each return is a message of role `tool`.
@@ -16,7 +16,7 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [each for message in messages for each in _chat(message)]
 
 
-def _chat(message: Message) -> list[dict[str, Any]]:
+def _chat(message: PromptMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"role": "tool", "tool_call_id": call.call_id, "content": call.result} for call in message.tool_calls]
     chat: dict[str, Any] = {"role": message.role, "content": message.text}

@@ -15,7 +15,7 @@ from typing import Final
 
 from memory.context.transcript import (
     MESSAGE_TOKENS,
-    Message,
+    PromptMessage,
     fence,
     spoken,
     to_messages,
@@ -52,13 +52,13 @@ def reference_text(packet: ConversationContextPacket) -> str:
     return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet))))
 
 
-def prompt(packet: ConversationContextPacket, message: str) -> tuple[Message, ...]:
+def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessage, ...]:
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
     said = spoken(packet.person if packet.is_group else "", user_message(message))
-    last = Message("user", "\n\n".join(filter(None, (turn_text(packet), clock_line(packet), said))))
+    last = PromptMessage("user", "\n\n".join(filter(None, (turn_text(packet), clock_line(packet), said))))
     first, *others = (*to_messages(packet.history, packet.speakers), last)
     stable = stable_text(packet)
-    return (Message("user", f"{stable}\n\n{first.text}") if stable else first, *others)
+    return (PromptMessage("user", f"{stable}\n\n{first.text}") if stable else first, *others)
 
 
 def clock_line(packet: ConversationContextPacket) -> str:

@@ -34,7 +34,7 @@ _FENCE_LIKE: Final = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PromptMessage:
     """One message of a prompt, free of any model library.
 
     role `user`: `text`. role `assistant`: `text`, or the calls that it made in `tool_calls` (then `text` is empty).
@@ -90,20 +90,20 @@ def spoken(name: str, text: str) -> str:
     return f"{name}: {text}" if name else text
 
 
-def to_messages(turns: Sequence[ConversationTurn], speakers: Mapping[int, str] = NOBODY) -> tuple[Message, ...]:
+def to_messages(turns: Sequence[ConversationTurn], speakers: Mapping[int, str] = NOBODY) -> tuple[PromptMessage, ...]:
     """Return the turns as messages, oldest first; with `speakers` each message of a user begins with their name.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
     call has its return, whichever whole turns are given.
     """
-    messages: list[Message] = []
+    messages: list[PromptMessage] = []
     for turn in turns:
         name = speakers.get(turn.user_id or 0, "")
-        messages.append(Message("user", spoken(name, user_message(turn.user_text))))
+        messages.append(PromptMessage("user", spoken(name, user_message(turn.user_text))))
         if turn.tool_calls:
-            messages.append(Message("assistant", "", turn.tool_calls))
-            messages.append(Message("tool", "", turn.tool_calls))
-        messages.append(Message("assistant", turn.assistant_text or NO_REPLY))
+            messages.append(PromptMessage("assistant", "", turn.tool_calls))
+            messages.append(PromptMessage("tool", "", turn.tool_calls))
+        messages.append(PromptMessage("assistant", turn.assistant_text or NO_REPLY))
     return tuple(messages)
 
 

@@ -15,7 +15,7 @@ from memory.continuity.generate import generate, with_selection
 from memory.continuity.offer import Offer, SessionOrigin, injection, offer, session_mode
 from memory.continuity.packet import fit, internal_packet, preview
 from memory.continuity.scoring import without
-from memory.continuity.staleness import Decision, fingerprint, staleness
+from memory.continuity.staleness import RefreshDecision, fingerprint, staleness
 from memory.continuity.text import repair_mojibake
 from memory.continuity.types import (
     Arc,
@@ -31,7 +31,7 @@ from memory.continuity.types import (
 )
 from memory.errors import ContinuityError, UnknownSession
 from memory.notes.current import CurrentNotes
-from memory.notes.view import View
+from memory.notes.view import NotesView
 from memory.ports import Clock, Database, Row, Statement, TokenCounter
 from memory.types import Contract
 
@@ -174,13 +174,13 @@ class Bootstrap:
             await self._save(owner, stages)
         return stages
 
-    async def refresh_if_stale(self, owner: BootstrapOwner) -> Decision:
+    async def refresh_if_stale(self, owner: BootstrapOwner) -> RefreshDecision:
         """Generate when it is stale and wanted, as the heartbeat does; return whether it ran and why.
 
         In mode off nothing is read, generated or paid for.
         """
         if (await self.preference(owner)).mode == "off":
-            return Decision(go=False, reason="mode is off")
+            return RefreshDecision(go=False, reason="mode is off")
         inputs = await self._inputs(owner)
         cached = await self._cached(owner)
         decision = staleness(cached, fingerprint(owner, inputs), inputs.newest_at_ms)
@@ -296,7 +296,7 @@ class Bootstrap:
         sessions = tuple(session for session in found if session is not None)
         memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
-        known = View()
+        known = NotesView()
         if self._notes is not None:
             known = await self._notes.view(owner.conversation_id, user_id=owner.user_id)
         return BootstrapInputs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memory.continuity.staleness import Decision
+from memory.continuity.staleness import RefreshDecision
 from memory.continuity.types import Mode, Preference, SessionChoice
 
 Offer = Literal["ask", "use", "show_and_use", "nothing"]
@@ -37,12 +37,12 @@ def session_mode(preference: Preference, choice: SessionChoice | None, origin: S
     return "off" if origin == "fresh" else preference.mode
 
 
-def injection(mode: Mode, *, stored_turns: int, user_id: int | None, primary_user_id: int | None) -> Decision:
+def injection(mode: Mode, *, stored_turns: int, user_id: int | None, primary_user_id: int | None) -> RefreshDecision:
     """Decide whether the packet goes into this prompt: before the first reply, in mode "use", for the primary user."""
     if stored_turns > 0:
-        return Decision(go=False, reason="not the first reply of the session")
+        return RefreshDecision(go=False, reason="not the first reply of the session")
     if mode != "use":
-        return Decision(go=False, reason=f"mode is {mode}")
+        return RefreshDecision(go=False, reason=f"mode is {mode}")
     if user_id is None or user_id != primary_user_id:
-        return Decision(go=False, reason="not the session's primary user")
-    return Decision(go=True, reason="first reply of a session that carries context forward")
+        return RefreshDecision(go=False, reason="not the session's primary user")
+    return RefreshDecision(go=True, reason="first reply of a session that carries context forward")

@@ -12,7 +12,7 @@ from memory.notes.view import key_of
 DAY_MS = 86_400_000
 
 
-class Decision(NamedTuple):
+class RefreshDecision(NamedTuple):
     """Whether to do something, and why or why not in a word that a log can carry."""
 
     go: bool
@@ -40,7 +40,9 @@ IDLE_MIN_MS = 20_000
 LOAD_MAX = 1.5
 
 
-def heartbeat_decision(workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, load_max: float = LOAD_MAX) -> Decision:
+def heartbeat_decision(
+    workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, load_max: float = LOAD_MAX
+) -> RefreshDecision:
     """Decide whether continuity may be generated now: only when idle, with nothing waiting to be analysed (001)."""
     checks = (
         (workload.running_turns > 0, "a turn is running"),
@@ -52,7 +54,8 @@ def heartbeat_decision(workload: Workload, *, idle_min_ms: int = IDLE_MIN_MS, lo
         (workload.load is not None and workload.load > load_max, "the machine is under load"),
     )
     return next(
-        (Decision(go=False, reason=reason) for busy, reason in checks if busy), Decision(go=True, reason="idle")
+        (RefreshDecision(go=False, reason=reason) for busy, reason in checks if busy),
+        RefreshDecision(go=True, reason="idle"),
     )
 
 
@@ -79,12 +82,12 @@ def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def staleness(cached: CachedBootstrap | None, now_fingerprint: str, newest_input_at_ms: int) -> Decision:
+def staleness(cached: CachedBootstrap | None, now_fingerprint: str, newest_input_at_ms: int) -> RefreshDecision:
     """Decide whether the cache must be made anew: missing, anything newer than it, or made from other inputs (001)."""
     if cached is None:
-        return Decision(go=True, reason="never generated")
+        return RefreshDecision(go=True, reason="never generated")
     if newest_input_at_ms > cached.generated_at_ms:
-        return Decision(go=True, reason="a summary or memory is newer")
+        return RefreshDecision(go=True, reason="a summary or memory is newer")
     if cached.fingerprint != now_fingerprint:
-        return Decision(go=True, reason="the inputs changed")
-    return Decision(go=False, reason="fresh")
+        return RefreshDecision(go=True, reason="the inputs changed")
+    return RefreshDecision(go=False, reason="fresh")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory.notes.view import View
+from memory.notes.view import NotesView
 from memory.types import Contract, Memory, SessionState
 
 PROMPT_VERSION = "2"
@@ -82,7 +82,7 @@ class BootstrapInputs(Contract):
     """Newest first: the index is the number of conversations ago."""
     memories: tuple[Memory, ...] = ()
     """Active ones, newest first."""
-    known: View = View()
+    known: NotesView = NotesView()
     """What is alive in the conversation, best first; a session that was read for it speaks through nothing else."""
     now_ms: int = 0
     zone: str = "UTC"

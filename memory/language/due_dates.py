@@ -46,7 +46,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Reminder:
+class ReminderRequest:
     """What somebody wants to be reminded of; `due_at_ms` is None when no time was said or understood."""
 
     due_at_ms: int | None
@@ -337,7 +337,7 @@ def _clock(text: str, rules: _Rules) -> tuple[int, int, tuple[int, int]] | None:
     return None
 
 
-def reminder(text: str, now_ms: int, zone: str, language: Language) -> Reminder | None:
+def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return what the text wants to be reminded of and when; None when it does not ask for a reminder at all."""
     plain = clean(text[:MAX_CHARS])
     found = _rules(language).remind.search(lowered(plain)) if language.time else None
@@ -345,7 +345,7 @@ def reminder(text: str, now_ms: int, zone: str, language: Language) -> Reminder 
         return None
     rest = plain[: found.start()] + " " * (found.end() - found.start()) + plain[found.end() :]
     timed = parse_when(rest, now_ms, zone, language)
-    return Reminder(*timed) if timed else Reminder(None, _what(rest, (), language))
+    return ReminderRequest(*timed) if timed else ReminderRequest(None, _what(rest, (), language))
 
 
 def parse_when(text: str, now_ms: int, zone: str, language: Language) -> tuple[int, str] | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from memory.errors import Conflict
 from memory.language.languages import Languages
-from memory.longterm.promotion import Decision, candidates, write_if_worthy
+from memory.longterm.promotion import PromotionDecision, candidates, write_if_worthy
 from memory.ports import Database, Row, Statement
 from memory.search.searcher import index_memory, unindex_memory
 from memory.types import ConversationTurn, Memory, MemoryCandidate, SessionState
@@ -44,7 +44,7 @@ def memory_of(candidate: MemoryCandidate, user_id: int | None) -> Memory:
     return Memory(**candidate.model_dump(), memory_id=memory_id_of(candidate), user_id=user_id)
 
 
-def writes(memory: Memory, decision: Decision, conversation_id: str, languages: Languages) -> list[Statement]:
+def writes(memory: Memory, decision: PromotionDecision, conversation_id: str, languages: Languages) -> list[Statement]:
     """Return one transaction: the older values step back and keep their provenance, the new one is there and found.
 
     It is a `Conflict` when the memory exists already, when its turn was forgotten meanwhile, or when an older value

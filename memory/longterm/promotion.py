@@ -35,7 +35,7 @@ _NOT_A_WORD = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PromotionDecision:
     """What becomes of a candidate, why, and which memories it replaces."""
 
     action: Literal["write", "skip", "supersede"]
@@ -118,7 +118,7 @@ def _score(rule: FactRule, sentence: str, value: str, language: Language) -> flo
 
 def write_if_worthy(
     candidate: MemoryCandidate, existing: Sequence[Memory], later_turn_ids: Collection[str] = ()
-) -> Decision:
+) -> PromotionDecision:
     """Decide about a candidate: write it, skip it as noise or as known, or let it take the place of an older value.
 
     `existing` are the memories of the same person; superseded ones are ignored. Memories of the same subject with
@@ -126,19 +126,19 @@ def write_if_worthy(
     that were stored after the candidate's. No clock is asked: it may have jumped.
     """
     if candidate.score < WORTHY:
-        return Decision("skip", f"noise: score {candidate.score:.2f} is under {WORTHY:.2f}")
+        return PromotionDecision("skip", f"noise: score {candidate.score:.2f} is under {WORTHY:.2f}")
     active = [memory for memory in existing if memory.status == "active"]
     same = next((memory for memory in active if _says_the_same(candidate.text, memory.text)), None)
     if same is not None:
-        return Decision("skip", f"known already as {same.memory_id}")
+        return PromotionDecision("skip", f"known already as {same.memory_id}")
     rivals = [memory for memory in active if memory.subject == candidate.subject]
     newer = next((memory for memory in rivals if memory.turn_id in later_turn_ids), None)
     if newer is not None:
-        return Decision("skip", f"older than {newer.memory_id} about {candidate.subject}")
+        return PromotionDecision("skip", f"older than {newer.memory_id} about {candidate.subject}")
     if rivals:
         ids = tuple(memory.memory_id for memory in rivals)
-        return Decision("supersede", f"newer value of {candidate.subject}", ids)
-    return Decision("write", f"new: {candidate.subject}")
+        return PromotionDecision("supersede", f"newer value of {candidate.subject}", ids)
+    return PromotionDecision("write", f"new: {candidate.subject}")
 
 
 def _says_the_same(left: str, right: str) -> bool:

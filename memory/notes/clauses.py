@@ -82,7 +82,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnClauses:
     """One turn as clauses: what the person said, what the assistant answered."""
 
     turn: ConversationTurn
@@ -98,14 +98,14 @@ class Said:
 
 def read_turns(
     turns: Sequence[ConversationTurn], languages: Languages, zone: str, default_language: str, known: frozenset[str]
-) -> list[Said]:
+) -> list[TurnClauses]:
     """Return the turns as clauses, in order. `known` are names from before; a foreign text is no word of the person."""
     language = main_language(turns, languages, default_language)
     frame = Frame(language, zone, known | names_of(turns, language))
     return [_said(turn, place, frame) for place, turn in enumerate(turns) if not turn.unfiled]
 
 
-def named_in(said: Iterable[Said]) -> frozenset[str]:
+def named_in(said: Iterable[TurnClauses]) -> frozenset[str]:
     """Return the names that were used."""
     return frozenset(name for each in said for clause in (*each.user, *each.assistant) for name in clause.names)
 
@@ -167,9 +167,9 @@ def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
     return stems_of(tuple(word for word in content if not is_time_word(word, language)), language)
 
 
-def _said(turn: ConversationTurn, place: int, frame: Frame) -> Said:
+def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     user = () if turn.third_party else clauses_of(turn, place, "user", frame)
-    return Said(turn, frame.language, tuple(user), tuple(clauses_of(turn, place, "assistant", frame)))
+    return TurnClauses(turn, frame.language, tuple(user), tuple(clauses_of(turn, place, "assistant", frame)))
 
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:

@@ -8,7 +8,7 @@ from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.notes.readings import Readings
 from memory.notes.types import SessionNotes
-from memory.notes.view import View, merge
+from memory.notes.view import NotesView, merge
 from memory.ports import Clock
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store
@@ -57,7 +57,7 @@ class CurrentNotes:
 
     async def view(
         self, conversation_id: str, *, only: str | None = None, user_id: int | None = None, catch_up: bool = True
-    ) -> View:
+    ) -> NotesView:
         """Return what is alive in the conversation now, best first; with `user_id` nothing that others said there."""
         notes = await self.sessions(conversation_id, only=only, catch_up=catch_up)
         view = merge(notes, self._clock.now_ms(), self._languages, ended=await self._ended(conversation_id))

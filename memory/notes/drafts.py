@@ -50,7 +50,7 @@ class DraftEnd(_Drafted):
     ending: Ending = "settled"
 
 
-class Draft(_Drafted):
+class NotesDraft(_Drafted):
     """What is new in the session."""
 
     title: str = Field("", description="3 to 6 of the person's words that name the matter of the session.")
@@ -65,7 +65,7 @@ class Draft(_Drafted):
 class Drafting:
     """A draft and what it cost."""
 
-    draft: Draft
+    draft: NotesDraft
     input_tokens: int
     output_tokens: int
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from memory.language.languages import Languages
 from memory.notes.check import Source, cited, due_of, problem, source_of, speaks_of, touches
-from memory.notes.drafts import Draft, DraftEnd, DraftMatter, DraftNote, shown_lasting, shown_matters
+from memory.notes.drafts import DraftEnd, DraftMatter, DraftNote, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import (
     STANDING_MAX_CHARS,
     TEXT_MAX_CHARS,
@@ -27,7 +27,7 @@ DRAFTED_MAX = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CheckedDraft:
     """What became of a draft."""
 
     notes: SessionNotes
@@ -35,13 +35,15 @@ class Kept:
     dropped: Counter[str]
 
 
-def keep(draft: Draft, request: ReadingRequest, by_rules: SessionNotes, languages: Languages, model: str) -> Kept:
+def keep(
+    draft: NotesDraft, request: ReadingRequest, by_rules: SessionNotes, languages: Languages, model: str
+) -> CheckedDraft:
     """Return the notes with everything of the draft that may be believed.
 
     Title and standing that may not be are those of `by_rules`, the notes that the rules make of the same request; and
     when the draft is empty, or something of it was dropped, what the rules found in turns that it says nothing of.
     """
-    work = _Work(request, languages)
+    work = _DraftCheck(request, languages)
     for number, matter in enumerate(draft.matters[:DRAFTED_MAX], 1):
         work.add_matter(matter, number)
     for number, note in enumerate(draft.lasting[:DRAFTED_MAX], 1):
@@ -68,11 +70,11 @@ def keep(draft: Draft, request: ReadingRequest, by_rules: SessionNotes, language
             "written_at_ms": request.now_ms,
         }
     )
-    return Kept(notes, work.kept, work.dropped)
+    return CheckedDraft(notes, work.kept, work.dropped)
 
 
 @dataclass(slots=True)
-class _Work:
+class _DraftCheck:
     request: ReadingRequest
     languages: Languages
     matters: dict[str, Matter] = field(default_factory=dict)

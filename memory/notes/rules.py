@@ -14,7 +14,7 @@ from typing import cast
 
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
-from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, Said, named_in, read_turns
+from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses, named_in, read_turns
 from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text, value_alone
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
@@ -65,7 +65,7 @@ def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes
     so_far = request.notes.names if request.notes else ()
     said = read_turns(turns, languages, request.zone, request.language, frozenset((*request.names, *so_far)))
     language = said[0].language if said else languages.get(request.language)
-    work = _Work(request, language)
+    work = _RulesReading(request, language)
     for number, each in enumerate(said):
         if number >= len(request.before):
             work.read(each, said[number - 1] if number else None)
@@ -73,7 +73,7 @@ def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes
 
 
 @dataclass(slots=True)
-class _Work:
+class _RulesReading:
     """The notes of one session while they are made."""
 
     request: ReadingRequest
@@ -103,7 +103,7 @@ class _Work:
             self.lasting[note.note_id] = note
             self._note(note.note_id, note.text, None, lasts=True, todo=False)
 
-    def read(self, said: Said, before: Said | None) -> None:
+    def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""
         reply_before = before.reply_stems if before else frozenset()
         for number, clause in enumerate(map(without_mere_clock, said.user)):
@@ -134,7 +134,9 @@ class _Work:
                 )
             )  # fmt: skip
 
-    def _add(self, clause: Clause, key: str, said: Said, before: Said | None, wrong: tuple[str, ...]) -> None:
+    def _add(
+        self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None, wrong: tuple[str, ...]
+    ) -> None:
         """Note a clause that is worth it, in the place of what it restates or corrects."""
         text, turn_ids = standing_alone(clause, before)
         stated = stated_fact(clause, self.language)
@@ -214,7 +216,7 @@ class _Work:
         )  # fmt: skip
         self._note(key, clause.text, due.due_at_ms if due else None, lasts=False, todo=True, place=clause.place)
 
-    def _listed(self, call: ToolCall, key: str, said: Said) -> None:
+    def _listed(self, call: ToolCall, key: str, said: TurnClauses) -> None:
         """Note what the assistant put on the list in so many words, since the person wanted it there."""
         arguments = json.loads(call.arguments)
         text = " ".join(str(arguments.get("text", "")).split())[:TEXT_MAX_CHARS]
@@ -253,7 +255,7 @@ class _Work:
         self.matters.pop(key, None)
         self.lasting.pop(key, None)
 
-    def notes(self, said: list[Said]) -> SessionNotes:
+    def notes(self, said: list[TurnClauses]) -> SessionNotes:
         """Return the notes as they stand."""
         request, so_far = self.request, self.request.notes
         matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
@@ -277,7 +279,7 @@ class _Work:
         )
 
 
-def standing_alone(clause: Clause, before: Said | None) -> tuple[str, tuple[str, ...]]:
+def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:
     """Return the words to quote and the turns they come from; "" when they mean nothing alone.
 
     What begins with a bare pronoun brings the sentence before it; an answer of a word or two brings the question.
@@ -344,7 +346,7 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
     return "relationship" if "kin" in clause.cues else "fact"
 
 
-def matter_kind(clause: Clause, said: Said) -> MatterKind:
+def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
     if is_todo(clause) and not _MERELY_TOLD & clause.cues:
         return "task"

@@ -30,7 +30,7 @@ _WEIGHTY_EVENT = 2.8
 """An event worth so much is prepared for or reported on."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 
-Note = Matter | LastingNote
+ViewedNote = Matter | LastingNote
 
 
 class Standing(Contract):
@@ -43,7 +43,7 @@ class Standing(Contract):
     stems: frozenset[str]
 
 
-class View(Contract):
+class NotesView(Contract):
     """What is alive in a conversation, best first."""
 
     standings: tuple[Standing, ...] = ()
@@ -63,18 +63,20 @@ class View(Contract):
         return tuple(each.note for each in self.standings if isinstance(each.note, LastingNote))
 
 
-def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages, *, ended: Collection[str] = ()) -> View:
+def merge(
+    sessions: Sequence[SessionNotes], now_ms: int, languages: Languages, *, ended: Collection[str] = ()
+) -> NotesView:
     """Return what is alive of the notes of a conversation's sessions, given oldest first.
 
     Of two notes with one id, or one subject, the newer holds; what was replaced, settled or is over is left out, and
     so are the matters in `ended`.
     """
     settled = {*ended, *(each.matter_id for notes in sessions for each in notes.settled)}
-    found: dict[str, tuple[int, Note]] = {}
+    found: dict[str, tuple[int, ViewedNote]] = {}
     replaced: set[str] = set()
     subjects: dict[str, str] = {}
     for number, notes in enumerate(sessions):
-        said: list[Note] = [*notes.matters, *notes.lasting]
+        said: list[ViewedNote] = [*notes.matters, *notes.lasting]
         for note in said:
             replaced.update(note.replaces)
             if isinstance(note, LastingNote) and note.subject:
@@ -103,15 +105,17 @@ def merge(sessions: Sequence[SessionNotes], now_ms: int, languages: Languages, *
         for number, note, stems in alive
     ]
     ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
-    return View(standings=tuple(ranked), now_ms=now_ms, session_ids=frozenset(notes.session_id for notes in sessions))
+    return NotesView(
+        standings=tuple(ranked), now_ms=now_ms, session_ids=frozenset(notes.session_id for notes in sessions)
+    )
 
 
-def key_of(note: Note) -> str:
+def key_of(note: ViewedNote) -> str:
     """Return the id of a note of either kind."""
     return note.matter_id if isinstance(note, Matter) else note.note_id
 
 
-def is_alive(note: Note, now_ms: int, last_said_ms: int) -> bool:
+def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
     """Return whether a note still holds: open, no errand of a day that is over, no event before the last word."""
     if isinstance(note, LastingNote):
         return True
@@ -125,19 +129,21 @@ def is_alive(note: Note, now_ms: int, last_said_ms: int) -> bool:
     return now_ms - note.due_at_ms < ASKED_AFTER_MS and not spoken_since
 
 
-def _value(note: Note, stems: frozenset[str], where: dict[str, set[int]], now_ms: int, *, is_newest: bool) -> float:
+def _value(
+    note: ViewedNote, stems: frozenset[str], where: dict[str, set[int]], now_ms: int, *, is_newest: bool
+) -> float:
     elsewhere = max((len(where[stem]) for stem in stems), default=1) - 1
     value = note.weight * FULL + _ELSEWHERE * min(elsewhere, _ELSEWHERE_MAX) + _NEWEST * is_newest
     soon = isinstance(note, Matter) and note.due_at_ms is not None and note.due_at_ms - now_ms < _SOON_MS
     return round(value + _SOON * soon, 3)
 
 
-def preview(view: View) -> list[Standing]:
+def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
     return _diverse(view.standings, PREVIEW_MAX, _SHOWN_FROM)
 
 
-def loops(view: View) -> list[Standing]:
+def loops(view: NotesView) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first."""
     open_ones = [s for s in view.standings if _is_open(s, view.now_ms)]
     return _diverse(open_ones, LOOPS_MAX, _LOOP_FROM)

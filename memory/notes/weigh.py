@@ -5,7 +5,7 @@ The weights are few and the same for every language; the words behind the cues a
 
 from __future__ import annotations
 
-from memory.notes.clauses import Clause, Said
+from memory.notes.clauses import Clause, TurnClauses
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -40,7 +40,7 @@ _CLOSE_CUES = frozenset({"closing", "done", "drop", "over"})
 _NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment", "correct"})
 
 
-def weigh(clause: Clause, said: Said, *, named: bool) -> float:
+def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
     """Return the weight of a person's clause, 0..1; `said` is its turn with the assistant's answer to it.
 
     `named` says that the sentence which names its bare pronoun comes along.

@@ -76,7 +76,7 @@ class ForgetCounts:
 class Forgotten:
     """What a call of `forget` did."""
 
-    tally: ForgetCounts
+    counts: ForgetCounts
     job_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     """Pieces of the texts, to look for in the files; kept in memory only until `prove` has looked."""
@@ -130,7 +130,7 @@ class _Plan:
         self.statements.append(Statement(name, params))
 
     @property
-    def tally(self) -> ForgetCounts:
+    def counts(self) -> ForgetCounts:
         return ForgetCounts(self.turns, self.memories, self.summaries, len(self.session_ids), len(self.jobs))
 
 
@@ -147,7 +147,7 @@ def database_files(path: Path) -> list[Path]:
 class Forgetter:
     """Forgets. One call at a time per conversation; turns of other conversations go on meanwhile."""
 
-    def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
+    def __init__(  # noqa: PLR0917 - the parts in their usual order; callers name them
         self,
         db: ScrubbedDatabase,
         recorder: Recorder,
@@ -180,7 +180,7 @@ class Forgetter:
         first: Sequence[Statement] = (),
         last: Callable[[ForgetCounts], Sequence[Statement]] = nothing_more,
     ) -> Forgotten:
-        """Forget, and return how much that was. `first` and `last(tally)` are committed with it, in this place.
+        """Forget, and return how much that was. `first` and `last(counts)` are committed with it, in this place.
 
         What a crash leaves behind, line by line; the same wish once more finishes it, whatever happened:
         1. while it is planned: nothing has changed;
@@ -205,14 +205,14 @@ class Forgetter:
                 await asyncio.to_thread(self._checkpoints.remove_set_aside, wish.conversation_id)
             point("forget_checkpoints_gone")
             clear = self._bootstrap.forget_conversation if _wholly(wish) else self._bootstrap.clear_conversation
-            await clear(wish.conversation_id, also=[*first, *plan.statements, *last(plan.tally), merge_index()])
+            await clear(wish.conversation_id, also=[*first, *plan.statements, *last(plan.counts), merge_index()])
             point("forget_rows_gone")
-        for let_go in self._caches:
-            let_go()
+        for clear_cache in self._caches:
+            clear_cache()
         emptied = await self._empty_log()
         words = erasure.traces(plan.gone_texts, plan.left_texts)
         return Forgotten(
-            plan.tally,
+            plan.counts,
             tuple(job["job_id"] for job in plan.jobs),
             tuple(words),
             emptied,

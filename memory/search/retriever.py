@@ -79,7 +79,7 @@ class Question:
     wants_time: bool = False
 
 
-class Message(NamedTuple):
+class SearchedMessage(NamedTuple):
     """One side of a stored turn, or a memory."""
 
     key: Key
@@ -105,7 +105,7 @@ Hit = tuple[int, int, int]
 """A passage, a term of the question, and how often the term stands in the passage."""
 
 
-class Found(NamedTuple):
+class TermHits(NamedTuple):
     """A message with terms of the question: how many terms it has in all, and where those of the question stand."""
 
     key: Key
@@ -157,7 +157,7 @@ WEIGHTS = Weights()
 class Scored(NamedTuple):
     """A message with its score and the parts that add up to it."""
 
-    message: Message
+    message: SearchedMessage
     score: float
     breakdown: Mapping[str, float]
     passage: int
@@ -187,7 +187,7 @@ def term_weights(
     ]
 
 
-def weigh(idf: Sequence[float], found: Iterable[Found], weights: Weights = WEIGHTS) -> Matches:
+def weigh(idf: Sequence[float], found: Iterable[TermHits], weights: Weights = WEIGHTS) -> Matches:
     """Return how much of the question the best passage of each message has."""
     total = sum(idf) or 1.0
     norms = _length_norms(weights)
@@ -243,7 +243,7 @@ def _worth(shares: Mapping[int, float], idf: Sequence[float], total: float, cove
 
 def rank(
     question: Question,
-    messages: Sequence[Message],
+    messages: Sequence[SearchedMessage],
     matches: Matches,
     *,
     weights: Weights = WEIGHTS,
@@ -299,7 +299,9 @@ def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored
     return raised[::-1]
 
 
-def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weights: Weights) -> dict[str, float]:
+def _session_scores(
+    messages: Sequence[SearchedMessage], own: Mapping[Key, float], weights: Weights
+) -> dict[str, float]:
     by_session: dict[str, list[float]] = {}
     for message in messages:
         if message.key in own:
@@ -309,7 +311,7 @@ def _session_scores(messages: Sequence[Message], own: Mapping[Key, float], weigh
 
 
 def _surroundings(
-    ordered: Sequence[Message], matches: Matches, weights: Weights
+    ordered: Sequence[SearchedMessage], matches: Matches, weights: Weights
 ) -> list[tuple[Mapping[int, float] | None, float]]:
     """Return for each message its shares of the terms completed by its neighbours', and what it gets as an answer.
 
@@ -341,7 +343,7 @@ def _surroundings(
     return list(zip(shares, answers, strict=True))
 
 
-def _adjacent(message: Message, other: Message, distance: int) -> bool:
+def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -> bool:
     """Two messages are neighbours when they are in one session and at most as many turns apart as messages."""
     return (
         abs(other.ordinal - message.ordinal) <= distance
@@ -350,7 +352,7 @@ def _adjacent(message: Message, other: Message, distance: int) -> bool:
     )
 
 
-def _add_signs(parts: dict[str, float], question: Question, message: Message, weights: Weights) -> None:
+def _add_signs(parts: dict[str, float], question: Question, message: SearchedMessage, weights: Weights) -> None:
     """Add what speaks for a message beside its words."""
     if _is_asked(question, message):
         parts["person"] = weights.role
@@ -367,7 +369,7 @@ def _add_signs(parts: dict[str, float], question: Question, message: Message, we
         parts["asks"] = -weights.question
 
 
-def _is_asked(question: Question, message: Message) -> bool:
+def _is_asked(question: Question, message: SearchedMessage) -> bool:
     if question.user_ids and len(question.user_ids) < question.people:
         return (None if message.role == "assistant" else message.user_id) in question.user_ids
     return question.role == message.role

@@ -19,13 +19,13 @@ from memory.search.query import Query
 from memory.search.retriever import (
     PASSAGE_TERMS,
     WEIGHTS,
-    Found,
     Hit,
     Key,
     Matches,
-    Message,
     Question,
     Scored,
+    SearchedMessage,
+    TermHits,
     Weights,
     interleaved,
     rank,
@@ -160,7 +160,7 @@ class Searcher:
     def clear_cache(self) -> None:
         """Drop what is held in memory of the conversations; for `Forgetter(caches=…)`."""
         if self._semantic:
-            self._semantic.let_go()
+            self._semantic.clear_cache()
 
     async def search(self, query: Query) -> list[RetrievedItem]:
         """Return older turns and memories that bear on the query, best first, each once, none that is excluded.
@@ -217,7 +217,7 @@ class Searcher:
 
     async def _candidates(
         self, query: Query, question: Question, nearest: Sequence[Key]
-    ) -> tuple[list[Message], Matches]:
+    ) -> tuple[list[SearchedMessage], Matches]:
         here = query.conversation_id
         sessions = None if query.session_ids is None else json.dumps(sorted(query.session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + 2 * query.limit) + len(query.exclude_turn_ids)
@@ -251,7 +251,7 @@ class Searcher:
 
     async def _look_up(
         self, conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
-    ) -> tuple[dict[Key, Found], list[int], int]:
+    ) -> tuple[dict[Key, TermHits], list[int], int]:
         """Return what has the tokens, how many turns have each term of the question, and how many turns there are."""
         counts = [0] * len(question.terms)
         if not tokens:
@@ -281,7 +281,9 @@ class Searcher:
             docs += orjson.loads(row["docs"]) if row else []
         return docs
 
-    async def _documents(self, conversation_id: str, docs: Sequence[int], sessions: str | None) -> list[Message]:
+    async def _documents(
+        self, conversation_id: str, docs: Sequence[int], sessions: str | None
+    ) -> list[SearchedMessage]:
         row = await self._db.read_one(
             "search_documents",
             conversation_id=conversation_id,
@@ -318,17 +320,17 @@ class Searcher:
         )
 
 
-def _unpacked(hits: Sequence[int], lengths: Sequence[Sequence[int | None]]) -> dict[Key, Found]:
+def _unpacked(hits: Sequence[int], lengths: Sequence[Sequence[int | None]]) -> dict[Key, TermHits]:
     """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
     terms_of = {(doc, side): terms or 0 for doc, *sides in lengths for side, terms in enumerate(sides)}
     by_message: dict[Key, list[Hit]] = {}
     for number, times in Counter(hits).items():
         key = (number >> 13, number >> 12 & 1)
         by_message.setdefault(key, []).append((number >> 5 & 127, number & 31, times))
-    return {key: Found(key, terms_of.get(key, 0), found) for key, found in by_message.items()}
+    return {key: TermHits(key, terms_of.get(key, 0), found) for key, found in by_message.items()}
 
 
-def _sides(values: Sequence[Any]) -> list[Message]:
+def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
     doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
     found = []
     for side, trait in enumerate(traits):
@@ -336,7 +338,7 @@ def _sides(values: Sequence[Any]) -> list[Message]:
             words, terms, asking, times = trait
             key = (doc_id, side)
             found.append(
-                Message(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
+                SearchedMessage(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
             )
     return found
 

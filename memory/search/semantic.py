@@ -108,7 +108,7 @@ class Semantic:
         """Say that there may be new texts."""
         self._news.set()
 
-    def let_go(self) -> None:
+    def clear_cache(self) -> None:
         """Drop what is held in memory, after something was forgotten; row numbers may be given anew now."""
         self._held.clear()
         self._after = 0

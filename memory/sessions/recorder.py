@@ -136,7 +136,7 @@ async def _quietly(promote: Promote, state: SessionState, turns: Sequence[Conver
 class Recorder:
     """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
 
-    def __init__(  # noqa: PLR0917 - the rooms and ports in their usual order; callers name them
+    def __init__(  # noqa: PLR0917 - the parts in their usual order; callers name them
         self,
         store: Store,
         hydrator: Hydrator,

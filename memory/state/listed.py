@@ -9,7 +9,7 @@ from typing import Final
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten
 from memory.state.loops import alive, find
-from memory.types import Listed, ListedItem, OpenLoop, SessionState
+from memory.types import ListedItem, OpenLoop, SessionState, ShownList
 
 MAX_ITEMS: Final = 20
 MAX_TEXT_CHARS: Final = 120
@@ -22,7 +22,7 @@ _ITEM: Final = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S.*)$", re.MUL
 def show(state: SessionState, items: Sequence[ListedItem], at_ms: int) -> SessionState:
     """Return the state in which this is the list that was shown last; without items none was."""
     kept = tuple(item.model_copy(update={"text": shorten(item.text, MAX_TEXT_CHARS)}) for item in items[:MAX_ITEMS])
-    listed = Listed(items=kept, seq=state.last_seq, at_ms=at_ms) if kept else None
+    listed = ShownList(items=kept, seq=state.last_seq, at_ms=at_ms) if kept else None
     return state.model_copy(update={"listed": listed})
 
 

@@ -47,7 +47,7 @@ SAME_WORDS = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class LoopDraft:
     """A loop that a turn may open."""
 
     kind: LoopKind
@@ -108,7 +108,9 @@ def latest(loops: Sequence[OpenLoop], owner: Owner | None = None) -> OpenLoop | 
     return max(candidates, key=lambda loop: (loop.touched_at_ms, loop.opened_seq, loop.loop_id), default=None)
 
 
-def add(loops: Sequence[OpenLoop], drafts: Sequence[Draft], moment: Moment, language: Language) -> tuple[OpenLoop, ...]:
+def add(
+    loops: Sequence[OpenLoop], drafts: Sequence[LoopDraft], moment: Moment, language: Language
+) -> tuple[OpenLoop, ...]:
     """Return the loops with the drafts opened; a draft about a matter that is open already only touches it."""
     result = list(loops)
     number = sum(loop.turn_id == moment.turn_id for loop in result)
@@ -135,7 +137,7 @@ def add(loops: Sequence[OpenLoop], drafts: Sequence[Draft], moment: Moment, lang
     return bounded(result)
 
 
-def _is_same(loop: OpenLoop, draft: Draft, language: Language) -> bool:
+def _is_same(loop: OpenLoop, draft: LoopDraft, language: Language) -> bool:
     if loop.status not in ALIVE:
         return False
     if lowered(loop.text) == lowered(shorten(draft.sentence.text, MAX_TEXT_CHARS)):
@@ -175,25 +177,25 @@ def defers(assistant: tuple[Sentence, ...], language: Language) -> bool:
 
 def drafts_of(
     user: tuple[Sentence, ...], assistant: tuple[Sentence, ...], language: Language, *, has_job: bool, failed: bool
-) -> tuple[Draft, ...]:
+) -> tuple[LoopDraft, ...]:
     """Return what the turn leaves unfinished: the user's promises, what the reply put off, the assistant's promises."""
-    drafts = [Draft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
+    drafts = [LoopDraft(_promise_kind(s, language), "user", s) for s in user if _is_own_task(s, language)]
     promised = [] if has_job else _own_promises(assistant, language)
     later = any(is_request(s, language) and action_of((s,), language) == "remind" for s in user)
     waiting = later or asks_back(assistant, language) or defers(assistant, language) or failed or not assistant
     asked = [s for s in user if _asks_for_something(s, language)]
     if (waiting or promised) and asked and not has_job:
         kind: LoopKind = "request" if is_request(asked[-1], language) or not asked[-1].asks else "question"
-        drafts.append(Draft(kind, "assistant", asked[-1]))
+        drafts.append(LoopDraft(kind, "assistant", asked[-1]))
     else:
         drafts += promised
     return tuple(drafts)
 
 
-def intentions(user: tuple[Sentence, ...], language: Language) -> tuple[Draft, ...]:
+def intentions(user: tuple[Sentence, ...], language: Language) -> tuple[LoopDraft, ...]:
     """Return what the user only wants or plans to do; it becomes a loop if it has a day or time."""
     return tuple(
-        Draft("task", "user", s)
+        LoopDraft("task", "user", s)
         for s in user
         if language.has("intention", s.lower)
         and s.content
@@ -225,9 +227,9 @@ def _promise_kind(sentence: Sentence, language: Language) -> LoopKind:
     return "commitment" if language.has("commitment", sentence.lower) else "task"
 
 
-def _own_promises(assistant: tuple[Sentence, ...], language: Language) -> list[Draft]:
+def _own_promises(assistant: tuple[Sentence, ...], language: Language) -> list[LoopDraft]:
     return [
-        Draft("commitment", "assistant", s)
+        LoopDraft("commitment", "assistant", s)
         for s in assistant
         if is_promise(s, language) and language.has("later", s.lower) and not s.text.endswith(":")
     ][:2]

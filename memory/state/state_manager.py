@@ -23,18 +23,18 @@ from memory.language.sentences import Sentence, clean, plain_sentence, shorten
 from memory.state import listed as listed_rules
 from memory.state import loops as loop_rules
 from memory.state import topics as topic_rules
-from memory.state.loops import Draft, Moment
+from memory.state.loops import LoopDraft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
     REARRANGES,
     ConversationTurn,
-    Listed,
     LoopKind,
     LoopStatus,
     OpenLoop,
     Owner,
     PendingClarification,
     SessionState,
+    ShownList,
 )
 
 DUE_HOUR = 18
@@ -150,11 +150,11 @@ def counted(state: SessionState, turn: ConversationTurn) -> SessionState:
 
 def _listed(
     state: SessionState, turn: ConversationTurn, loops: tuple[OpenLoop, ...], language: Language
-) -> Listed | None:
+) -> ShownList | None:
     """Return the list that stands on the screen after the reply: one in it, else the one before while it is fresh."""
     items = listed_rules.items_in(clean(turn.assistant_text), loops, language)
     if items:
-        return Listed(items=items, seq=turn.seq, at_ms=turn.created_at_ms)
+        return ShownList(items=items, seq=turn.seq, at_ms=turn.created_at_ms)
     return state.listed if listed_rules.shown_last(state) else None
 
 
@@ -178,7 +178,7 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     return loop_rules.add(loops, due, moment, language)
 
 
-def _dated(draft: Draft, reading: Reading, moment: Moment, zone: str) -> Draft:
+def _dated(draft: LoopDraft, reading: Reading, moment: Moment, zone: str) -> LoopDraft:
     """Return the draft with its due date, if it names one or the reply that puts it off does."""
     texts = [draft.sentence.text]
     if draft.owner == "assistant":
@@ -269,7 +269,7 @@ def _pending(state: SessionState, turn: ConversationTurn, reading: Reading) -> t
     return (*(p for p in left if p.question not in new), *asked)[-MAX_PENDING:]
 
 
-def _passed_over(state: SessionState, pending: tuple[PendingClarification, ...], reading: Reading) -> list[Draft]:
+def _passed_over(state: SessionState, pending: tuple[PendingClarification, ...], reading: Reading) -> list[LoopDraft]:
     """Return the assistant's questions that are not waited for any longer: they stay as open questions."""
     if _answers(state, reading) or any(calls_off(s, reading.language) for s in reading.user):
         return []
@@ -277,7 +277,7 @@ def _passed_over(state: SessionState, pending: tuple[PendingClarification, ...],
     gone = [
         plain_sentence(p.question, reading.language) for p in state.pending_clarifications if p.question not in kept
     ]
-    return [Draft("question", "user", s) for s in gone if not is_offer(s, reading.language) and s.content]
+    return [LoopDraft("question", "user", s) for s in gone if not is_offer(s, reading.language) and s.content]
 
 
 def _entities(
@@ -338,7 +338,7 @@ def open_loop(
 ) -> SessionState:
     """Return the state with one more loop, `<turn_id>.<n>`; a matter that is open already is only touched."""
     words = language or Language(code="und")
-    draft = Draft(kind, owner, plain_sentence(shorten(clean(text), loop_rules.MAX_TEXT_CHARS), words), due_at_ms)
+    draft = LoopDraft(kind, owner, plain_sentence(shorten(clean(text), loop_rules.MAX_TEXT_CHARS), words), due_at_ms)
     moment = Moment(turn_id, state.last_seq, at_ms)
     return _edited(state, loop_rules.add(state.open_loops, [draft], moment, words))
 

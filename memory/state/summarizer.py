@@ -64,7 +64,7 @@ _LASTING: Final[frozenset[Remark]] = frozenset({"decision", "fact", "preference"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenSentence:
     """One sentence with who said it, in the order of the conversation."""
 
     place: int
@@ -76,7 +76,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class SummaryLine:
     """One line of a summary."""
 
     kind: Remark
@@ -105,7 +105,7 @@ def summarize(
     room -= sum(_cost(note, counter) for note in chosen)
     known = {note.text for note in chosen}
     talk_of = [each for each in said if not is_small_talk(each.sentence.text, each.language)]
-    gist = [Note("said", text) for text in gist_of(talk_of, _gist_count(len(turns)), USER) if text not in known]
+    gist = [SummaryLine("said", text) for text in gist_of(talk_of, _gist_count(len(turns)), USER) if text not in known]
     talk = _latest(_unrepeated([*(note for note in old if note.kind == "said"), *gist]), room, counter)
     lines = [note.line for note in (*chosen, *talk)]
     return "\n".join([HEADER, *lines]) if lines else ""
@@ -137,19 +137,19 @@ def fold(
     return state.model_copy(update={"rolling_summary": summary, "summarized_through_seq": through})
 
 
-def read_notes(summary: str) -> list[Note]:
+def read_notes(summary: str) -> list[SummaryLine]:
     """Return the notes of a summary; lines in another form (a model wrote them) count as something said."""
     notes = []
     for line in summary.splitlines():
         found = _LINE.match(line)
         if found:
-            notes.append(Note(_KINDS[found.group(1)], found.group(2)))
+            notes.append(SummaryLine(_KINDS[found.group(1)], found.group(2)))
         elif line.strip() and line.strip() != HEADER:
-            notes.append(Note("said", line.strip().removeprefix("- ")))
+            notes.append(SummaryLine("said", line.strip().removeprefix("- ")))
     return notes
 
 
-def gist_of(said: Sequence[Said], count: int, prefer: str = "") -> list[str]:
+def gist_of(said: Sequence[SpokenSentence], count: int, prefer: str = "") -> list[str]:
     """Return the `count` sentences that say most, in their order, as reported speech.
 
     A sentence counts by how often its words come up in all of them, per length; early ones a little more (they name the
@@ -173,10 +173,10 @@ def gist_of(said: Sequence[Said], count: int, prefer: str = "") -> list[str]:
 
 def sentences_of(
     text: str, place: int, speaker: str, other: str, language: Language, *, at_ms: int | None = None
-) -> list[Said]:
+) -> list[SpokenSentence]:
     """Return the sentences of one text, code and links left out; `at_ms` is when it was said, if that is known."""
     whole = join_abbreviations((piece for piece, _ in pieces(text)), language.code)
-    return [Said(place, speaker, other, plain_sentence(piece, language), language, at_ms) for piece in whole]
+    return [SpokenSentence(place, speaker, other, plain_sentence(piece, language), language, at_ms) for piece in whole]
 
 
 def important(turn: ConversationTurn, languages: Languages) -> bool:
@@ -190,7 +190,7 @@ def lasting_notes(turns: Iterable[ConversationTurn], languages: Languages) -> li
     return [each.sentence.text for each, note in kept if note and note.kind in _LASTING]
 
 
-def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
+def _read(turn: ConversationTurn, languages: Languages) -> list[SpokenSentence]:
     if turn.unfiled:
         return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
@@ -201,7 +201,7 @@ def _read(turn: ConversationTurn, languages: Languages) -> list[Said]:
     ]
 
 
-def _keep(said: Said) -> Note | None:
+def _keep(said: SpokenSentence) -> SummaryLine | None:
     """Return the note that a sentence leaves behind for good, or None when it is only part of the talk."""
     text, language = said.sentence.text, said.language
     if is_small_talk(text, language):
@@ -212,7 +212,7 @@ def _keep(said: Said) -> Note | None:
         kind = _kind_of_assistant(said.sentence, language)
     else:
         kind = "said"
-    return Note(kind, _reported(said)) if kind != "said" else None
+    return SummaryLine(kind, _reported(said)) if kind != "said" else None
 
 
 def _kind_of_user(sentence: Sentence, language: Language) -> Remark:
@@ -237,7 +237,7 @@ def _kind_of_assistant(sentence: Sentence, language: Language) -> Remark:
     return "fact" if specifics(sentence.text) and language.has("action_report", sentence.lower) else "said"
 
 
-def _reported(said: Said) -> str:
+def _reported(said: SpokenSentence) -> str:
     """Return the sentence as reported speech; one that speaks of "tomorrow" carries the day on which it was said."""
     text = shorten(report(said.sentence.text, said.speaker, said.other, said.language.code), _SENTENCE_CHARS)
     if said.at_ms is None or not is_relative(said.sentence.lower, said.language.code):
@@ -252,7 +252,7 @@ def _day(at_ms: int) -> str:
         return "an unknown day"
 
 
-def _score(said: Said, weights: Counter[str], last: int) -> float:
+def _score(said: SpokenSentence, weights: Counter[str], last: int) -> float:
     words = len(said.sentence.words)
     value = sum(math.log(1 + weights[stem]) for stem in said.sentence.stems) / (_LENGTH_BIAS + words)
     return value * (1 + _EARLY_BONUS * (1 - said.place / last))
@@ -262,9 +262,9 @@ def _share(stems: frozenset[str], seen: set[str]) -> float:
     return len(stems & seen) / len(stems) if stems else 0.0
 
 
-def _unrepeated(notes: Sequence[Note]) -> list[Note]:
+def _unrepeated(notes: Sequence[SummaryLine]) -> list[SummaryLine]:
     """Return the notes in order without near-copies; of two the newer stays. Another number or name is no copy."""
-    kept: list[tuple[Note, frozenset[str], frozenset[str]]] = []
+    kept: list[tuple[SummaryLine, frozenset[str], frozenset[str]]] = []
     for note in reversed(notes):
         words, marks = frozenset(lowered(note.text).split()), specific_words(note.text)
         if not any(_same(words, other) and marks == others for _, other, others in kept):
@@ -276,7 +276,7 @@ def _same(left: frozenset[str], right: frozenset[str]) -> bool:
     return len(left & right) >= _SAME * max(len(left), len(right), 1)
 
 
-def _fitting(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[Note]:
+def _fitting(notes: Sequence[SummaryLine], room: int, counter: TokenCounter) -> list[SummaryLine]:
     """Return the notes that fit, in their order; the least specific are left out first, older before newer."""
     order = sorted(range(len(notes)), key=lambda n: (_WORTH[notes[n].kind] + min(specifics(notes[n].text), 4), n))
     cost = [_cost(note, counter) for note in notes]
@@ -293,9 +293,9 @@ def _fitting(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[No
 _WORTH: Final[dict[Remark, int]] = {"decision": 4, "fact": 3, "preference": 3, "open": 2, "mentioned": 1, "said": 0}
 
 
-def _latest(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[Note]:
+def _latest(notes: Sequence[SummaryLine], room: int, counter: TokenCounter) -> list[SummaryLine]:
     """Return the newest notes that fit, in their order."""
-    taken: list[Note] = []
+    taken: list[SummaryLine] = []
     for note in reversed(notes):
         room -= _cost(note, counter)
         if room < 0:
@@ -304,7 +304,7 @@ def _latest(notes: Sequence[Note], room: int, counter: TokenCounter) -> list[Not
     return taken[::-1]
 
 
-def _cost(note: Note, counter: TokenCounter) -> int:
+def _cost(note: SummaryLine, counter: TokenCounter) -> int:
     return counter.count(note.line) + 1
 
 

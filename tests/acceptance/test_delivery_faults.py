@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from story import FRIEND, PERSON, answered, bot_texts, rows
 
-from bot.ops.status import Waiting, unfinished_in_words
+from bot.ops.status import Backlog, unfinished_in_words
 from bot.playground.faults import Kind
 
 pytestmark = pytest.mark.acceptance
@@ -111,5 +111,5 @@ async def test_a_part_that_is_given_up_is_told_and_stands_in_status(api, model, 
     assert "Paragraph 0." in bot_texts(api)[0]
     assert "Paragraph 14." in bot_texts(api)[-2]
     assert rows(bot, "SELECT state FROM outbox WHERE state <> 'sent'") == [("failed",)]
-    waiting = {row[0]: Waiting(row[1], 0) for row in rows(bot, "SELECT state, COUNT(*) FROM outbox GROUP BY state")}
+    waiting = {row[0]: Backlog(row[1], 0) for row in rows(bot, "SELECT state, COUNT(*) FROM outbox GROUP BY state")}
     assert "1 message part refused by Telegram for good" in unfinished_in_words({}, waiting, 0, runs=True)[0]

@@ -142,11 +142,11 @@ async def test_the_history_of_a_session_is_in_its_packet(store, desk):
 async def test_a_session_in_use_is_read_only_where_it_has_grown(store, desk):
     """The second packet reads one turn; one that is not there is not made up."""
     state = await desk.session("s_1", [TALK] * 5, ended_at_ms=NOW_MS)
-    room = assembler(store)
-    before = await room.history(state)
+    gatherer = assembler(store)
+    before = await gatherer.history(state)
     turn = make_turn(turn_id="s_1_6", seq=6, user_text="new")
     await store.db.write(insert_turn(turn, "d"))
-    after = await room.history(state.model_copy(update={"last_seq": 6}))
+    after = await gatherer.history(state.model_copy(update={"last_seq": 6}))
 
     assert after == [*before, turn]
     assert all(old is new for old, new in zip(before, after, strict=False))
@@ -155,10 +155,10 @@ async def test_a_session_in_use_is_read_only_where_it_has_grown(store, desk):
 async def test_what_was_forgotten_is_not_served_from_memory(store, desk):
     """/forget clears what is kept at hand (P13)."""
     state = await desk.session("s_1", [TALK], ended_at_ms=NOW_MS)
-    room = assembler(store)
-    kept = await room.history(state)
-    room.clear_cache()
-    again = await room.history(state)
+    gatherer = assembler(store)
+    kept = await gatherer.history(state)
+    gatherer.clear_cache()
+    again = await gatherer.history(state)
 
     assert again == kept
     assert again[0] is not kept[0]
@@ -180,12 +180,12 @@ async def test_today_is_the_users_day(store, desk):
     """What is today in Honolulu is yesterday in Tokyo."""
     await desk.session("s_0", ["We decided to buy the red boat."], ended_at_ms=NOW_MS - 2 * HOUR_MS)
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    room = assembler(store)
+    gatherer = assembler(store)
     at_ms = NOW_MS + HOUR_MS  # 16:00 UTC is 01:00 in Tokyo, 06:00 in Honolulu
 
-    assert (await room.packet(state, "hi", now_ms=at_ms, time_zone="Pacific/Honolulu")).today
-    assert not (await room.packet(state, "hi", now_ms=at_ms, time_zone="Asia/Tokyo")).today
-    assert (await room.packet(state, "hi", now_ms=at_ms, time_zone="No/Such")).today
+    assert (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="Pacific/Honolulu")).today
+    assert not (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="Asia/Tokyo")).today
+    assert (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="No/Such")).today
 
 
 async def test_only_todays_turns_of_a_longer_session_count_as_today(store, desk):
@@ -251,9 +251,9 @@ class WithJobs(Store):
 async def test_running_jobs_are_there_with_their_progress(store, desk):
     """002 section 5.4; a session that was started fresh sees only its own."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS, active_job_refs=("j_2",))
-    room = assembler(WithJobs(store.db))
-    packet = await room.packet(state, "hello", now_ms=NOW_MS)
-    alone = await room.packet(state, "hello", now_ms=NOW_MS, isolated=True)
+    gatherer = assembler(WithJobs(store.db))
+    packet = await gatherer.packet(state, "hello", now_ms=NOW_MS)
+    alone = await gatherer.packet(state, "hello", now_ms=NOW_MS, isolated=True)
 
     assert "job number 1 (scheduled, half done, due 1970-01-01 00:00 UTC)" in reference_text(packet)
     assert [job.job_id for job in alone.jobs] == ["j_2"]
@@ -398,7 +398,7 @@ async def test_a_compaction_is_a_stored_record(store, desk):
 async def test_facts_of_compacted_turns_stay_in_the_prompt(store, desk):
     """Verbatim or in the summary, also after several compactions."""
     state, turns = await long_session(desk, store, [f"My locker {n} is number {n}{n}{n}." for n in range(1, 9)])
-    room, keeper = assembler(store), compactor(store)
+    gatherer, keeper = assembler(store), compactor(store)
     for _ in range(3):
         state = await keeper.compact_if_due(state, same(turns), desk.edit)
         more = [
@@ -410,8 +410,8 @@ async def test_facts_of_compacted_turns_stay_in_the_prompt(store, desk):
             lambda now, seq=more[-1].seq: now.model_copy(update={"last_seq": seq}),
             *(insert_turn(turn, "d") for turn in more),
         )
-        turns = await room.history(state)
-    packet = await room.packet(state, "hi", now_ms=NOW_MS)
+        turns = await gatherer.history(state)
+    packet = await gatherer.packet(state, "hi", now_ms=NOW_MS)
     text = " ".join(message.text for message in prompt(packet, "hi"))
 
     assert [n for n in range(1, 9) if f"{n}{n}{n}" not in text] == []
@@ -497,10 +497,10 @@ async def test_a_compaction_goes_through_the_recorder_and_survives_a_restart(tmp
         await before.recorder.open_session("tg:1:1:0", 7, "first")
         for number, text in enumerate(said, 1):
             await before.recorder.record(make_exchange(number, user_text=text), None)
-        room = assembler(before.store)
+        gatherer = assembler(before.store)
         state = await before.recorder.session("s_1")
-        state = await compactor(before.store).compact_if_due(state, room.history, before.recorder.edit)
-        packet = await room.packet(state, "and now?", now_ms=NOW_MS)
+        state = await compactor(before.store).compact_if_due(state, gatherer.history, before.recorder.edit)
+        packet = await gatherer.packet(state, "and now?", now_ms=NOW_MS)
     async with open_memory(tmp_path, counter=COUNTER) as after:
         restored = await after.recorder.session("s_1")
         again = await assembler(after.store).packet(restored, "and now?", now_ms=NOW_MS)

@@ -146,7 +146,7 @@ async def test_a_forgotten_turn_can_be_read_nowhere(memory, bootstrap, forgetter
 
     done = await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
 
-    assert (done.tally.turns, done.tally.memories, done.tally.summaries, done.tally.jobs) == (1, 1, 1, 1)
+    assert (done.counts.turns, done.counts.memories, done.counts.summaries, done.counts.jobs) == (1, 1, 1, 1)
     assert done.log_emptied
     assert not stays(memory, "zebrafish")
     assert (await forgetter.prove(done)).found == 0
@@ -204,7 +204,7 @@ async def test_a_fact_goes_with_its_older_values_and_their_turns(memory, forgett
     rows = await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)
     done = await forgetter.forget(ForgetRequest(HERE, memory_ids=(rows[0]["memory_id"],)))
 
-    assert (done.tally.turns, done.tally.memories) == (2, 2)
+    assert (done.counts.turns, done.counts.memories) == (2, 2)
     assert not stays(memory, "reykjavik")
     assert not stays(memory, "valparaiso")
 
@@ -218,7 +218,7 @@ async def test_a_session_is_forgotten_and_the_others_stay(memory, bootstrap, for
     await clutter(memory, bootstrap, session, SECRET)
     done = await forgetter.forget(ForgetRequest(HERE, session_ids=(session.session_id,)))
 
-    assert (done.tally.sessions, done.tally.turns) == (1, 5)
+    assert (done.counts.sessions, done.counts.turns) == (1, 5)
     assert not stays(memory, "zebrafish")
     assert await memory.recorder.current(HERE) is None
     assert [turn.user_text for turn in await memory.store.last_turns(before.session_id, 5)] == ["Where is the ferry?"]
@@ -234,7 +234,7 @@ async def test_everything_is_forgotten_and_others_keep_theirs(memory, bootstrap,
     await clutter(memory, bootstrap, session, "zebrafish")
     done = await forgetter.forget(ForgetRequest(HERE, everything=True))
 
-    assert (done.tally.sessions, done.tally.turns) == (3, 18)
+    assert (done.counts.sessions, done.counts.turns) == (3, 18)
     assert not stays(memory, "zebrafish")
     assert not stays(memory, "reykjavik")
     tables = ("conversations", "conversation_sessions", "conversation_turns", "memories", "jobs", "buttons")
@@ -252,7 +252,7 @@ async def test_in_a_group_only_ones_own_words_go(memory, forgetter, say):
     await say(session, "I live in Lima.", user_id=FRIEND, answer="Fine.")
     done = await forgetter.forget(ForgetRequest(HERE, everything=True, user_id=SOMEBODY))
 
-    assert done.tally.turns == 1
+    assert done.counts.turns == 1
     assert not stays(memory, "zebrafish")
     assert [turn.user_text for turn in await memory.store.last_turns(session.session_id, 5)] == ["I live in Lima."]
     assert len(await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)) == 1
@@ -275,7 +275,7 @@ async def test_forgetting_twice_or_nothing_does_no_harm(memory, forgetter, say):
     wish = ForgetRequest(HERE, turn_ids=(turns[0].turn_id, "t_unknown"))
     await forgetter.forget(wish)
 
-    assert (await forgetter.forget(wish)).tally.turns == 0
+    assert (await forgetter.forget(wish)).counts.turns == 0
     assert (await memory.recorder.session(session.session_id)).turn_count == 1
 
 

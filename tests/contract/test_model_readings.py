@@ -6,7 +6,7 @@ import json
 import pytest
 
 from memory.language.languages import Languages
-from memory.notes.drafts import Draft, Drafting, DraftMatter, DraftNote
+from memory.notes.drafts import Drafting, DraftMatter, DraftNote, NotesDraft
 from memory.notes.readings import RETRY_AFTER_MS, Readings
 from memory.notes.store import QUIET_MS, ask_to_read
 from memory.ports import Statement
@@ -39,7 +39,7 @@ class Scripted:
         self.requests.append(request)
         self.asked.set()
         await self.may_answer.wait()
-        answer = self.answers.pop(0) if self.answers else Draft()
+        answer = self.answers.pop(0) if self.answers else NotesDraft()
         if isinstance(answer, Exception):
             raise answer
         return Drafting(answer, self.price - 100, 100)
@@ -58,7 +58,7 @@ class Purse:
         return [Statement("hasten_reading", {"session_id": "", "at_ms": 0})]
 
 
-RIGHT = Draft(
+RIGHT = NotesDraft(
     title="Knee surgery of mother",
     standing="Mother has her knee surgery on Friday.",
     standing_turns=[1],
@@ -143,7 +143,7 @@ async def test_the_rules_stand_in_until_the_model_has_answered(memory, readings_
 
 async def test_turns_that_come_while_the_model_reads_are_read_too(memory, readings_with, say):
     """By rules at once and by the model next time, upon what it noted before."""
-    model = Scripted(RIGHT, Draft())
+    model = Scripted(RIGHT, NotesDraft())
     model.may_answer.clear()
     readings = readings_with(model)
     session_id = await say(SURGERY)
@@ -225,7 +225,7 @@ async def test_a_budget_that_is_used_up_leaves_it_to_the_rules(memory, readings_
 
 async def test_an_answer_about_turns_that_were_forgotten_meanwhile_is_not_kept(memory, readings_with, say):
     """It is paid for, and the model is asked anew about what is there now."""
-    model = Scripted(RIGHT, Draft())
+    model = Scripted(RIGHT, NotesDraft())
     model.may_answer.clear()
     purse = Purse()
     readings = readings_with(model, purse=purse)
@@ -246,7 +246,7 @@ async def test_an_answer_about_turns_that_were_forgotten_meanwhile_is_not_kept(m
 async def test_a_choice_by_hand_while_the_model_reads_is_kept(memory, readings_with, say):
     """What was ended with a button is not opened again by an answer that did not know of it."""
     again = DraftMatter(kind="event", text="Mother has her knee surgery on Friday at 8", turns=[1], continues=1)
-    model = Scripted(RIGHT, Draft(matters=[again]))
+    model = Scripted(RIGHT, NotesDraft(matters=[again]))
     readings = readings_with(model)
     session_id = await say(SURGERY)
     memory.clock.advance(ms=QUIET_MS)

@@ -156,7 +156,7 @@ async def test_rows_of_the_caller_come_and_go_with_turns(memory):
     exported = await memory.export(HERE)
     assert [each["user_text"] for each in exported["sessions"][0]["turns"]] == ["Buy it."]
     gone = await memory.forget(ForgetRequest(HERE, everything=True))
-    assert (gone.tally.turns, await memory.db.read("orders"), (await memory.export(HERE))["sessions"]) == (1, [], [])
+    assert (gone.counts.turns, await memory.db.read("orders"), (await memory.export(HERE))["sessions"]) == (1, [], [])
 
 
 @pytest.mark.parametrize("where", ["postgresql://host/db", "sqlite://", "sqlite:///", "mysql:///x"])

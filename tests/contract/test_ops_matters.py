@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.delivery.message_ids import HighestMessageIds
-from bot.delivery.outbox import Message, Outbox, Target
+from bot.delivery.outbox import Outbox, OutgoingMessage, Target
 from bot.ops import matters, quarantine
 from bot.ops.workspace import OpsError, Workspace
-from bot.reminders.rules import insert_job, job_id_of
+from bot.reminders.rules import insert_reminder, job_id_of
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from memory.ports import Statement
@@ -39,11 +39,11 @@ async def workspace(tmp_path):
 
 async def remind(workspace, title: str, due_at_ms: int) -> str:
     """Set a reminder and return its id."""
-    job = insert_job(
+    reminder = insert_reminder(
         title, conversation_id=CHAT, session_id=None, user_id=7, turn_id=None, title=title, due_at_ms=due_at_ms,
         time_zone="UTC", now_ms=START_MS,
     )  # fmt: skip
-    await workspace.memory.db.write(job)
+    await workspace.memory.db.write(reminder)
     return job_id_of(title)
 
 
@@ -127,7 +127,7 @@ async def test_a_reminder_is_moved_and_cancelled(workspace):
         await matters.move_reminder(workspace, CHAT, job_id, START_MS - 1)
     await matters.cancel_reminder(workspace, CHAT, job_id)
 
-    assert [job.due_at_ms for job in moved] == [START_MS + 2 * HOUR_MS]
+    assert [reminder.due_at_ms for reminder in moved] == [START_MS + 2 * HOUR_MS]
     assert await matters.read_reminders(workspace, CHAT) == []
     with pytest.raises(OpsError, match="cancelled already"):
         await matters.cancel_reminder(workspace, CHAT, job_id)
@@ -154,7 +154,7 @@ async def test_a_part_that_was_refused_is_sent_again_or_dropped(workspace):
     outbox = Outbox(memory.db, memory.clock, SequentialIds(), HighestMessageIds())
     parts = []
     for text in ("one", "two"):
-        (part,), rows = outbox.compose(Target(5, CHAT, 987654321), Message(text))
+        (part,), rows = outbox.compose(Target(5, CHAT, 987654321), OutgoingMessage(text))
         await memory.db.write(*rows, Statement("outbox_failed", {"part_id": part.part_id, "error": "refused"}))
         parts.append(part)
 

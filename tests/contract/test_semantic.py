@@ -267,7 +267,7 @@ async def test_forgotten_while_its_vector_was_made(db, say, semantic, embedder):
     def meanwhile():
         embedder.before = lambda: None
         asyncio.run_coroutine_threadsafe(forget(), loop).result()
-        semantic.let_go()
+        semantic.clear_cache()
 
     embedder.before = meanwhile
     await semantic.catch_up()

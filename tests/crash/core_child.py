@@ -17,7 +17,7 @@ from pathlib import Path
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
-from memory.notes.drafts import Draft, Drafting, DraftMatter
+from memory.notes.drafts import Drafting, DraftMatter, NotesDraft
 from memory.notes.readings import Readings
 from memory.notes.store import QUIET_MS, ask_to_read
 from memory.sessions.recorder import Exchange
@@ -99,7 +99,7 @@ class Model:
     async def __call__(self, request):
         say(f"asked {request.turns[-1].seq}")
         matters = [DraftMatter(kind="task", text="Call the plumber", turns=[1])] if request.turns[0].seq == 1 else []
-        return Drafting(Draft(matters=matters), 90, 10)
+        return Drafting(NotesDraft(matters=matters), 90, 10)
 
 
 async def readings(folder, model=None):

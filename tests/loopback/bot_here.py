@@ -104,5 +104,5 @@ class BotHere:
         """Let time pass for the bot, and what became due meanwhile come."""
         self.clock.advance(**duration)
         if self._app is not None:
-            await asyncio.create_task(self._app.services.jobs.run())
+            await asyncio.create_task(self._app.services.reminders.run())
             await self.settled()

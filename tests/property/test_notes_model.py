@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.language.languages import Languages
-from memory.notes.drafts import Draft, DraftEnd, DraftMatter, DraftNote
+from memory.notes.drafts import DraftEnd, DraftMatter, DraftNote, NotesDraft
 from memory.notes.keep import keep
 from memory.notes.rules import read_by_rules
 from memory.notes.types import ReadingRequest
@@ -84,7 +84,7 @@ def made_up(language, chance):
 def drafted(language, items):
     matters = [DraftMatter(kind="task", text=text, turns=turns) for text, turns in items[::2]]
     lasting = [DraftNote(kind="fact", text=text, turns=turns) for text, turns in items[1::2]]
-    return Draft(matters=matters, lasting=lasting, settled=[DraftEnd(matter=1, turns=[1])])
+    return NotesDraft(matters=matters, lasting=lasting, settled=[DraftEnd(matter=1, turns=[1])])
 
 
 def by_the_model(notes):

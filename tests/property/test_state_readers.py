@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.language.due_dates import find_due, parse_when, reminder
+from memory.language.due_dates import find_due, parse_when, reminder_request
 from memory.language.languages import Languages
 from memory.longterm.promotion import candidates, write_if_worthy
 from memory.state.references import options_of, resolve
@@ -70,7 +70,7 @@ def test_a_due_time_lies_ahead(text, now_ms, code):
 @given(TEXTS, CODES)
 def test_a_reminder_never_raises(text, code):
     """Odd texts are no reminders, or reminders with a short matter."""
-    found = reminder(f"remind me {text}", 1_790_000_000_000, "UTC", LANGUAGES.get(code))
+    found = reminder_request(f"remind me {text}", 1_790_000_000_000, "UTC", LANGUAGES.get(code))
     timed = parse_when(text, 1_790_000_000_000, "UTC", LANGUAGES.get(code))
 
     assert found is None or len(found.what) <= 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.intake.access import TRIES, Gate
-from bot.turns.model_waits import Waiting, limit
+from bot.turns.model_waits import ModelWaits, limit
 
 
 def gate(**overrides):
@@ -59,13 +59,13 @@ def test_a_stranger_is_told_once():
 
 def test_waiting_turns_are_known_after_a_death(tmp_path):
     """What waited when the process died is known to the next; what came back in time is not among it."""
-    first = Waiting(tmp_path / "w")
+    first = ModelWaits(tmp_path / "w")
     first.open()
     with first.on("t_1"):
         pass
     wait = first.on("t_2")
     wait.__enter__()
-    second = Waiting(tmp_path / "w")
+    second = ModelWaits(tmp_path / "w")
     second.open()
 
     assert second.before == frozenset({"t_2"})
@@ -75,7 +75,7 @@ def test_waiting_turns_are_known_after_a_death(tmp_path):
 def test_a_damaged_note_of_waiting_turns_excuses_nothing(tmp_path):
     """The file is a hint: garbage, or a folder that cannot be written, counts as no note."""
     (tmp_path / "w").write_bytes(b"\x00garbage")
-    damaged, nowhere = Waiting(tmp_path / "w"), Waiting(tmp_path / "no" / "w")
+    damaged, nowhere = ModelWaits(tmp_path / "w"), ModelWaits(tmp_path / "no" / "w")
     damaged.open()
     nowhere.open()
     with nowhere.on("t_1"):

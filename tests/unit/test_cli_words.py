@@ -9,7 +9,7 @@ from filelock import FileLock
 from bot.ops.format import find_session, printable, short_ids, size, when
 from bot.ops.lock import holder, pid_in
 from bot.ops.sessions import chat_of
-from bot.ops.status import Waiting, report_in_words, unfinished_in_words
+from bot.ops.status import Backlog, report_in_words, unfinished_in_words
 from memory.errors import UnknownSession
 
 IDS = ["s_aaaaaaaaaa11", "s_aaaaaaaaaa22", "s_bbbbbbbbbb33"]
@@ -82,7 +82,7 @@ def test_looking_at_the_lock_neither_takes_nor_makes_it(tmp_path):
 
 def test_unfinished_work_is_told_by_what_it_means():
     """Sending parts are on their way while the bot runs and to be probed when it died; nothing is nothing."""
-    outbox = {"sending": Waiting(2, 0), "sent": Waiting(9, 0)}
+    outbox = {"sending": Backlog(2, 0), "sent": Backlog(9, 0)}
 
     assert unfinished_in_words({}, outbox, 60_000, runs=True) == (
         "2 message parts on the way (the first came 1 minute ago)",
@@ -90,7 +90,7 @@ def test_unfinished_work_is_told_by_what_it_means():
     assert unfinished_in_words({}, outbox, 60_000, runs=False) == (
         "2 message parts perhaps sent: probed at the next start (the first came 1 minute ago)",
     )
-    assert unfinished_in_words({"done": Waiting(5, 0)}, {}, 0, runs=True) == ()
+    assert unfinished_in_words({"done": Backlog(5, 0)}, {}, 0, runs=True) == ()
 
 
 def test_a_start_report_is_told_in_words():

@@ -11,7 +11,7 @@ from memory.continuity.merging import merge
 from memory.continuity.scoring import score, select, without
 from memory.continuity.types import BootstrapInputs, DroppedArc
 from memory.notes.types import Matter
-from memory.notes.view import Standing, View, key_of
+from memory.notes.view import NotesView, Standing, key_of
 from memory.testing import (
     START_MS,
     make_arc,
@@ -101,7 +101,7 @@ def known(*texts, session_id="s_1", **overrides):
         )
         for n, text in enumerate(texts)
     ]  # fmt: skip
-    return View(standings=tuple(standings), session_ids=frozenset({session_id}))
+    return NotesView(standings=tuple(standings), session_ids=frozenset({session_id}))
 
 
 def test_session_that_was_read_speaks_through_its_notes():

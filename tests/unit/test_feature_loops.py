@@ -5,7 +5,7 @@ import pytest
 from bot import replies
 from bot.features.loops import LISTED, changed_notes, listed_loop, loop_line, loop_list, open_matters
 from memory.notes.types import Matter, SessionNotes
-from memory.notes.view import Standing, View
+from memory.notes.view import NotesView, Standing
 from memory.testing import START_MS, make_state
 from memory.types import OpenLoop
 
@@ -56,7 +56,7 @@ def noted(number=1, session_id="s_1", **overrides):
 
 def test_what_was_noted_comes_first_then_loops_of_sessions_not_read():
     """A session that was read shows its matters and none of its loops; ended loops are left out."""
-    view = View(standings=(noted(1, text="call Ana", quoted="user"),), session_ids=frozenset({"s_1"}))
+    view = NotesView(standings=(noted(1, text="call Ana", quoted="user"),), session_ids=frozenset({"s_1"}))
     states = [state("s_1", loop(1)), state("s_2", loop(2)), state("s_3", loop(3), loop(4, status="done"))]
 
     assert [each.words for each in open_matters(view, states, "s_1")] == ["“call Ana”", "matter 3", "matter 2"]
@@ -64,7 +64,7 @@ def test_what_was_noted_comes_first_then_loops_of_sessions_not_read():
 
 def test_somebody_else_s_matter_names_them():
     """Whose turn it is: yours, mine, or a name."""
-    view = View(standings=(noted(1, owner="Priya", kind="promise"),), session_ids=frozenset({"s_1"}))
+    view = NotesView(standings=(noted(1, owner="Priya", kind="promise"),), session_ids=frozenset({"s_1"}))
 
     assert loop_line(1, open_matters(view, [], None)[0], START_MS, "UTC") == "1. matter 1 (Priya)"
 
@@ -73,7 +73,7 @@ def test_a_fresh_session_shows_only_its_own():
     """What was before is not brought up, not even in a list."""
     states = [state("s_1", loop(1), isolated=True), state("s_2", loop(2))]
 
-    assert [each.session_id for each in open_matters(View(), states, "s_1")] == ["s_1"]
+    assert [each.session_id for each in open_matters(NotesView(), states, "s_1")] == ["s_1"]
 
 
 def test_a_long_list_is_cut_and_says_so():

@@ -1,4 +1,4 @@
-"""What the assistant promises for a time is kept as a job; errands end with their day; an offer swallows nothing."""
+"""A promise for a certain time is kept as a reminder; errands end with their day; an offer swallows nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from bot.answers.follow_up import with_follow_ups
 from bot.answers.responder import Answer, Ask
-from bot.reminders.rules import FOLLOW_UP, Job, reminder_text
+from bot.reminders.rules import FOLLOW_UP, Reminder, reminder_text
 from memory.language.languages import Languages
 from memory.state.state_manager import apply_turn, live_loops, new_state
 from memory.types import ConversationContextPacket, ConversationTurn
@@ -68,9 +68,9 @@ def test_an_answer_that_set_a_reminder_makes_no_second_one():
 
 def test_a_follow_up_says_what_it_is():
     """It is told from a reminder that was asked for."""
-    job = Job("j", "tg:1:2:0", "s", 2, FOLLOW_UP, "I'll check the trains", "scheduled", NOW_MS, "UTC")
+    reminder = Reminder("j", "tg:1:2:0", "s", 2, FOLLOW_UP, "I'll check the trains", "scheduled", NOW_MS, "UTC")
 
-    assert reminder_text(job, NOW_MS).startswith("🔔 As I said I would")
+    assert reminder_text(reminder, NOW_MS).startswith("🔔 As I said I would")
 
 
 def test_an_errand_ends_when_its_day_is_long_over():

@@ -5,7 +5,7 @@ import pytest
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import plain_sentence
-from memory.state.loops import MAX_CLOSED, MAX_OPEN, Draft, Moment, add, asks_back, bounded, closed, defers
+from memory.state.loops import MAX_CLOSED, MAX_OPEN, LoopDraft, Moment, add, asks_back, bounded, closed, defers
 from memory.state.state_manager import apply_turn, live_loops, new_state
 from memory.types import ConversationTurn
 
@@ -16,7 +16,7 @@ MINUTE_MS = 60_000
 
 def draft(text, **overrides):
     values = {"kind": "task", "owner": "user", "sentence": plain_sentence(text, ENGLISH)}
-    return Draft(**(values | overrides))
+    return LoopDraft(**(values | overrides))
 
 
 def talk(*say, language="en", **overrides):

@@ -4,7 +4,7 @@ import pytest
 
 from memory.language.languages import Languages
 from memory.notes.check import numbers_of, problem, source_of
-from memory.notes.drafts import Draft, DraftEnd, DraftMatter, DraftNote
+from memory.notes.drafts import DraftEnd, DraftMatter, DraftNote, NotesDraft
 from memory.notes.keep import keep
 from memory.notes.rules import read_by_rules
 from memory.notes.types import ReadingRequest
@@ -124,7 +124,7 @@ def test_numbers_are_the_same_in_every_spelling(one, other):
 
 def test_forwarded_and_quoted_text_and_what_tools_brought_is_no_source():
     """Words of somebody else never become notes, however right they are cited."""
-    draft = Draft(matters=[DraftMatter(kind="task", text="Call the plumber about the leak", turns=[1])])
+    draft = NotesDraft(matters=[DraftMatter(kind="task", text="Call the plumber about the leak", turns=[1])])
     forwarded = kept(draft, request(SAID["en"], third_party=True))
     brought = kept(draft, request("look it up", answer=SAID["en"], tool_calls=(ToolCall(call_id="c", name="search"),)))
 
@@ -134,7 +134,7 @@ def test_forwarded_and_quoted_text_and_what_tools_brought_is_no_source():
 
 def test_a_fact_about_the_person_rests_on_their_own_words():
     """What the assistant said of them is no evidence."""
-    draft = Draft(lasting=[DraftNote(kind="fact", text="Allergic to nickel", turns=[1])])
+    draft = NotesDraft(lasting=[DraftNote(kind="fact", text="Allergic to nickel", turns=[1])])
 
     assert kept(draft, request("hm", answer="Since you are allergic to nickel, take steel.")).kept == 0
     assert kept(draft, request("I am allergic to nickel")).kept == 1
@@ -146,9 +146,9 @@ def test_a_day_is_kept_only_when_it_was_said():
     right = DraftMatter(kind="event", text="Mum has surgery", turns=[1], due="2026-03-06")
     made_up = right.model_copy(update={"due": "2026-04-01"})
 
-    [matter] = kept(Draft(matters=[right]), request(said)).notes.matters
+    [matter] = kept(NotesDraft(matters=[right]), request(said)).notes.matters
     assert (matter.due_at_ms, matter.due_exact) == (MONDAY_MS + 4 * 86_400_000, True)
-    other = kept(Draft(matters=[made_up]), request(said))
+    other = kept(NotesDraft(matters=[made_up]), request(said))
     assert other.notes.matters[0].due_at_ms is None
     assert other.dropped["number"] == 1
 
@@ -156,17 +156,17 @@ def test_a_day_is_kept_only_when_it_was_said():
 def test_a_matter_keeps_its_id_when_it_goes_on_and_ends_by_words_that_speak_of_it():
     """A later reading updates and settles what an earlier one noted; other words settle nothing."""
     first = request(SAID["en"])
-    notes = kept(Draft(matters=[DraftMatter(kind="task", text="Call the plumber", turns=[1])]), first).notes
+    notes = kept(NotesDraft(matters=[DraftMatter(kind="task", text="Call the plumber", turns=[1])]), first).notes
     key = notes.matters[0].matter_id
     moved = request("The plumber comes on Thursday at 9 now.").model_copy(update={"notes": notes})
     update = DraftMatter(kind="event", text="Plumber comes Thursday at 9", turns=[1], continues=1, due="2026-03-05")
-    after = kept(Draft(matters=[update]), moved).notes
+    after = kept(NotesDraft(matters=[update]), moved).notes
     assert [matter.matter_id for matter in after.matters] == [key]
     assert after.matters[0].due_at_ms is not None
 
     over = request("What a nice song.", "The plumber was here.").model_copy(update={"notes": after})
-    assert kept(Draft(settled=[DraftEnd(matter=1, turns=[1])]), over).kept == 0
-    ended = kept(Draft(settled=[DraftEnd(matter=1, turns=[2])]), over)
+    assert kept(NotesDraft(settled=[DraftEnd(matter=1, turns=[1])]), over).kept == 0
+    ended = kept(NotesDraft(settled=[DraftEnd(matter=1, turns=[2])]), over)
     assert ended.notes.matters[0].status == "settled"
     assert ended.notes.settled[-1].matter_id == key
 
@@ -176,5 +176,7 @@ def test_a_title_that_may_not_be_believed_is_that_of_the_rules():
     asked = request(SAID["en"])
     by_rules = read_by_rules(asked, LANGUAGES)
 
-    assert kept(Draft(title="Gustav and the boat", standing_turns=[1]), asked).notes.title == by_rules.title != ""
-    assert kept(Draft(title="Plumber for the kitchen leak", standing_turns=[1]), asked).notes.title.startswith("Plumb")
+    assert kept(NotesDraft(title="Gustav and the boat", standing_turns=[1]), asked).notes.title == by_rules.title != ""
+    assert kept(NotesDraft(title="Plumber for the kitchen leak", standing_turns=[1]), asked).notes.title.startswith(
+        "Plumb"
+    )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.delivery.message_ids import HighestMessageIds
-from bot.delivery.outbox import MAX_UTF16, Button, Message, Outbox, Target, render
+from bot.delivery.outbox import MAX_UTF16, Button, Outbox, OutgoingMessage, Target, render
 from memory.testing import ManualClock, SequentialIds
 
 TARGET = Target(9, "tg:9:7:0", 7, None, 7)
@@ -53,7 +53,7 @@ def test_entities_stay_inside_their_part(pieces):
 
 def test_parts_are_numbered_and_buttons_hang_on_the_last():
     """One row per part, in order; the reply quote is on the first, the keyboard on the last."""
-    message = Message("word " * 2000, buttons=((Button("Yes", "act", {"n": 1}),),), reply_to_message_id=3)
+    message = OutgoingMessage("word " * 2000, buttons=((Button("Yes", "act", {"n": 1}),),), reply_to_message_id=3)
     parts, statements = outbox().compose(TARGET, message, "t_1")
 
     assert [part.part_no for part in parts] == [0, 1, 2]
@@ -65,7 +65,7 @@ def test_parts_are_numbered_and_buttons_hang_on_the_last():
 
 def test_a_button_carries_only_an_id():
     """Telegram sees neither the action nor its payload; the row names who may tap."""
-    parts, statements = outbox().compose(TARGET, Message("?", buttons=((Button("Go", "act", {"secret": 1}),),)))
+    parts, statements = outbox().compose(TARGET, OutgoingMessage("?", buttons=((Button("Go", "act", {"secret": 1}),),)))
     data = parts[0].markup["inline_keyboard"][0][0]["callback_data"]
 
     assert len(data) <= 64

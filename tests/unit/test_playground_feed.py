@@ -9,11 +9,11 @@ from rich.console import Console
 
 from bot.playground.feed import News, news, pressed
 from bot.playground.screen import Screen, formatted
-from bot.playground.world import Line
+from bot.playground.world import ShownMessage
 
 
 def line(message_id, text="x", *, by_bot=True, buttons=(), presses=(), **fields):
-    return Line(message_id, "bot" if by_bot else "you", text, buttons, by_bot=by_bot, presses=presses, **fields)
+    return ShownMessage(message_id, "bot" if by_bot else "you", text, buttons, by_bot=by_bot, presses=presses, **fields)
 
 
 ASKED = line(2, "on?", buttons=(("Yes", "No"), ("Docs",)), presses=("go", "no", "https://docs"))

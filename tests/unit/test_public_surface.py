@@ -16,8 +16,8 @@ ROOT = PACKAGE.parent
 
 NAMES = """
 Budget CheckpointError Clock Conflict ContinuityError ConversationContextPacket ConversationMemory ConversationTurn
-Embedder Erasure Extension ForgetCounts ForgetRequest Forgotten Found Ids Locked Memory OpenLoop PendingTurn Proof
-RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUnavailable SummaryWriter TierReceipt
+Embedder Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Locked Memory OpenLoop OpeningReport PendingTurn
+Proof RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUnavailable SummaryWriter TierReceipt
 TokenCounter ToolCall UnknownSession UnsafeSettings
 """
 METHODS = """

@@ -5,7 +5,7 @@ import pytest
 from bot.answers.choose import reading_model
 from bot.answers.reading import RULES, ReadingModel, reading_prompt
 from bot.settings import Settings
-from memory.notes.drafts import Draft
+from memory.notes.drafts import NotesDraft
 from memory.notes.types import Matter, ReadingRequest, SessionNotes
 from memory.testing import START_MS, make_turn
 
@@ -70,6 +70,6 @@ async def test_the_answer_has_the_shape_of_a_draft_and_its_price():
     """Whatever provider it is, pydantic-ai brings it into shape."""
     drafting = await ReadingModel("test")(request())
 
-    assert isinstance(drafting.draft, Draft)
+    assert isinstance(drafting.draft, NotesDraft)
     assert drafting.input_tokens > 0
     assert ReadingModel("test").estimate(request()) > len(reading_prompt(request())) // 4

@@ -9,7 +9,7 @@ import pytest
 from bot.answers.remind_first import ASK_WHAT, ASK_WHEN, RemindFirst
 from bot.answers.responder import Ask
 from bot.reminders.repeats import next_at, rule_of
-from bot.reminders.rules import Job, job_id_of, listed_jobs, next_job
+from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_reminder
 from bot.reminders.words import words_for
 from memory.language.languages import Languages
 from memory.state.listed import show
@@ -26,12 +26,12 @@ def at(day, hour, minute=0, month=11):
     return int(datetime(2026, month, day, hour, minute, tzinfo=UTC).timestamp() * 1000)
 
 
-def job(job_id, title, due_at_ms, repeats="", status="scheduled"):
-    return Job(job_id, "tg:1:2:0", "s", 2, "reminder", title, status, due_at_ms, "UTC", repeats)
+def reminder(job_id, title, due_at_ms, repeats="", status="scheduled"):
+    return Reminder(job_id, "tg:1:2:0", "s", 2, "reminder", title, status, due_at_ms, "UTC", repeats)
 
 
-DENTIST = job("j_dentist", "call the dentist", at(22, 12))
-VET = job("j_vet", "book the vet", at(21, 17), "day@17:00")
+DENTIST = reminder("j_dentist", "call the dentist", at(22, 12))
+VET = reminder("j_vet", "book the vet", at(21, 17), "day@17:00")
 
 
 def turn(user_text, action_name, reply="?"):
@@ -48,7 +48,7 @@ def turn(user_text, action_name, reply="?"):
     )
 
 
-def answer(text, jobs=(DENTIST, VET), *, last=None, state=None, tools=False):
+def answer(text, reminders=(DENTIST, VET), *, last=None, state=None, tools=False):
     packet = ConversationContextPacket(
         conversation_id="c",
         session_id="s",
@@ -68,7 +68,7 @@ def answer(text, jobs=(DENTIST, VET), *, last=None, state=None, tools=False):
         time_zone="UTC",
         now_ms=NOW_MS,
     )
-    return RemindFirst(None, LANGUAGES, next_has_tools=tools).answer(ask, jobs)
+    return RemindFirst(None, LANGUAGES, next_has_tools=tools).answer(ask, reminders)
 
 
 def changes(found):
@@ -131,7 +131,7 @@ def test_of_several_it_is_asked_which(text):
 @pytest.mark.parametrize(("text", "job_id"), [("the second one", "j_vet"), ("1", "j_dentist"), ("the vet", "j_vet")])
 def test_the_answer_to_which_one_goes_on(text, job_id):
     """Its place on the list or its name; the wish is that of the message before."""
-    state = show(new_state("s", "c"), listed_jobs([DENTIST, VET]), NOW_MS)
+    state = show(new_state("s", "c"), listed_reminders([DENTIST, VET]), NOW_MS)
     found = answer(text, last=turn("cancel the reminder", WHICH), state=state)
 
     assert changes(found)[job_id][0] == "cancelled"
@@ -141,7 +141,7 @@ def test_the_answer_to_which_one_goes_on(text, job_id):
 def test_it_is_what_was_spoken_of_last():
     """The reminder of the turn before, and what rang a moment ago."""
     spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_vet"}})
-    rang = job("j_rang", "take the pizza out", NOW_MS - 60_000, status="delivered")
+    rang = reminder("j_rang", "take the pizza out", NOW_MS - 60_000, status="delivered")
 
     assert set(changes(answer("move it to 6pm", state=spoken))) == {"j_vet"}
     assert set(changes(answer("move it to 6pm", [DENTIST, rang]))) == {"j_rang"}
@@ -229,11 +229,11 @@ def test_reminders_that_come_again_are_set_in_words(text, rule, due_at_ms, title
 def test_the_next_one_is_made_with_the_delivery():
     """The same rule, at the next time that is still to come; made once; none for a reminder that comes once."""
     late = at(24, 20)
-    again = next_job(VET, late)
+    again = next_reminder(VET, late)
 
     assert (again.params["due_at_ms"], again.params["repeats"]) == (at(25, 17), "day@17:00")
     assert again.params["job_id"] == job_id_of(f"j_vet:{VET.due_at_ms}")
-    assert next_job(DENTIST, late) is None
+    assert next_reminder(DENTIST, late) is None
 
 
 @pytest.mark.parametrize(

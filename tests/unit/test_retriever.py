@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from memory.search.retriever import WEIGHTS, DayOf, Found, Message, Question, rank, shortlist, term_weights, weigh
+from memory.search.retriever import (
+    WEIGHTS,
+    DayOf,
+    Question,
+    SearchedMessage,
+    TermHits,
+    rank,
+    shortlist,
+    term_weights,
+    weigh,
+)
 
 DAY_MS = 86_400_000
 TERMS = ("harbour", "lunch")
@@ -25,12 +35,12 @@ def message(n, **overrides):
         "time_words": 0,
         "at_ms": n * DAY_MS,
     }
-    return Message(**(fields | overrides))
+    return SearchedMessage(**(fields | overrides))
 
 
 def places(hits, lengths):
     return [
-        Found(key, lengths[key], [hit[1:] for hit in hits if hit[0] == key])
+        TermHits(key, lengths[key], [hit[1:] for hit in hits if hit[0] == key])
         for key in dict.fromkeys(h[0] for h in hits)
     ]
 

@@ -92,7 +92,7 @@ def test_a_time_is_read_by_the_persons_clock(when: str, expected: str | None):
 
 
 async def test_the_same_call_makes_one_change_and_another_call_another():
-    """Idempotent by turn and call: the key of a job is made of the turn, the tool and its arguments."""
+    """Idempotent by turn and call: the key of a reminder is made of the turn, the tool and its arguments."""
     box = make_box()
     first, again = await box.remind("call Ana", "tomorrow at 9"), await box.remind("call Ana", "tomorrow at 9")
     await box.remind("call Ben", "tomorrow at 9")
@@ -221,7 +221,7 @@ def test_every_tool_is_described_to_the_model():
     tools = toolset().tools
 
     assert set(tools) == {
-        "remember", "forget", "open_loop", "close_loop", "remind", "list_reminders", "move_reminder",
+        "remember", "forget", "open_loop", "close_loop", "remind", "list_reminders", "advance_reminder",
         "cancel_reminder", "search_past",
     }  # fmt: skip
     for name, tool in tools.items():

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory.language.due_dates import find_due, parse_when, reminder
+from memory.language.due_dates import find_due, parse_when, reminder_request
 from memory.language.languages import Languages
 
 LANGUAGES = Languages.load()
@@ -47,7 +47,7 @@ def local(due_at_ms, zone=ZONE):
 )
 def test_a_reminder_in_plain_words(code, text, due, what):
     """Time and matter are told apart, in the user's time zone."""
-    found = reminder(text, NOW_MS, ZONE, LANGUAGES.get(code))
+    found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
 
     assert (local(found.due_at_ms), found.what) == (due, what)
 
@@ -55,7 +55,7 @@ def test_a_reminder_in_plain_words(code, text, due, what):
 @pytest.mark.parametrize("text", ["Tomorrow at 9 I call Ana", "Do you remind people?", "", "hello"])
 def test_what_is_no_wish_for_a_reminder(text):
     """A time alone is not a reminder."""
-    assert reminder(text, NOW_MS, ZONE, LANGUAGES.get("en")) is None
+    assert reminder_request(text, NOW_MS, ZONE, LANGUAGES.get("en")) is None
 
 
 def test_a_command_needs_no_trigger():

@@ -18,7 +18,7 @@ from bot.answers.offline.material import (
     lower_first,
     stated,
 )
-from bot.answers.offline.notes import Note, alive, bare_of, same
+from bot.answers.offline.notes import StatedNote, alive, bare_of, same
 from bot.answers.offline.request import as_written
 from memory.language.intents import read_sentences
 from memory.language.reported import is_small_talk
@@ -42,7 +42,7 @@ def noted_lines(m: Material) -> list[tuple[str, str, str]]:
     return lines + [("dropped" if loop.status == "dropped" else "closed", loop_line(m, loop), "") for loop in closed]
 
 
-def _noted(m: Material, note: Note) -> tuple[str, str, str]:
+def _noted(m: Material, note: StatedNote) -> tuple[str, str, str]:
     text = lower_first(stated(m, note))
     twin = next((held.note for held in m.held if same(held.note, note)), None)
     if twin:

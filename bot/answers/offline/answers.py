@@ -110,18 +110,20 @@ def _know_all(m: Material) -> Reply:
 def _open(m: Material) -> Reply:
     """List what is open, and the reminders that are to come."""
     reply = _open_loops(m)
-    if not m.jobs:
+    if not m.reminders:
         return reply
-    jobs = f"{m.words.say('jobs_head')}\n{bullets(_job_line(m, job) for job in m.jobs[:PAGE])}"
-    parts = (jobs, reply.text) if reply.asks else (reply.text, jobs)
+    reminders = (
+        f"{m.words.say('reminders_head')}\n{bullets(_reminder_line(m, reminder) for reminder in m.reminders[:PAGE])}"
+    )
+    parts = (reminders, reply.text) if reply.asks else (reply.text, reminders)
     return replace(reply, text="\n\n".join(parts))
 
 
-def _job_line(m: Material, job: JobProgress) -> str:
-    if job.due_at_ms is None:
-        return m.cite(job.title)
-    key = "job_late" if job.due_at_ms <= m.now_ms else "job_due"
-    return m.words.say(key, text=m.cite(job.title), due=due_of(job.due_at_ms, m.now_ms, m.zone, m.words))
+def _reminder_line(m: Material, reminder: JobProgress) -> str:
+    if reminder.due_at_ms is None:
+        return m.cite(reminder.title)
+    key = "reminder_late" if reminder.due_at_ms <= m.now_ms else "reminder_due"
+    return m.words.say(key, text=m.cite(reminder.title), due=due_of(reminder.due_at_ms, m.now_ms, m.zone, m.words))
 
 
 def _open_loops(m: Material) -> Reply:

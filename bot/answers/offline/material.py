@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.answers.offline.notes import Held, Matter, Note, matter_of
+from bot.answers.offline.notes import Held, OpenMatter, StatedNote, matter_of
 from bot.answers.offline.request import Request
 from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
@@ -67,16 +67,16 @@ class Material:
     """The state as this message leaves it."""
     held: tuple[Held, ...] = ()
     """Notes that stood before this message, oldest first."""
-    new: tuple[Note, ...] = ()
+    new: tuple[StatedNote, ...] = ()
     """Notes in this message."""
-    taken_back: tuple[Note, ...] = ()
+    taken_back: tuple[StatedNote, ...] = ()
     """What was noted last, of which the user says now that it is wrong."""
     quotes: tuple[Quote, ...] = ()
     current: Glance | None = None
     earlier: tuple[Glance, ...] = ()
     """Other sessions, the latest first; none in a session that was started fresh."""
     other_loops: tuple[OpenLoop, ...] = ()
-    jobs: tuple[JobProgress, ...] = ()
+    reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()
     rest: bool = False
@@ -97,7 +97,7 @@ class Material:
         said = any(head in (turn.assistant_text or "") for turn in self.history)
         return self.words.say(f"{key}_again" if said else key, **fields)
 
-    def matter(self, loop: OpenLoop) -> Matter:
+    def matter(self, loop: OpenLoop) -> OpenMatter:
         """Return an open loop as it is shown, read in the language it was put in."""
         language = Languages.load().detect(loop.text, default=self.language.code)
         return matter_of(loop, self.zone, language, words_of(language.code))
@@ -179,7 +179,7 @@ def loops_in_short(m: Material, loops: Sequence[OpenLoop]) -> str:
     return "; ".join(lines) + more
 
 
-def stated(m: Material, note: Note) -> str:
+def stated(m: Material, note: StatedNote) -> str:
     """Return a note said back to the user; of a decision only what was decided."""
     text = note.text
     lead = m.words.reads("decision_lead", lowered(text)) if note.kind == "decision" else None

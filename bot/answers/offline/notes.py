@@ -29,7 +29,7 @@ _EDGE: Final = " \t\n.,;:!…"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class StatedNote:
     """One thing that a person stated, in their own words."""
 
     kind: MemoryKind
@@ -48,17 +48,17 @@ class Note:
 class Held:
     """A note that stands, and the older one that it took the place of."""
 
-    note: Note
-    before: Note | None = None
+    note: StatedNote
+    before: StatedNote | None = None
 
 
-def notes_of(turn: ConversationTurn, languages: Languages) -> tuple[Note, ...]:
+def notes_of(turn: ConversationTurn, languages: Languages) -> tuple[StatedNote, ...]:
     """Return what the user states in a turn; nothing from forwarded text, questions, requests or suppositions."""
     if turn.third_party or turn.unfiled or not turn.user_text.strip():
         return ()
     read = _read(turn.user_text, turn.language, languages)
     return tuple(
-        Note(kind, subject, text, turn.turn_id, turn.session_id, turn.user_id, turn.created_at_ms, code)
+        StatedNote(kind, subject, text, turn.turn_id, turn.session_id, turn.user_id, turn.created_at_ms, code)
         for kind, subject, text, code in read
     )
 
@@ -149,9 +149,9 @@ def stems(text: str, code: str) -> frozenset[str]:
     return frozenset(stem(code, word) for word in split_words(text) if word not in stop and word not in common)
 
 
-def note_of_memory(memory: Memory, code: str) -> Note:
+def note_of_memory(memory: Memory, code: str) -> StatedNote:
     """Return a memory as a note."""
-    return Note(
+    return StatedNote(
         memory.kind, memory.subject, _trim(memory.text), memory.turn_id, memory.session_id, memory.user_id,
         memory.at_ms, code,
     )  # fmt: skip
@@ -162,12 +162,12 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(split_words(text))
 
 
-def same(left: Note, right: Note) -> bool:
+def same(left: StatedNote, right: StatedNote) -> bool:
     """Return whether two notes say the same in the same words, whatever their order and marks."""
     return left.user_id == right.user_id and _words(left.text) == _words(right.text)
 
 
-def standing(notes: Iterable[Note]) -> tuple[Held, ...]:
+def standing(notes: Iterable[StatedNote]) -> tuple[Held, ...]:
     """Return what stands, oldest first: of one subject the newest and what it replaced, of equal words the first."""
     held: dict[int, Held] = {}
     by_subject: dict[tuple[int | None, str], int] = {}
@@ -202,7 +202,7 @@ def about_it(notes: Iterable[Held], topic: str, code: str, *, share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Matter:
+class OpenMatter:
     """An open loop as it is shown: what is to be done, and until when."""
 
     loop: OpenLoop
@@ -217,7 +217,7 @@ _BEFORE_MARK = re.compile(r"\s+([,;:.!?])")
 """A blank that a day taken out has left before a comma."""
 
 
-def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Matter:
+def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> OpenMatter:
     """Return what a loop is about, without "I need to" in front of it and without the time, which stands apart."""
     text = loop.text
     said = find_due(text, loop.opened_at_ms, zone, language)
@@ -229,8 +229,8 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Ma
     text = without_lead(text, words)
     bare = words.mirror(_trim(text)) or _trim(loop.text)
     if said and (said.exact or loop.due_at_ms is None):
-        return Matter(loop, bare, said.due_at_ms, exact=said.exact)
-    return Matter(loop, bare, loop.due_at_ms, exact=said is None)
+        return OpenMatter(loop, bare, said.due_at_ms, exact=said.exact)
+    return OpenMatter(loop, bare, loop.due_at_ms, exact=said is None)
 
 
 def without_lead(text: str, words: Words) -> str:

@@ -14,7 +14,7 @@ import structlog
 from bot.answers.offline.answers import compose, is_more
 from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply, code_citation, plain_citation
 from bot.answers.offline.notes import (
-    Note,
+    StatedNote,
     alive,
     last_noted,
     note_of_memory,
@@ -27,7 +27,7 @@ from bot.answers.offline.notes import (
 from bot.answers.offline.request import Request, as_written, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask, Show
-from memory.context.assembler import Searcher
+from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
@@ -90,7 +90,7 @@ class OfflineResponder:
     In a session that was started fresh nothing of other sessions is used.
     """
 
-    def __init__(self, store: Store, searcher: Searcher | None, languages: Languages) -> None:
+    def __init__(self, store: Store, searcher: SearchPort | None, languages: Languages) -> None:
         self._store = store
         self._searcher = searcher
         self._languages = languages
@@ -281,7 +281,7 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         other_loops=_other_loops(ask, past),
-        jobs=ask.packet.jobs,
+        reminders=ask.packet.jobs,
         history=past.own or ask.packet.history,
         rest=rest,
         trouble=past.trouble,
@@ -356,7 +356,7 @@ def _leaves(state: SessionState, reply: Reply) -> tuple[object, ...]:
     return (*loops, *questions)
 
 
-def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], languages: Languages) -> list[Note]:
+def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], languages: Languages) -> list[StatedNote]:
     known = {turn.turn_id for turn in turns}
     notes = [note_of_memory(m, languages.detect(m.text).code) for m in memories if m.turn_id not in known]
     return [*notes, *(note for turn in turns for note in notes_of(turn, languages))]

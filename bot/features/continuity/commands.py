@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bot import replies
-from bot.delivery.outbox import Message, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate, isolated
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
 from bot.features.sessions import Sessions
@@ -175,6 +175,6 @@ class Continuity:
             self._gate.release(held)
 
 
-def _plain(text: str, envelope: Envelope) -> Message:
+def _plain(text: str, envelope: Envelope) -> OutgoingMessage:
     """Return a text in the place of the message that was tapped."""
-    return Message(text, edits_message_id=envelope.message_id)
+    return OutgoingMessage(text, edits_message_id=envelope.message_id)

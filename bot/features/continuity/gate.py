@@ -17,7 +17,7 @@ from typing import Literal
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import Message, Target
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import offer_message, shown_message
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
@@ -147,7 +147,7 @@ class ContinuityGate:
         services, last = self._services, held[-1]
         row = await services.db.read_one("outbox_notice", turn_id=held[0].turn_id)
         shown_at = row["message_id"] if row else None
-        messages = [Message(replies.OFFER_PASSED, edits_message_id=shown_at)] if shown_at else []
+        messages = [OutgoingMessage(replies.OFFER_PASSED, edits_message_id=shown_at)] if shown_at else []
         try:
             await services.committer.write(Target.of(last), messages, *self.going_on(held))
         except Conflict:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot import replies
-from bot.delivery.outbox import Button, Message
+from bot.delivery.outbox import Button, OutgoingMessage
 from memory.continuity.bootstrap import BootstrapPreview
 
 LABEL_CHARS = 36
@@ -17,19 +17,19 @@ Rows = tuple[tuple[Button, ...], ...]
 
 def offer_message(
     shown: BootstrapPreview, turn_id: str, dropped: Sequence[str], edits_message_id: int | None = None
-) -> Message:
+) -> OutgoingMessage:
     """Return the question at the start of a session, with a row for each arc that can be dropped."""
     payload = {"turn_id": turn_id, "dropped": list(dropped)}
     first = (Button(replies.CARRY_ON if shown.arcs else replies.GO_ON, "carry_on", payload),)
     fresh = (Button(replies.START_FRESH, "start_fresh", payload),)
     always = ((Button(replies.ALWAYS, "carry_always", payload),),) if shown.arcs else ()
     buttons = ((*first, *fresh), *always, *drop_rows(shown, payload))
-    return Message(shown.text or replies.NOTHING_LEFT, buttons=buttons, edits_message_id=edits_message_id)
+    return OutgoingMessage(shown.text or replies.NOTHING_LEFT, buttons=buttons, edits_message_id=edits_message_id)
 
 
 def asked_message(
     shown: BootstrapPreview, sessions: Rows, dropped: Sequence[str], edits_message_id: int | None = None
-) -> Message:
+) -> OutgoingMessage:
     """Return the answer to /continue: what would be carried forward, then the last sessions, each a button."""
     payload = {"dropped": list(dropped)}
     carry = ((Button(replies.CARRY_FORWARD, "carry_on", payload),), *drop_rows(shown, payload)) if shown.arcs else ()
@@ -37,13 +37,13 @@ def asked_message(
     text = "\n\n".join(filter(None, ("\n".join(bullets(shown.text)), head if sessions else "")))
     if shown.arcs:
         text = f"{replies.CARRY_HEAD}\n{text}"
-    return Message(text, buttons=(*carry, *sessions), edits_message_id=edits_message_id)
+    return OutgoingMessage(text, buttons=(*carry, *sessions), edits_message_id=edits_message_id)
 
 
-def shown_message(shown: BootstrapPreview, edits_message_id: int | None = None) -> Message:
+def shown_message(shown: BootstrapPreview, edits_message_id: int | None = None) -> OutgoingMessage:
     """Return what says that this is carried forward."""
     text = "\n".join((replies.CARRYING, *bullets(shown.text)))
-    return Message(text, edits_message_id=edits_message_id)
+    return OutgoingMessage(text, edits_message_id=edits_message_id)
 
 
 def bullets(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.delivery.outbox import Button, Message, Target
+from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
 from bot.people.personas import PERSONA
@@ -26,7 +26,7 @@ class ContinuitySettings:
     async def settings(self, envelope: Envelope) -> None:
         """Show what this person chose."""
         if envelope.user_id is None:
-            await self._services.committer.done([envelope], [Message(replies.ONLY_PEOPLE)])
+            await self._services.committer.done([envelope], [OutgoingMessage(replies.ONLY_PEOPLE)])
             return
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         chosen = await self._services.bootstrap.preference(owner)
@@ -38,7 +38,7 @@ class ContinuitySettings:
         services = self._services
         name = envelope.arguments.lower()
         if envelope.user_id is None:
-            await services.committer.done([envelope], [Message(replies.ONLY_PEOPLE)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.ONLY_PEOPLE)])
         elif name in services.personas.by_name:
             choose = await services.people.choose(envelope.user_id, **{PERSONA: name})
             await services.committer.done([envelope], [self._persona_message(name)], choose)
@@ -71,7 +71,7 @@ class ContinuitySettings:
     async def _zone(self, envelope: Envelope) -> str:
         return (await self._services.people.time_zone(envelope.user_id)).name
 
-    def _persona_message(self, current: str, edits_message_id: int | None = None) -> Message:
+    def _persona_message(self, current: str, edits_message_id: int | None = None) -> OutgoingMessage:
         personas = self._services.personas.by_name
         lines = [
             replies.PERSONA_LINE.format(
@@ -81,10 +81,12 @@ class ContinuitySettings:
         ]
         buttons = tuple((Button(_marked(name, name == current), "be", {PERSONA: name}),) for name in personas)
         text = "\n".join((replies.PERSONA_HEAD, *lines, "", replies.PERSONA_TAIL))
-        return Message(text, buttons=buttons, edits_message_id=edits_message_id)
+        return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
 
 
-def settings_message(chosen: Preference, persona: str, time_zone: str, edits_message_id: int | None = None) -> Message:
+def settings_message(
+    chosen: Preference, persona: str, time_zone: str, edits_message_id: int | None = None
+) -> OutgoingMessage:
     """Return what was chosen, and a button for each other choice."""
     preview = replies.SETTINGS_PREVIEW_OFF if chosen.skip_preview else replies.SETTINGS_PREVIEW_ON
     told = [replies.SETTINGS_MODES[chosen.mode], *([] if chosen.mode == "off" else [preview])]
@@ -102,7 +104,7 @@ def settings_message(chosen: Preference, persona: str, time_zone: str, edits_mes
         "prefer",
         {"mode": chosen.mode, "skip_preview": not chosen.skip_preview},
     )
-    return Message(text, buttons=(modes, (skip,)), edits_message_id=edits_message_id)
+    return OutgoingMessage(text, buttons=(modes, (skip,)), edits_message_id=edits_message_id)
 
 
 def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001 - the two sides of one label

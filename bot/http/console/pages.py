@@ -16,7 +16,7 @@ from bot.intake.local import is_local
 from bot.ops.checkpoints import Verdict, verify
 from bot.ops.format import moment
 from bot.ops.quarantine import list_failed_parts, list_quarantined
-from bot.ops.sessions import Listed, chat_of, list_sessions, show_session
+from bot.ops.sessions import ListedSession, chat_of, list_sessions, show_session
 from bot.ops.status import Boot, read_boot, read_status, report_in_words
 from bot.replies import ago
 from memory.continuity.types import ScoredArc
@@ -32,7 +32,7 @@ FOUND = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShownTurn:
     """One turn as it is shown, with what the model was given for it."""
 
     turn: ConversationTurn
@@ -83,7 +83,7 @@ class Pages:
         notes = await self._bot.services.notes.sessions(conversation_id, catch_up=False)
         return {each.session_id: each.title for each in notes if each.title}
 
-    def _line(self, one: Listed, titles: Mapping[str, str]) -> dict[str, Any]:
+    def _line(self, one: ListedSession, titles: Mapping[str, str]) -> dict[str, Any]:
         row = one.row
         return {
             "id": row.session_id,
@@ -116,12 +116,12 @@ class Pages:
             "earlier": max(0, shown.state.turn_count - len(shown.turns)),
         }
 
-    def _answer(self, turn: ConversationTurn, snapshot: Mapping[str, Any] | None) -> Answer:
+    def _answer(self, turn: ConversationTurn, snapshot: Mapping[str, Any] | None) -> ShownTurn:
         receipts = orjson.loads(snapshot["receipts_json"]) if snapshot else []
         tiers = charts.segments({one["tier"]: one["used_tokens"] for one in receipts})
         cut = [f"{one['tier']}: {one['cut_items']} left out" for one in receipts if one["cut_items"]]
         total = int(snapshot["total_tokens"]) if snapshot else 0
-        return Answer(turn, self.time(turn.created_at_ms), tiers, total, cut)
+        return ShownTurn(turn, self.time(turn.created_at_ms), tiers, total, cut)
 
     async def found_for(self, turn_id: str) -> dict[str, list[RetrievedItem]]:
         """Return what a search for this turn's words finds in its conversation now, with the parts of each score."""

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from bot.answers.remind_first import asked_for, completed, stands_alone
-from bot.people.choices import People, choices_in, find_time_zone
+from bot.people.choices import PersonalChoices, choices_in, find_time_zone
 from bot.reminders.rules import (
     HOUR_MS,
-    Job,
-    due_jobs,
-    insert_job,
+    Reminder,
+    advance_reminder,
+    due_reminders,
+    insert_reminder,
     job_id_of,
-    job_list,
     late_text,
     messages_for,
-    move_job,
     next_status,
-    read_job,
+    read_reminder,
+    reminder_list,
     reminder_text,
     snoozed_until,
     target_of,
@@ -40,12 +40,12 @@ STATUSES = ("scheduled", "delivered", "done", "cancelled")
 EVENTS = ("deliver", "snooze", "finish", "cancel", "settle")
 
 
-def make_job(**overrides: Any) -> Job:
+def make_job(**overrides: Any) -> Reminder:
     fields = {
         "job_id": "j_1", "conversation_id": "tg:1:2:0", "session_id": "s_1", "user_id": 2, "kind": "reminder",
         "title": "call Ana", "status": "scheduled", "due_at_ms": NOW_MS, "time_zone": "UTC",
     }  # fmt: skip
-    return Job(**(fields | overrides))
+    return Reminder(**(fields | overrides))
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def reading(text: str, zone: str = "UTC"):
 
 def test_only_scheduled_jobs_whose_time_has_come_are_due_the_earliest_first():
     """Delivered, ended and future ones are left alone; the boundary is inclusive."""
-    jobs = [
+    reminders = [
         make_job(job_id="j_now"),
         make_job(job_id="j_early", due_at_ms=NOW_MS - 5),
         make_job(job_id="j_future", due_at_ms=NOW_MS + 1),
@@ -71,7 +71,7 @@ def test_only_scheduled_jobs_whose_time_has_come_are_due_the_earliest_first():
         make_job(job_id="j_undated", due_at_ms=None),
     ]
 
-    assert [job.job_id for job in due_jobs(jobs, NOW_MS)] == ["j_early", "j_now"]
+    assert [reminder.job_id for reminder in due_reminders(reminders, NOW_MS)] == ["j_early", "j_now"]
 
 
 def test_a_job_that_ended_stays_ended_and_none_is_delivered_twice():
@@ -81,7 +81,7 @@ def test_a_job_that_ended_stays_ended_and_none_is_delivered_twice():
     assert all(to is None for (status, _), to in table.items() if status in ("done", "cancelled"))
     assert [status for (status, event), to in table.items() if event == "deliver" and to] == ["scheduled"]
     with pytest.raises(ValueError, match="cannot snooze"):
-        move_job(make_job(status="done"), "snooze", NOW_MS)
+        advance_reminder(make_job(status="done"), "snooze", NOW_MS)
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_tomorrow_morning_is_nine_oclock_also_when_the_clocks_change():
 
 
 def test_a_few_come_one_by_one_and_many_as_one_list():
-    """Three messages for three jobs; nine jobs make two lists, and no job is left out or doubled."""
+    """Three messages for three reminders; nine reminders make two lists, and no reminder is left out or doubled."""
     few = [make_job(job_id=f"j_{n}") for n in range(3)]
     many = [make_job(job_id=f"j_{n}", due_at_ms=NOW_MS - HOUR_MS) for n in range(9)]
 
-    assert [jobs for _, jobs in messages_for(few, NOW_MS)] == [[job] for job in few]
-    assert [job for _, jobs in messages_for(many, NOW_MS) for job in jobs] == many
+    assert [reminders for _, reminders in messages_for(few, NOW_MS)] == [[reminder] for reminder in few]
+    assert [reminder for _, reminders in messages_for(many, NOW_MS) for reminder in reminders] == many
     assert len(messages_for(many, NOW_MS)) == 2
-    assert "… and 1 more" in job_list("Coming up:", many, NOW_MS, "UTC").text
+    assert "… and 1 more" in reminder_list("Coming up:", many, NOW_MS, "UTC").text
 
 
 def test_where_a_job_reports_is_read_from_its_conversation():
@@ -141,7 +141,7 @@ def test_where_a_job_reports_is_read_from_its_conversation():
 
 
 def test_a_session_knows_its_jobs_until_they_end():
-    """A job made between turns is added once, a turn's job by the fold; ending takes it and its references out."""
+    """A reminder made between turns is added once, a turn's by the fold; ending takes it and its references out."""
     state = begin_job(begin_job(make_state(), "j_1"), "j_1")
     state = apply_turn(state, make_turn(seq=1, job_refs=("j_2",)), LANGUAGES)
 
@@ -227,15 +227,15 @@ def test_an_answer_to_our_own_question_completes_the_reminder():
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-async def inserted(db: Any, call_key: str = "t_1:remind", **overrides: Any) -> Job:
+async def inserted(db: Any, call_key: str = "t_1:remind", **overrides: Any) -> Reminder:
     values = {
         "conversation_id": "tg:1:2:0", "session_id": "s_1", "user_id": 2, "turn_id": "t_1", "title": "call Ana",
         "due_at_ms": NOW_MS, "time_zone": "UTC", "now_ms": NOW_MS,
     }  # fmt: skip
-    await db.write(insert_job(call_key, **(values | overrides)))
+    await db.write(insert_reminder(call_key, **(values | overrides)))
     row = await db.read_one("job_find", job_id=job_id_of(call_key), conversation_id="tg:1:2:0")
     assert row is not None
-    return read_job(row)
+    return read_reminder(row)
 
 
 async def test_the_same_call_makes_one_job(db):
@@ -247,15 +247,15 @@ async def test_the_same_call_makes_one_job(db):
 
 
 async def test_a_job_is_moved_only_from_where_we_saw_it(db):
-    """Of two that deliver the same job one loses, and so does a delivery of a job that was put off meanwhile."""
-    job = await inserted(db)
-    await db.write(move_job(job, "snooze", NOW_MS, due_at_ms=NOW_MS + HOUR_MS))
+    """Of two that deliver the same reminder one loses, and so does a delivery of one that was put off meanwhile."""
+    reminder = await inserted(db)
+    await db.write(advance_reminder(reminder, "snooze", NOW_MS, due_at_ms=NOW_MS + HOUR_MS))
     with pytest.raises(Conflict):
-        await db.write(move_job(job, "deliver", NOW_MS))
+        await db.write(advance_reminder(reminder, "deliver", NOW_MS))
     [row] = await db.read("jobs_due", prefix="tg:1:%", now_ms=NOW_MS + HOUR_MS, limit=10)
-    await db.write(move_job(read_job(row), "deliver", NOW_MS))
+    await db.write(advance_reminder(read_reminder(row), "deliver", NOW_MS))
     with pytest.raises(Conflict):
-        await db.write(move_job(read_job(row), "deliver", NOW_MS))
+        await db.write(advance_reminder(read_reminder(row), "deliver", NOW_MS))
 
 
 async def test_another_bots_jobs_and_other_peoples_lists_are_left_alone(db):
@@ -273,7 +273,7 @@ async def test_another_bots_jobs_and_other_peoples_lists_are_left_alone(db):
 
 async def test_a_choice_keeps_the_other_choices_and_lets_nobody_in(db):
     """The time zone is added to what stands; the default counts for who chose none or something unknown."""
-    people = People(db, ManualClock(), "Europe/Rome")
+    people = PersonalChoices(db, ManualClock(), "Europe/Rome")
     assert await people.time_zone(2) == await people.time_zone(None)
     await db.write(await people.choose(2, persona="companion"))
     await db.write(await people.choose(2, time_zone="Asia/Tokyo"))

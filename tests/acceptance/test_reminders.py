@@ -15,7 +15,7 @@ def reminders(api) -> list[str]:
     return [line.text for line in bot_lines(api) if line.text.startswith("⏰")]
 
 
-def jobs(bot) -> list[tuple[str, str]]:
+def reminder_rows(bot) -> list[tuple[str, str]]:
     return rows(bot, "SELECT title, status FROM jobs ORDER BY created_at_ms, job_id")
 
 
@@ -39,7 +39,7 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
     assert reminders(api) == ["⏰ call Ana"]
     await tap(api, "Done", "^Done: call Ana$")
 
-    assert jobs(bot) == [("call Ana", "done")]
+    assert reminder_rows(bot) == [("call Ana", "done")]
     assert model.requests == []
 
 
@@ -62,7 +62,7 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
     assert "call Ana (scheduled" in model.requests[-1].text
 
     await tap(api, "Change my mind", "Okay, I won't remind you", on=said)
-    assert jobs(bot) == [("call Ana", "cancelled")]
+    assert reminder_rows(bot) == [("call Ana", "cancelled")]
     assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
     await reply(api, "and now?")
     assert "call Ana (scheduled" not in model.requests[-1].text
@@ -79,7 +79,7 @@ async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_he
     ):
         api.people.says(PERSON, text)
         await answered(api, PERSON, text)
-    assert jobs(bot) == []
+    assert reminder_rows(bot) == []
 
 
 async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_here):
@@ -87,12 +87,12 @@ async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_here):
     bot = await bot_here(CONTINUITY_MODEL="offline")
 
     assert "When" in (await reply(api, "remind me to call Ana")).text
-    assert jobs(bot) == []
+    assert reminder_rows(bot) == []
     assert "tomorrow at 09:00 (UTC): call Ana" in (await reply(api, "tomorrow at 9")).text
     assert "What" in (await reply(api, "remind me on Friday at 10")).text
     assert "Fri" in (await reply(api, "the report for Ben")).text
     assert "every day" in (await reply(api, "remind me every day at 9 to stretch")).text
-    assert [title for title, _ in jobs(bot)][:2] == ["call Ana", "the report for Ben"]
+    assert [title for title, _ in reminder_rows(bot)][:2] == ["call Ana", "the report for Ben"]
     open_now = (await reply(api, "What is still open?")).text
     assert "Reminders:\n" in open_now
     assert "• call Ana, tomorrow 09:00" in open_now
@@ -108,11 +108,11 @@ async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_here):
     assert "Nothing's planned" in (await reply(api, "/jobs")).text
     assert "UTC" in (await reply(api, "/timezone")).text
     assert "don't know the time zone" in (await reply(api, "/timezone Atlantis")).text
-    assert jobs(bot) == []
+    assert reminder_rows(bot) == []
     assert rows(bot, "SELECT * FROM people") == []
 
 
-async def test_the_list_is_shown_anew_after_each_tap(api, bot_here):
+async def test_the_list_is_shown_again_after_each_tap(api, bot_here):
     """/jobs lists what is to come; cancelling one and putting one off leaves the others with their buttons."""
     bot = await bot_here()
     await reply(api, "/remind tomorrow at 9 call Ana")
@@ -124,7 +124,7 @@ async def test_the_list_is_shown_anew_after_each_tap(api, bot_here):
     await tap(api, "2 Cancel", "^Okay, I won't remind you")
     await tap(api, "1 Done", "^Done")
 
-    assert {status for _, status in jobs(bot)} == {"done", "cancelled"}
+    assert {status for _, status in reminder_rows(bot)} == {"done", "cancelled"}
     assert "Nothing's planned" in (await reply(api, "/jobs")).text
 
 
@@ -137,7 +137,7 @@ async def test_snoozing_brings_it_back_later(api, bot_here):
         api.people.presses(PERSON, "Snooze 1 h")
     await api.until(lambda: len(api.calls_of("answerCallbackQuery")) == 2)
     assert sum("already chosen" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
-    assert jobs(bot) == [("call Ana", "scheduled")]
+    assert reminder_rows(bot) == [("call Ana", "scheduled")]
 
     await bot.passes(hours=1)
     await bot.passes(hours=1)
@@ -160,7 +160,7 @@ async def test_what_became_due_while_the_process_was_down_comes_once(api, bot_pr
 
     late = "\n(was due 3 hours ago)" if ago_s > 120 else ""
     assert reminders(api) == [f"⏰ call Ana{late}"]
-    assert jobs(bot) == [("call Ana", "delivered")]
+    assert reminder_rows(bot) == [("call Ana", "delivered")]
 
 
 async def test_many_that_became_due_come_as_one_list(api, bot_process):
@@ -176,7 +176,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
     assert len(reminders(api)) == 1
     assert reminders(api)[0].count("was due 2 hours ago") == 5
     assert [len(row) for row in bot_lines(api)[-1].buttons] == [3, 3, 3, 3, 3]
-    assert {status for _, status in jobs(bot)} == {"delivered"}
+    assert {status for _, status in reminder_rows(bot)} == {"delivered"}
 
 
 @pytest.mark.crash
@@ -201,7 +201,7 @@ async def test_a_kill_around_the_delivery_does_not_double_it(api, bot_process, p
     await reply(api, "/jobs")
 
     assert reminders(api) == ["⏰ call Ana"]
-    assert jobs(bot) == [("call Ana", "delivered")]
+    assert reminder_rows(bot) == [("call Ana", "delivered")]
 
 
 @pytest.mark.crash
@@ -218,7 +218,7 @@ async def test_a_kill_while_it_is_set_makes_one_reminder(api, bot_process, point
     await reply(api, "/jobs")
 
     assert sum("I'll remind you" in line.text for line in bot_lines(api)) == 1
-    assert jobs(bot) == [("call Ana", "scheduled")]
+    assert reminder_rows(bot) == [("call Ana", "scheduled")]
 
 
 async def test_in_a_group_reminders_are_ones_own(api, bot_here):
@@ -232,7 +232,7 @@ async def test_in_a_group_reminders_are_ones_own(api, bot_here):
     assert "Nothing's planned" in bot_lines(api, group)[-1].text
 
     await tap(api, "Change my mind", chat_id=group, user=FRIEND)
-    assert jobs(bot) == [("call Ana", "scheduled")]
+    assert reminder_rows(bot) == [("call Ana", "scheduled")]
 
 
 async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
