@@ -39,7 +39,7 @@ class Matters:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
+class NoteToForget:
     """What goes together with a note: the messages that it rests on, the first of them quoted."""
 
     note: Known
@@ -115,12 +115,12 @@ async def _memories(workspace: Workspace, conversation_id: str) -> list[Memory]:
 # --- notes ----------------------------------------------------------------------------------------------------------
 
 
-async def note_to_forget(workspace: Workspace, conversation_id: str, ref: str) -> Forgetting:
+async def note_to_forget(workspace: Workspace, conversation_id: str, ref: str) -> NoteToForget:
     """Return what would be forgotten with a note. Raises OpsError, `StorageError`."""
     note = the_one(await read_notes(workspace, conversation_id), ref, _ref_of_note, "note")
     turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids]
     quoted = tuple(turn.user_text for turn in turns[:QUOTED_TURNS] if turn)
-    return Forgetting(note, len(note.turn_ids), quoted)
+    return NoteToForget(note, len(note.turn_ids), quoted)
 
 
 async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> tuple[Forgotten, Proof]:

@@ -11,9 +11,16 @@ pytestmark = pytest.mark.acceptance
 
 
 def readable(bot, word):
-    """Return the files of a bot's folder in which a word can be read; the log is the test's own."""
-    files = [file for file in bot.folder.rglob("*") if file.is_file() and file != bot.log_path]
-    return [file.name for file in files if word.lower().encode() in file.read_bytes().lower()]
+    """Return the files of a bot's folder in which a word can be read; the log is the test's own.
+
+    A file that was renamed while we looked may stand under its new name in a folder already passed: look again.
+    """
+    while True:
+        files = [file for file in bot.folder.rglob("*") if file.is_file() and file != bot.log_path]
+        try:
+            return [file.name for file in files if word.lower().encode() in file.read_bytes().lower()]
+        except FileNotFoundError:
+            continue
 
 
 async def remembered(bot, api, count):
