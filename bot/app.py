@@ -15,6 +15,7 @@ from telegram import BotCommand
 from telegram.error import TelegramError
 
 from bot import replies
+from bot.answers import prompts
 from bot.answers.responder import Responder
 from bot.delivery.connection import StartError, until_reached
 from bot.delivery.rate_limit import RateLimits
@@ -26,9 +27,11 @@ from bot.joining import Joined, Process, connect, join, open_storage
 from bot.meters import Meters
 from bot.ops.workspace import Workspace
 from bot.settings import Settings
+from bot.tracing import Tracer, open_tracer
 from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
+from memory.errors import StorageUnavailable
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -48,7 +51,11 @@ STOP_POLLING_S = 1.0
 STOP_DELIVERY_S = 1.0
 STOP_SESSIONS_S = 1.0
 SETTLE_S = 60.0
-PURGE_DONE_MS = 14 * 24 * 3600 * 1000
+DAY_MS = 24 * 3600 * 1000
+PURGE_DONE_MS = 14 * DAY_MS
+FIGURES_KEPT_MS = 400 * DAY_MS
+"""Charts go back a year."""
+PURGE_EVERY_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ class App:
         responder: Responder | None = None,
         limits: RateLimits | None = None,
         clock: Clock | None = None,
+        tracer: Tracer | None = None,
         announce: Callable[[str], None] = announce_now,
     ) -> None:
         if settings.telegram_bot_token is None:
@@ -91,12 +99,13 @@ class App:
         self.settings = settings
         self.report = StartReport()
         ids = RandomIds()
+        own_tracer, self._end_tracing = open_tracer() if tracer is None else (tracer, lambda: None)
         self._process = Process(
             settings=settings,
             clock=clock or SystemClock(),
             ids=ids,
             boot_id=ids.new("boot"),
-            meters=Meters(),
+            meters=Meters(own_tracer),
             limits=limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000),
             responder=responder,
             announce=announce,
@@ -137,6 +146,7 @@ class App:
 
         Raises StartError, `Locked` when another process works there, and `StorageError`.
         """
+        self._opened.push_async_callback(asyncio.to_thread, self._end_tracing)
         try:
             stored = await open_storage(self._process, self._opened)
             line = await connect(self.settings, stored.db, self._opened)
@@ -196,7 +206,7 @@ class App:
 
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
-        joined, db = self.joined, self.services.db
+        joined = self.joined
         self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages")
         self.services.reminders.start()
         if code := joined.gate.code:
@@ -209,10 +219,23 @@ class App:
         await self.services.responder.warm()
         self._behind(joined.idle.run(), "heartbeat")
         self._behind(self._process.meters.watch_lag(), "lag")
-        before_ms = self._process.clock.now_ms() - PURGE_DONE_MS
-        await db.write(
-            Statement("inbox_purge_done", {"before_ms": before_ms}),
-            Statement("buttons_purge", {"before_ms": before_ms}),
+        self._behind(self._purge(), "purge")
+
+    async def _purge(self) -> None:
+        """Let go of what is too old, now and then once a day."""
+        while True:
+            with suppress(StorageUnavailable):
+                await self._purge_once()
+            await asyncio.sleep(PURGE_EVERY_S)
+
+    async def _purge_once(self) -> None:
+        now_ms = self._process.clock.now_ms()
+        before = {"before_ms": now_ms - PURGE_DONE_MS}
+        prompts_before_ms = now_ms - self.settings.continuity_prompts_days * DAY_MS
+        await self.services.db.write(
+            Statement("inbox_purge_done", before),
+            Statement("buttons_purge", before),
+            *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),
         )
 
     # --- work -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from telegram import Bot
 
@@ -143,9 +144,9 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         ids=ids,
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
-        write_summary=summary_writer(settings),
+        write_summary=summary_writer(settings, process.meters.spend),
         zone_of=zone_of,
-        notes_model=reading_model(settings),
+        notes_model=reading_model(settings, process.meters.spend),
         extensions=[BOT_TABLES],
         background=False,
     )
@@ -201,8 +202,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     """Build what works on updates and join it; nothing is taken in yet. Raises `StorageError`."""
     settings, memory, bot = process.settings, stored.memory, line.bot
     services = await _services(process, stored, line)
-    memory.db.on_commit = process.meters.commit.observe
-    services.delivery.on_failure = process.meters.failed
+    _measure(process.meters, memory, services.delivery)
     continuity_gate = ContinuityGate(services, lambda envelope: lanes.submit(envelope))  # noqa: PLW0108 - built later
     turns = Turns(services, continuity_gate)
     lanes: Lanes = Lanes(
@@ -218,7 +218,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     def deliver(envelope: Envelope) -> None:
         stored.message_ids.saw(envelope.chat_id, envelope.message_id)
         idle.message_arrived()
-        lanes.submit(envelope)
+        lanes.submit(replace(envelope, received_at_ms=process.clock.now_ms()))
 
     def stranger(envelope: Envelope) -> None:
         process.behind(strangers.greet(envelope), "stranger")
@@ -253,6 +253,18 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     )
 
 
+def _measure(meters: Meters, memory: ConversationMemory, delivery: Delivery) -> None:
+    """Let the parts tell the meters what they do."""
+    memory.db.on_commit = meters.commit.observe
+    memory.db.on_fsync = partial(meters.waited_for_disk, "database")
+    memory.checkpoints.on_fsync = partial(meters.waited_for_disk, "checkpoint")
+    memory.readings.on_outcome = lambda reader, outcome: meters.read(
+        reader, outcome.kept, outcome.dropped, failed=bool(outcome.error)
+    )
+    delivery.on_failure = meters.failed
+    delivery.on_shown = meters.shown
+
+
 async def _services(process: Process, stored: Stored, line: TelegramLink) -> Services:
     """Return what the features work with, with the way out open."""
     settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
@@ -269,7 +281,9 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
     await delivery.open(line.me.bot_id)
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=settings.continuity_storage_patience_s)
     reminders = ReminderScheduler(db, clock, committer, memory.recorder, line.me.bot_id)
-    responder = process.responder or make_responder(settings, db, memory.store, memory.searcher, memory.languages)
+    responder = process.responder or make_responder(
+        settings, db, memory.store, memory.searcher, memory.languages, meters=process.meters
+    )
     return Services(
         settings=settings,
         me=line.me,

@@ -4,53 +4,170 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from bot.tracing import NoTracer, Span, Tracer
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0
+NANODOLLARS = 1_000_000_000
+"""In one US dollar."""
 _SHORT_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
+Purpose = Literal["answer", "reading", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one use of a model took."""
+
+    model: str
+    purpose: Purpose
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    """Of the input, what the provider had in its cache."""
+    cost_nanodollars: int | None = None
+    """None when nobody knows the price."""
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """How long something took."""
+
+    seconds: float = 0.0
+
+    @property
+    def ms(self) -> int:
+        """The same in milliseconds."""
+        return round(self.seconds * 1000)
+
+
+Spend = Callable[[Spent], None]
+
+
+def nobody_asks(_: Spent) -> None:
+    """Count nothing."""
+
 
 class Meters:
-    """The meters of one process."""
+    """The meters of one process; with a tracer each turn and its stages are spans too."""
 
-    def __init__(self) -> None:
+    def __init__(self, tracer: Tracer | None = None) -> None:
+        self.tracer = tracer or NoTracer()
         self.registry = CollectorRegistry()
-        self.turns = Counter("continuity_turns", "Turns stored by this process.", registry=self.registry)
-        self.stage = Histogram(
-            "continuity_turn_stage_seconds", "Seconds of a turn by stage: packet, model, commit.", ["stage"],
-            buckets=_LONG_S, registry=self.registry,
-        )  # fmt: skip
-        self.commit = Histogram(
-            "continuity_commit_seconds", "Seconds of a database commit with its fsync.",
-            buckets=_SHORT_S, registry=self.registry,
-        )  # fmt: skip
-        self.failed_calls = Counter(
-            "continuity_telegram_failures", "Calls to Telegram that failed, by kind; wait is a 429.", ["kind"],
-            registry=self.registry,
-        )  # fmt: skip
-        self.lag = Histogram(
-            "continuity_event_loop_lag_seconds", "How late the event loop woke up.", buckets=_SHORT_S,
-            registry=self.registry,
-        )  # fmt: skip
         self._gauges: dict[str, Gauge] = {}
+        self.turns = self._counter("continuity_turns", "Turns stored by this process.")
+        self.stage = self._histogram(
+            "continuity_turn_stage_seconds",
+            "Seconds of a turn by stage: queue (received to begun), packet, model, commit, delivery (stored to shown).",
+            _LONG_S,
+            "stage",
+        )
+        self.commit = self._histogram(
+            "continuity_commit_seconds", "Seconds of a database transaction, its statements and its fsync.", _SHORT_S
+        )
+        self.fsync = self._histogram(
+            "continuity_fsync_seconds",
+            "Seconds spent waiting for the disk: a commit's write to the log, a checkpoint's files.",
+            _SHORT_S,
+            "what",
+        )
+        self.lag = self._histogram("continuity_event_loop_lag_seconds", "How late the event loop woke up.", _SHORT_S)
+        self._telegram = self._counter(
+            "continuity_telegram_failures", "Calls to Telegram that failed, by kind (wait = 429) and what was done.",
+            "kind", "then",
+        )  # fmt: skip
+        self._retries = self._counter("continuity_work_retries", "Updates that failed and were tried again.")
+        self._model_failures = self._counter(
+            "continuity_model_failures", "Requests to a model that failed; rate_limit is a 429.", "model", "kind"
+        )
+        self._tokens = self._counter(
+            "continuity_model_tokens", "Tokens by model, purpose and kind: input, cached (of the input), output.",
+            "model", "purpose", "kind",
+        )  # fmt: skip
+        self._cost = self._counter(
+            "continuity_model_cost_dollars", "US dollars that models took, as far as prices are known.",
+            "model", "purpose",
+        )  # fmt: skip
+        self._calls = self._counter(
+            "continuity_model_calls", "Uses of a model, by whether their price is known.", "model", "purpose", "priced"
+        )
+        self._readings = self._counter(
+            "continuity_readings", "Sessions read for their notes, by reader: done or failed.", "reader", "result"
+        )
+        self._items = self._counter(
+            "continuity_reading_items", "What readers proposed: kept, or dropped and why.", "reader", "result"
+        )
+
+    def _counter(self, name: str, what: str, *labels: str) -> Counter:
+        return Counter(name, what, labels, registry=self.registry)
+
+    def _histogram(self, name: str, what: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(name, what, labels, buckets=buckets, registry=self.registry)
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Time a stage of a turn."""
-        began_s = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.stage.labels(stage).observe(time.perf_counter() - began_s)
+    def turn(self, turn_id: str) -> Iterator[Span]:
+        """Trace one turn; its stages are children."""
+        with self.tracer.span("turn", continuity__turn_id=turn_id) as span:
+            yield span
 
-    def failed(self, kind: str) -> None:
-        """Count a call to Telegram that failed."""
-        self.failed_calls.labels(kind).inc()
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[Stopwatch]:
+        """Time a stage of a turn; what is yielded knows the seconds afterwards."""
+        watch, began_s = Stopwatch(), time.perf_counter()
+        with self.tracer.span(stage):
+            try:
+                yield watch
+            finally:
+                watch.seconds = time.perf_counter() - began_s
+                self.took(stage, watch.seconds)
+
+    def took(self, stage: str, seconds: float) -> None:
+        """Note how long a stage took."""
+        self.stage.labels(stage).observe(max(0.0, seconds))
+
+    def shown(self, seconds: float) -> None:
+        """Note how long a part took from the outbox to the screen."""
+        self.took("delivery", seconds)
+
+    def waited_for_disk(self, what: Literal["database", "checkpoint"], seconds: float) -> None:
+        """Note an fsync; from any thread."""
+        self.fsync.labels(what).observe(seconds)
+
+    def failed(self, kind: str, then: str) -> None:
+        """Count a call to Telegram that failed, and what was done about it."""
+        self._telegram.labels(kind, then).inc()
+
+    def tried_again(self) -> None:
+        """Count work on updates that failed and is tried again."""
+        self._retries.inc()
+
+    def model_failed(self, model: str, kind: str) -> None:
+        """Count a request to a model that failed."""
+        self._model_failures.labels(model, kind).inc()
+
+    def spend(self, spent: Spent) -> None:
+        """Count what a use of a model took."""
+        fresh = max(0, spent.input_tokens - spent.cached_tokens)
+        for kind, tokens in (("input", fresh), ("cached", spent.cached_tokens), ("output", spent.output_tokens)):
+            self._tokens.labels(spent.model, spent.purpose, kind).inc(tokens)
+        known = spent.cost_nanodollars is not None
+        self._calls.labels(spent.model, spent.purpose, "yes" if known else "no").inc()
+        self._cost.labels(spent.model, spent.purpose).inc((spent.cost_nanodollars or 0) / NANODOLLARS)
+
+    def read(self, reader: str, kept: int, dropped: Mapping[str, int], *, failed: bool = False) -> None:
+        """Count a reading and what became of its items."""
+        self._readings.labels(reader, "failed" if failed else "done").inc()
+        self._items.labels(reader, "kept").inc(kept)
+        for reason, count in dropped.items():
+            self._items.labels(reader, reason).inc(count)
 
     async def watch_lag(self) -> None:
         """Measure how late the event loop wakes up, until cancelled."""

@@ -288,6 +288,47 @@ SELECT model, input_tokens, output_tokens FROM conversation_turns WHERE turn_id 
 
 -- Forgetting (P13): words that stand in messages and on buttons, and what a person chose.
 
+-- name: prompt_text_keep
+-- The same instructions stand in many prompts.
+INSERT INTO prompt_texts (digest, text) VALUES (:digest, :text) ON CONFLICT (digest) DO NOTHING;
+
+-- name: prompt_keep
+-- With the turn: what the model was given for it.
+INSERT INTO prompts (turn_id, conversation_id, packet_json, instructions_digest, tools_digest, digest, at_ms)
+VALUES (:turn_id, :conversation_id, :packet_json, :instructions_digest, :tools_digest, :digest, :at_ms);
+
+-- name: prompt_of_turn
+-- To show what the model was given.
+SELECT p.packet_json, p.digest, p.at_ms, i.text AS instructions, t.text AS tools
+FROM prompts p
+LEFT JOIN prompt_texts i ON i.digest = p.instructions_digest
+LEFT JOIN prompt_texts t ON t.digest = p.tools_digest
+WHERE p.turn_id = :turn_id;
+
+-- name: prompts_purge
+-- Older than the setting says.
+DELETE FROM prompts WHERE at_ms < :before_ms;
+
+-- name: prompt_texts_purge
+-- What stands in no prompt any more.
+DELETE FROM prompt_texts WHERE digest NOT IN (SELECT instructions_digest FROM prompts)
+    AND digest NOT IN (SELECT tools_digest FROM prompts);
+
+-- name: erase_prompts
+-- P13: any prompt of the conversation may repeat what is forgotten, in its history or in a summary.
+DELETE FROM prompts WHERE conversation_id = :conversation_id;
+
+-- name: turn_figures_keep
+-- With the turn: what it took.
+INSERT INTO turn_figures (turn_id, model, input_tokens, cached_tokens, output_tokens, cost_nanodollars, queue_ms,
+    packet_ms, model_ms, at_ms)
+VALUES (:turn_id, :model, :input_tokens, :cached_tokens, :output_tokens, :cost_nanodollars, :queue_ms, :packet_ms,
+    :model_ms, :at_ms);
+
+-- name: turn_figures_purge
+-- Charts do not go back for ever.
+DELETE FROM turn_figures WHERE at_ms < :before_ms;
+
 -- name: erased_inbox
 -- Messages that were put aside and still hold their text.
 SELECT bot_id, update_id, payload FROM inbox

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Self, get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, available_timezones
@@ -24,7 +25,15 @@ HOUR_S = 3600
 YEAR_MINUTES = 366 * 24 * 60
 MAX_TOKENS = 1_000_000
 MAX_SHOWN_CHARS = 60
+PRICE_SHAPE = re.compile(r"([^\s,=]+:[^\s,=]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 HOST_SHAPE = re.compile(r"[A-Za-z0-9.:_%-]{1,253}")
+
+
+Prices = Mapping[str, tuple[float, float]]
+"""Model → US dollars per million tokens, in and out."""
+
+
+NO_PRICES: Prices = MappingProxyType({})
 
 
 class SettingsError(Exception):
@@ -52,6 +61,9 @@ class Settings(BaseSettings):
     )
     continuity_model_timeout_s: float = Field(
         60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."
+    )
+    continuity_prices: str = Field(
+        "", description="Of models that no price list knows: provider:name=in/out, dollars a million tokens."
     )
     continuity_database_url: str = Field("sqlite:///continuity.db", description="sqlite:///relative or sqlite:////abs.")
     continuity_checkpoint_dir: Path = Field(Path("checkpoints"), description="One JSON file per session.")
@@ -111,6 +123,9 @@ class Settings(BaseSettings):
     continuity_tool_output_max_chars: int = Field(
         4000, ge=100, le=1_000_000, description="Longer tool outputs are cut."
     )
+    continuity_prompts_days: int = Field(
+        30, ge=0, le=3650, description="How long what the model saw can be looked up; 0 = not at all."
+    )
     continuity_daily_tokens_per_user: int | None = Field(None, ge=1, le=10**12, description="Empty = no limit.")
 
     @field_validator("telegram_bot_token")
@@ -127,6 +142,17 @@ class Settings(BaseSettings):
         wrong = [part for part in _parts(value) if part != "*" and not re.fullmatch(r"[0-9]{1,16}", part)]
         if wrong:
             msg = f"takes numeric Telegram ids separated by commas, or *; not {', '.join(map(_shown, wrong))}"
+            raise ValueError(msg)
+        return value
+
+    @field_validator("continuity_prices")
+    @classmethod
+    def _price_list(cls, value: str) -> str:
+        wrong = [part for part in _parts(value) if not PRICE_SHAPE.fullmatch(part)]
+        if wrong:
+            msg = (
+                f"takes provider:name=in/out separated by commas, e.g. openai-chat:own=0.2/0.8; not {_shown(wrong[0])}"
+            )
             raise ValueError(msg)
         return value
 
@@ -195,6 +221,12 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[SecretStr | None, ...]:
         """Everything that no log may show."""
         return (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
+
+    @property
+    def prices(self) -> Prices:
+        """What the operator's own models cost."""
+        found = (PRICE_SHAPE.fullmatch(part) for part in _parts(self.continuity_prices))
+        return {match[1]: (float(match[2]), float(match[3])) for match in found if match}
 
     @property
     def everyone(self) -> bool:

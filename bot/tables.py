@@ -20,9 +20,12 @@ MIGRATIONS = (MEMORY_MIGRATIONS, BOT_MIGRATIONS)
 
 
 async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of texts that were sent, put aside or hang on buttons (P13)."""
+    """Return what lets go of prompts, and of texts that were sent, put aside or hang on buttons (P13)."""
     here = {"conversation_id": going.conversation_id}
-    statements = [Statement("erase_all_texts" if going.everything else "erase_sent_texts", here)]
+    statements = [
+        Statement("erase_prompts", here),
+        Statement("erase_all_texts" if going.everything else "erase_sent_texts", here),
+    ]
     statements += [Statement("erase_turn_texts", {"turn_id": turn_id}) for turn_id in sorted(going.turn_ids)]
     for row in await db.read("erased_inbox", **here):
         if going.everything or any(word in row["payload"] for word in going.words):

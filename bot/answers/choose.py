@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answers.responder import Responder
+from bot.meters import Meters, Spend, nobody_asks
 from bot.settings import Settings
 from memory.context.compactor import SummaryWriter
 from memory.language.languages import Languages
@@ -19,7 +20,7 @@ OFF = "off"
 
 
 def make_responder(
-    settings: Settings, db: Database, store: Store, searcher: Searcher, languages: Languages
+    settings: Settings, db: Database, store: Store, searcher: Searcher, languages: Languages, *, meters: Meters
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if settings.continuity_model == OFFLINE:
@@ -30,20 +31,21 @@ def make_responder(
     from bot.answers.tools import Tools  # noqa: PLC0415
 
     tools = Tools(db, searcher, languages, settings.continuity_tool_output_max_chars)
-    return ModelResponder(settings.continuity_model, tools, timeout_s=settings.continuity_model_timeout_s)
+    timeout_s = settings.continuity_model_timeout_s
+    return ModelResponder(settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s)
 
 
-def reading_model(settings: Settings) -> ModelReader | None:
+def reading_model(settings: Settings, spend: Spend = nobody_asks) -> ModelReader | None:
     """Return the model that keeps session notes; None for the rules (`off`, or no model that answers)."""
     name = settings.continuity_memory_model or settings.continuity_model
     if name in {OFF, OFFLINE} or settings.continuity_model == OFFLINE:
         return None
     from bot.answers.reading import ReadingModel  # noqa: PLC0415 - only with a model
 
-    return ReadingModel(name)
+    return ReadingModel(name, prices=settings.prices, spend=spend)
 
 
-def summary_writer(settings: Settings) -> SummaryWriter | None:
+def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWriter | None:
     """Return who writes summaries when a model is set for it; its import waits for the first summary."""
     model = settings.continuity_summary_model
     if not model or model == OFFLINE:
@@ -52,6 +54,8 @@ def summary_writer(settings: Settings) -> SummaryWriter | None:
     async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
         from bot.answers.model import write_summary  # noqa: PLC0415 - only with a model
 
-        return await write_summary(model, turns, previous)
+        text, spent = await write_summary(model, turns, previous, settings.prices)
+        spend(spent)
+        return text
 
     return write

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -13,8 +14,11 @@ import stamina
 import structlog
 
 from bot import replies
+from bot.answers.cost import spent_of
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
 from bot.answers.tools import Toolbox, Tools
+from bot.meters import Meters, Spent
+from bot.settings import NO_PRICES, Prices
 from memory.context.packet_text import prompt
 from memory.context.transcript import fence, to_messages
 from memory.types import ConversationTurn
@@ -58,9 +62,13 @@ class BrokenOffError(Exception):
 class ModelResponder:
     """Asks one model. The provider's library is imported at the first use (1.6 s), or by `warm`."""
 
-    def __init__(self, model: str, tools: Tools, *, timeout_s: float) -> None:
+    def __init__(
+        self, model: str, tools: Tools, meters: Meters, *, timeout_s: float, prices: Prices = NO_PRICES
+    ) -> None:
         self._model = model
         self._tools = tools
+        self._meters = meters
+        self._prices = prices
         self._timeout_s = timeout_s
         self._agent: Agent[Toolbox, str] | None = None
         self._tools_text = ""
@@ -69,6 +77,10 @@ class ModelResponder:
     def preface(self, persona: str) -> str:
         """Return the instructions without their date."""
         return preface(persona)
+
+    def instructions(self, ask: Ask) -> str:
+        """Return persona, rules and date."""
+        return own_instructions(ask)
 
     def tools(self) -> str:
         """Return the tools' schemas; "" until the library is loaded, since nobody waits for that here."""
@@ -112,7 +124,11 @@ class ModelResponder:
             on=is_passing, attempts=ATTEMPTS, timeout=self._timeout_s, wait_initial=0.5, wait_max=5.0
         ):
             with attempt:
-                return await self._once(agent, ask, show)
+                try:
+                    return await self._once(agent, ask, show)
+                except Exception as exc:
+                    self._meters.model_failed(self._model, kind_of(exc))
+                    raise
         raise AssertionError("stamina either returns or raises")
 
     async def _once(self, agent: Agent[Toolbox, str], ask: Ask, show: Show) -> Answer:
@@ -132,7 +148,8 @@ class ModelResponder:
                 result = await _follow(events, show, lambda: silence.reschedule(_from_now(self._timeout_s)))
         if result.response.state != "complete" or not result.output.strip():
             raise BrokenOffError(f"state {result.response.state}, {len(result.output)} characters")
-        usage = result.usage
+        spent = spent_of(self._model, "answer", result.usage, self._prices)
+        self._meters.spend(spent)
         return Answer(
             text=result.output,
             tool_calls=tool_calls(result.new_messages(), self._tools.output_max_chars),
@@ -140,8 +157,10 @@ class ModelResponder:
             effects=toolbox.effects,
             change=toolbox.change,
             model=self._model,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cached_tokens=spent.cached_tokens,
+            cost_nanodollars=spent.cost_nanodollars,
         )
 
 
@@ -200,14 +219,19 @@ def schemas() -> str:
 
 
 def instructions(ask: Ask) -> str:
-    """Return the instructions: text that we wrote, the same for every turn of a day so that prompt caches hit.
+    """Return everything that stands before the messages.
 
     Before the first reply of a session that carries context forward, the bootstrap's packet stands last, whole: it
     fences people's words itself and ends with its guardrails (001).
     """
+    return "\n\n".join(filter(None, (own_instructions(ask), ask.packet.bootstrap)))
+
+
+def own_instructions(ask: Ask) -> str:
+    """Return the text that we wrote, the same for every turn of a day so that prompt caches hit."""
     today = datetime.fromtimestamp(ask.now_ms / 1000, ZoneInfo(ask.time_zone))
     day = f"Today is {today:%A, %d %B %Y} ({ask.time_zone})."
-    return "\n\n".join(filter(None, (preface(ask.persona), f"{company(ask)} {day}", ask.packet.bootstrap)))
+    return f"{preface(ask.persona)}\n\n{company(ask)} {day}"
 
 
 def company(ask: Ask) -> str:
@@ -226,8 +250,10 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__} {status}" if status else type(error).__name__
 
 
-async def write_summary(model: str, turns: Sequence[ConversationTurn], previous: str) -> str:
-    """Return a summary of the turns merged with the previous one, by a cheap model; code checks it (004)."""
+async def write_summary(
+    model: str, turns: Sequence[ConversationTurn], previous: str, prices: Prices = NO_PRICES
+) -> tuple[str, Spent]:
+    """Return a summary of the turns merged with the previous one, and what it took; code checks it (004)."""
     from pydantic_ai import Agent  # noqa: PLC0415 - late, as the class says
     from pydantic_ai.models import infer_model  # noqa: PLC0415
 
@@ -235,7 +261,18 @@ async def write_summary(model: str, turns: Sequence[ConversationTurn], previous:
     text = fence(f"Summary so far:\n{previous or '(none)'}\n\nNew part:\n{said}", "A conversation to summarize.")
     agent: Agent[None, str] = Agent(infer_model(model), instructions=SUMMARY_RULES)
     async with agent:
-        return (await agent.run(text)).output
+        result = await agent.run(text)
+    return result.output, spent_of(model, "summary", result.usage, prices)
+
+
+def kind_of(error: Exception) -> str:
+    """Return an error's kind for the meters: rate_limit, server, status_404 and the like, else the error's class."""
+    status: int | None = getattr(error, "status_code", None)
+    if status is None:
+        return type(error).__name__
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "rate_limit"
+    return "server" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else f"status_{status}"
 
 
 def is_passing(error: Exception) -> bool:

@@ -8,6 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from bot.answers.cost import spent_of
+from bot.meters import Spend, nobody_asks
+from bot.settings import NO_PRICES, Prices
 from memory.context.transcript import clip, fence
 from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest
@@ -37,8 +40,10 @@ OUTPUT_MAX_TOKENS = 1_200
 class ReadingModel:
     """`memory.notes.drafts.ModelReader` over pydantic-ai; any provider by its id, imported at the first use."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, prices: Prices = NO_PRICES, spend: Spend = nobody_asks) -> None:
         self.name = name
+        self._prices = prices
+        self._spend = spend
 
     def estimate(self, request: ReadingRequest) -> int:
         """Return about how many tokens a call takes."""
@@ -48,6 +53,7 @@ class ReadingModel:
         """Return the model's draft with what it cost. Raises what pydantic-ai raises."""
         agent = await asyncio.to_thread(_agent, self.name)
         result = await agent.run(reading_prompt(request))
+        self._spend(spent_of(self.name, "reading", result.usage, self._prices))
         return Drafting(result.output, result.usage.input_tokens, result.usage.output_tokens)
 
 

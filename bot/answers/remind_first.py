@@ -186,6 +186,10 @@ class RemindFirst:
         """Return what the next responder puts before the packet."""
         return self.next.preface(persona)
 
+    def instructions(self, ask: Ask) -> str:
+        """Return the next responder's instructions."""
+        return self.next.instructions(ask)
+
     def tools(self) -> str:
         """Return the tools of the next responder."""
         return self.next.tools()

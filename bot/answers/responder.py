@@ -44,6 +44,10 @@ class Answer:
     model: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input, what the provider had in its cache."""
+    cost_nanodollars: int | None = None
+    """None when no model was used, or nobody knows its price."""
     action_name: str | None = None
     job_refs: tuple[str, ...] = ()
     effects: tuple[Statement, ...] = field(default=())
@@ -69,6 +73,10 @@ class Responder(Protocol):
 
     def preface(self, persona: str) -> str:
         """Return what stands before the packet in every prompt, so that it can be counted against the cap."""
+        ...
+
+    def instructions(self, ask: Ask) -> str:
+        """Return what we wrote that stands before the bootstrap and the messages; "" without a prompt."""
         ...
 
     def tools(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -89,8 +90,12 @@ def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
     return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
 
 
-def _unobserved(_: str) -> None:
+def _uncounted(_: str, __: str) -> None:
     """Count nothing."""
+
+
+def _untimed(_: float) -> None:
+    """Time nothing."""
 
 
 class Delivery:
@@ -126,8 +131,11 @@ class Delivery:
         """Parts that the probe found on the screen."""
         self.sent = 0
         self.screens = LocalScreens()
-        self.on_failure: Callable[[str], None] = _unobserved
-        """Told the kind of each failed call."""
+        self.on_failure: Callable[[str, str], None] = _uncounted
+        """Told the kind of each failed call, and what is done about it."""
+        self.on_shown: Callable[[float], None] = _untimed
+        """Told the seconds from `deliver` to the end of each part of an answer."""
+        self._since_s: dict[str, float] = {}
 
     async def open(self, bot_id: int) -> None:
         """Learn the highest message ids and the chats that cannot be written to."""
@@ -145,6 +153,8 @@ class Delivery:
     def deliver(self, parts: Iterable[Part]) -> None:
         """Send these parts after what the chat is waiting for already."""
         for part in map(self._where_it_is_now, parts):
+            if part.kind == "reply":
+                self._since_s[part.part_id] = time.perf_counter()
             if part.kind == "preview" and part.turn_id is not None:
                 self._previews[part.turn_id] = asyncio.get_running_loop().create_future()
             line = self._waiting.get(part.chat_id)
@@ -208,7 +218,10 @@ class Delivery:
         try:
             while line:
                 message_id = await self._guarded(line[0])
-                self._tell_preview(line.popleft(), message_id)
+                part = line.popleft()
+                self._tell_preview(part, message_id)
+                if (since_s := self._since_s.pop(part.part_id, None)) is not None:
+                    self.on_shown(time.perf_counter() - since_s)
         finally:
             del self._waiting[chat_id]
 
@@ -273,7 +286,7 @@ class Delivery:
         if isinstance(error, ChatMigrated):
             with suppress(StorageUnavailable):  # told again by the next message to the old number
                 await self._moves.record(part.chat_id, error.new_chat_id)
-        self.on_failure(failure.value)
+        self.on_failure(failure.value, step.action)
         log.warning("part not sent", part_id=part.part_id, why=failure.value, error=str(error), then=step.action)
         if step.action == "give_up":
             await self._give_up(part, failure, error)

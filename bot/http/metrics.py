@@ -36,9 +36,7 @@ async def _read(bot: Served) -> None:
         gauge(f"continuity_{box}_rows", f"{what} by state.", _by(rows, "state", "n"), "state")
         ages = {row["state"]: max(0, now_ms - row["oldest_at_ms"]) / 1000 for row in rows if row["state"] != "done"}
         gauge(f"continuity_{box}_oldest_seconds", f"Age of the oldest of them, by state; {box}.", ages, "state")
-    rows = await db.read("metrics_tokens")
-    gauge("continuity_input_tokens", "Tokens of stored turns, in.", _by(rows, "model", "input_tokens"), "model")
-    gauge("continuity_output_tokens", "Tokens of stored turns, out.", _by(rows, "model", "output_tokens"), "model")
+    rows = await db.read("metrics_turns")
     gauge("continuity_stored_turns", "Turns in the database.", _by(rows, "model", "turns"), "model")
     rows = await db.read("metrics_compactions")
     gauge("continuity_compactions", "Compactions in the database.", _by(rows, "method", "n"), "method")

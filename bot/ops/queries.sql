@@ -70,11 +70,9 @@ WHERE conversation_id = :conversation_id OR conversation_id LIKE '%:' || :conver
         AND conversation_id LIKE '%:' || from_chat_id || ':%')
 ORDER BY conversation_id;
 
--- name: metrics_tokens
--- For /metrics: turns and tokens by model.
-SELECT COALESCE(model, 'none') AS model, COUNT(*) AS turns, SUM(input_tokens) AS input_tokens,
-    SUM(output_tokens) AS output_tokens
-FROM conversation_turns GROUP BY COALESCE(model, 'none');
+-- name: metrics_turns
+-- For /metrics: turns by model.
+SELECT COALESCE(model, 'none') AS model, COUNT(*) AS turns FROM conversation_turns GROUP BY COALESCE(model, 'none');
 
 -- name: metrics_compactions
 -- For /metrics: how often old turns were folded, by method.

@@ -87,6 +87,7 @@ class Dispatch:
         """Log a failed attempt, wait, and return the batch with the attempt counted."""
         update_ids = [envelope.update_id for envelope in batch]
         log.error("work failed", update_ids=update_ids, attempt=attempts + 1, exc_info=error)
+        self._services.meters.tried_again()
         await asyncio.sleep(backoff_s(attempts))
         return [replace(envelope, attempts=attempts + 1, excused=False) for envelope in batch]
 

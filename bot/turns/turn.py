@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import structlog
 from structlog.contextvars import bound_contextvars
 
 from bot import replies
+from bot.answers import prompts
 from bot.answers.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
+from bot.meters import Stopwatch
 from bot.people.choices import plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, day_of, spent
+from bot.tracing import Attribute
 from bot.turns.services import Services
 from memory import faults
 from memory.context.transcript import clip_to_tokens
@@ -58,6 +61,41 @@ class _TurnWork:
     @property
     def target(self) -> Target:
         return Target.of(self.batch[-1])
+
+
+@dataclass(slots=True)
+class _Took:
+    """How long the stages of a turn took."""
+
+    queue_ms: int
+    packet: Stopwatch = field(default_factory=Stopwatch)
+    model: Stopwatch = field(default_factory=Stopwatch)
+
+    def figures(self, turn_id: str, answer: Answer, now_ms: int) -> Statement:
+        """Return what writes down what the turn took, for charts."""
+        values = {
+            "turn_id": turn_id,
+            "model": answer.model,
+            "input_tokens": answer.input_tokens,
+            "cached_tokens": answer.cached_tokens,
+            "output_tokens": answer.output_tokens,
+            "cost_nanodollars": answer.cost_nanodollars,
+            "queue_ms": self.queue_ms,
+            "packet_ms": self.packet.ms,
+            "model_ms": self.model.ms,
+            "at_ms": now_ms,
+        }
+        return Statement("turn_figures_keep", values)
+
+
+def _of_model(answer: Answer) -> dict[str, Attribute | None]:
+    """Return what a span tells of the model: its name and tokens by OpenTelemetry's names, never a word."""
+    return {
+        "gen_ai__request__model": answer.model,
+        "gen_ai__usage__input_tokens": answer.input_tokens,
+        "gen_ai__usage__output_tokens": answer.output_tokens,
+        "continuity__cost_nanodollars": answer.cost_nanodollars,
+    }
 
 
 def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
@@ -142,19 +180,22 @@ class Turns:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
         batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target
-        with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id):
+        meters, took = self._services.meters, _Took(self._queued_ms(batch))
+        with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id), meters.turn(turn_id) as span:
             state = await self._session(batch)
-            with self._services.meters.timed("packet"):
+            span.set(continuity__session_id=state.session_id)
+            with meters.timed("packet") as took.packet:
                 ask = await self._ask(batch, state, turn_id, said)
             faults.point("turn_packet_built")
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
-                with self._services.meters.timed("model"):
+                with meters.timed("model") as took.model:
                     ask, outcome = self._unstored.get(turn_id) or (ask, await self._respond(ask, live))
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 self._keep(turn_id, ask, outcome)
-                await self._commit(work, ask, outcome, live)
+                span.set(**_of_model(outcome))
+                await self._commit(work, ask, outcome, live, took)
                 del self._unstored[turn_id]
             else:
                 await self._no_answer(work, outcome, live)
@@ -165,6 +206,13 @@ class Turns:
         settings = self._services.settings
         max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
         return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.counter)
+
+    def _queued_ms(self, batch: Sequence[Envelope]) -> int:
+        """Return how long the last of these messages waited for its turn to begin."""
+        arrived_ms = batch[-1].received_at_ms
+        waited_ms = max(0, self._services.clock.now_ms() - arrived_ms) if arrived_ms else 0
+        self._services.meters.took("queue", waited_ms / 1000)
+        return waited_ms
 
     def _keep(self, turn_id: str, ask: Ask, answer: Answer) -> None:
         self._unstored[turn_id] = (ask, answer)
@@ -249,7 +297,9 @@ class Turns:
             self._stopped.discard(key)
             task.cancel()
 
-    async def _commit(self, work: _TurnWork, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer) -> None:
+    async def _commit(
+        self, work: _TurnWork, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer, took: _Took
+    ) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services, batch = self._services, work.batch
         message = OutgoingMessage(
@@ -265,6 +315,7 @@ class Turns:
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
+        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask)]
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
 
         async def store(*rows: Statement) -> ConversationTurn:
@@ -292,6 +343,15 @@ class Turns:
             bootstrap_tokens=ask.packet.bootstrap_tokens,
             update_ids=[envelope.update_id for envelope in batch],
         )
+
+    async def _prompt(self, ask: Ask) -> list[Statement]:
+        """Return what writes down what the model was given, so that it can be looked up; nothing when that is off."""
+        services = self._services
+        if not services.settings.continuity_prompts_days:
+            return []
+        originals = await services.assembler.history(ask.state)
+        responder, now_ms = services.responder, services.clock.now_ms()
+        return prompts.keep(ask, responder.instructions(ask), responder.tools(), originals, now_ms)
 
     async def _no_answer(self, work: _TurnWork, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id

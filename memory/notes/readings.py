@@ -30,7 +30,7 @@ from memory.notes.store import (
     put_notes,
     renew_reading,
 )
-from memory.notes.types import ReadByRules, ReadingRequest, SessionNotes
+from memory.notes.types import RULES, ReadByRules, ReadingRequest, SessionNotes
 from memory.ports import Clock, Ids, Statement
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store
@@ -64,6 +64,10 @@ class Purse(Protocol):
     async def booked(self, user_id: int | None, tokens: int) -> Sequence[Statement]:
         """Return what writes the tokens down, to be committed with the notes."""
         ...
+
+
+def _unobserved(_: str, __: ReadingOutcome) -> None:
+    """Count nothing."""
 
 
 async def utc(_: int | None) -> str:
@@ -103,6 +107,8 @@ class Readings:
         self._by_model = by_model
         self.purse = purse
         """Who pays for the model; nobody asks when it is None."""
+        self.on_outcome: Callable[[str, ReadingOutcome], None] = _unobserved
+        """Told of each reading: who read (`rules`, or the model's id) and what came of it."""
         self._ids = ids or RandomIds()
         self._model_limit_s = model_limit_s
         self._asking = asyncio.Semaphore(MODELS_AT_ONCE)
@@ -199,6 +205,7 @@ class Readings:
             await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends)
             point("reading_stored")
             stored = StoredNotes(stored.session_id, notes, stored.by_model, stored.version + 1)
+            self.on_outcome(RULES, ReadingOutcome(len(notes.matters) + len(notes.lasting)))
         return stored is not at_first
 
     # --- with a model -----------------------------------------------------------------------------------------------
@@ -254,6 +261,7 @@ class Readings:
         except Exception as exc:  # noqa: BLE001 - whatever is wrong with a model, the rules' notes stand
             log.warning("session %s was not read by the model: %s", request.session_id, type(exc).__name__)
             failed = ReadingOutcome(error=type(exc).__name__)
+            self.on_outcome(model.name, failed)
             await self._store.db.write(
                 postpone_reading(request.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
                 log_model_reading(self._ids.new("r"), request, model.name, failed),
@@ -299,6 +307,7 @@ class Readings:
                 if last_try:
                     raise
         point("model_reading_stored")
+        self.on_outcome(model.name, outcome)
         await self._store_rules(waiting)
 
     async def _is_affordable(self, model: ModelReader, waiting: WaitingReading, request: ReadingRequest) -> bool:

@@ -27,7 +27,7 @@ from memory.errors import (
 )
 from memory.faults import point
 from memory.ports import Clock
-from memory.storage.folders import make_folder, sync_folder
+from memory.storage.folders import make_folder, sync_folder, synced
 from memory.types import CHECKPOINT_SCHEMA, ConversationCheckpointSnapshot
 
 FORMAT = "continuity-checkpoint"
@@ -117,6 +117,8 @@ class CheckpointFiles:
         self.folder = Path(folder)
         self._clock = clock
         self._count = itertools.count()
+        self.on_fsync: Callable[[float], None] | None = None
+        """Told the seconds that a save waited for the disk, in the thread that saves."""
 
     def path(self, session_id: str) -> Path:
         """Return where the session's checkpoint is or would be."""
@@ -133,11 +135,11 @@ class CheckpointFiles:
         temporary = self.folder / f".{target.name}.{os.getpid()}-{next(self._count)}{TEMPORARY}"
         try:
             make_folder(self.folder)
-            _write_synced(temporary, pack(snapshot))
+            waited_s = _write_synced(temporary, pack(snapshot))
             point("checkpoint_temp_written")
             temporary.replace(target)
             point("checkpoint_renamed")
-            sync_folder(self.folder)
+            waited_s += sync_folder(self.folder)
             point("checkpoint_synced")
         except (OSError, StorageUnavailable) as exc:
             with contextlib.suppress(OSError):
@@ -145,6 +147,8 @@ class CheckpointFiles:
             raise StorageUnavailable(
                 f"checkpoint '{target}' could not be written ({exc}); the turn log has everything, check the disk"
             ) from exc
+        if self.on_fsync:
+            self.on_fsync(waited_s)
 
     def load(self, session_id: str) -> ConversationCheckpointSnapshot:
         """Return the session's snapshot, checked.
@@ -245,13 +249,14 @@ def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
         raise StorageUnavailable(f"a checkpoint in '{folder}' could not be deleted ({exc})") from exc
 
 
-def _write_synced(path: Path, data: bytes) -> None:
+def _write_synced(path: Path, data: bytes) -> float:
+    """Write a new file; return the seconds that its fsync took."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb", buffering=0) as file:
         view = memoryview(data)
         while view:
             view = view[file.write(view) :]
-        os.fsync(file.fileno())
+        return synced(file.fileno())
 
 
 class CheckpointWriter:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from memory.errors import StorageUnavailable
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last: what was made, renamed or removed there. Raises `OSError`."""
+def synced(descriptor: int) -> float:
+    """Make an open file last; return the seconds that took. Raises `OSError`."""
+    began_s = time.perf_counter()
+    os.fsync(descriptor)
+    return time.perf_counter() - began_s
+
+
+def sync_folder(folder: Path) -> float:
+    """Make the names in a folder last (made, renamed, removed); return the seconds that took. Raises `OSError`."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(descriptor)
+        return synced(descriptor)
     finally:
         os.close(descriptor)
 

@@ -265,7 +265,9 @@ class SqliteDatabase:
         self._log_place: tuple[int, int] | None = None
         self.condition = Condition(self._loop.time)
         self.on_commit: Callable[[float], None] = _unobserved
-        """Told the seconds of each COMMIT with its fsync, in the writing thread."""
+        """Told the seconds of each transaction from BEGIN to the end of its COMMIT, in the writing thread."""
+        self.on_fsync: Callable[[float], None] = _unobserved
+        """Told the seconds of the COMMIT alone: SQLite writes to its log then and waits for the disk."""
 
     @classmethod
     async def open(cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False) -> Self:
@@ -355,7 +357,7 @@ class SqliteDatabase:
         Raises when BEGIN or COMMIT failed: then nothing of the whole group is stored. The connection is usable
         again afterwards, so that work goes on when, say, the disk has space again.
         """
-        step = "BEGIN"
+        step, began_s = "BEGIN", time.perf_counter()
         try:
             connection.execute("BEGIN IMMEDIATE")
             alone = len(self._group) == 1
@@ -364,8 +366,9 @@ class SqliteDatabase:
             step = "COMMIT"
             point("db_before_commit")
             if connection.in_transaction:
-                began_s = time.perf_counter()
+                done_s = time.perf_counter()
                 connection.execute("COMMIT")
+                self.on_fsync(time.perf_counter() - done_s)
                 self.on_commit(time.perf_counter() - began_s)
             point("db_after_commit")
         except sqlite3.Error as exc:

@@ -10,10 +10,13 @@ import subprocess
 import pytest
 from pages import ROOT
 
+from bot.meters import Meters
 from bot.settings import Settings
 
 DEPLOY = ROOT / "deploy"
-METRIC = re.compile(r"\bcontinuity_[a-z_]+\b")
+LABEL = re.compile(r"(\w+)[=!]")
+USED = re.compile(r"(continuity_[a-z_]+)(?:\{([^}]*)\})?")
+GAUGE = re.compile(r'gauge\(\s*"(continuity_[a-z_]+)".*?(?:"(\w+)")?\)$', re.MULTILINE)
 SUFFIXES = ("_total", "_bucket", "_count", "_sum")
 
 
@@ -22,12 +25,15 @@ def text(name: str) -> str:
     return (DEPLOY / name).read_text(encoding="utf-8")
 
 
-def known_metrics() -> set[str]:
-    """Return the names that the program gives its meters."""
-    sources = [ROOT / "bot" / "meters.py", ROOT / "bot" / "http" / "metrics.py"]
-    found = " ".join(source.read_text(encoding="utf-8") for source in sources)
-    boxes = {f"continuity_{box}_{what}" for box in ("inbox", "outbox") for what in ("rows", "oldest_seconds")}
-    return set(METRIC.findall(found)) | boxes
+def known_metrics() -> dict[str, set[str]]:
+    """Return the names that the program gives its meters, with their labels."""
+    counted = {meter._name: {*meter._labelnames} for meter in Meters().registry._collector_to_names}
+    source = (ROOT / "bot" / "http" / "metrics.py").read_text(encoding="utf-8")
+    gauges = {name: {*label.split()} for name, label in GAUGE.findall(source)}
+    boxes = {
+        f"continuity_{box}_{what}": {"state"} for box in ("inbox", "outbox") for what in ("rows", "oldest_seconds")
+    }
+    return counted | gauges | boxes
 
 
 def plain(name: str) -> str:
@@ -39,10 +45,16 @@ def plain(name: str) -> str:
 @pytest.mark.parametrize("name", ["alerts.yaml", "grafana.json"])
 def test_every_metric_that_is_watched_exists(name):
     """An alert or a panel on a metric that nobody sets would be silent for ever."""
-    watched = {plain(metric) for metric in METRIC.findall(text(name))}
+    known = known_metrics()
+    used = [(plain(metric), labels.replace('\\"', '"')) for metric, labels in USED.findall(text(name))]
+    watched = {metric for metric, _ in used}
 
     assert watched
-    assert watched - known_metrics() == set()
+    assert watched - set(known) == set()
+    wrong = [
+        (metric, label) for metric, labels in used for label in LABEL.findall(labels) if label not in known[metric]
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "compose.yaml", "continuity.service"])

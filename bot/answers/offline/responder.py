@@ -99,6 +99,10 @@ class OfflineResponder:
         """Return nothing: there is no model that calls any."""
         return ""
 
+    def instructions(self, ask: Ask) -> str:  # noqa: ARG002 - the port names it
+        """Return nothing: there is no prompt."""
+        return ""
+
     def preface(self, persona: str) -> str:  # noqa: ARG002 - the port names it
         """Return nothing: there is no prompt."""
         return ""

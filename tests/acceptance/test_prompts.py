@@ -1,0 +1,107 @@
+"""What the model was given for an old answer: proven to be the same, or the reason why it isn't shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.ops.prompts import read_prompt
+from memory.context.transcript import NO_REPLY
+from memory.privacy.forget import ForgetRequest
+from memory.testing import ManualClock
+
+DAY_S = 86_400
+
+
+async def say(client, text: str, session: str = "home") -> str:
+    """Say something and return the turn's id."""
+    return (await client.post("/chat", json={"session_id": session, "message": text})).json()["turn_id"]
+
+
+def words(prompt) -> str:
+    """Return everything that a prompt says."""
+    return "\n".join((prompt.instructions, prompt.bootstrap, *(message.text for message in prompt.messages)))
+
+
+async def test_the_prompt_of_an_old_answer_is_what_the_model_got(served, model):
+    """Message by message what came over the line, also when more was said since."""
+    app, client = await served()
+    await say(client, "My dog is called Rex.")
+    turn_id = await say(client, "What is my dog called?")
+    asked = model.requests[-1].messages
+    for text in ("And my cat is called Tom.", "Thanks!"):
+        await say(client, text)
+
+    seen = await read_prompt(app.workspace(), turn_id)
+
+    assert (seen.is_exact, seen.why) == (True, "")
+    system, *messages = asked
+    assert seen.prompt.instructions == system[1]
+    assert [(message.role, message.text) for message in seen.prompt.messages] == [
+        tuple(message) for message in messages
+    ]
+    assert "open_loop" in seen.prompt.tools
+
+
+async def test_a_long_turn_that_was_shortened_is_kept_as_it_was_shown(served):
+    """A turn that the prompt had to abridge can't be taken from the log: it is kept itself."""
+    app, client = await served(continuity_history_tokens=200)
+    await say(client, "word " * 900)
+    turn_id = await say(client, "short")
+
+    seen = await read_prompt(app.workspace(), turn_id)
+
+    assert seen.is_exact
+    assert "left out" in words(seen.prompt)
+
+
+async def test_what_was_forgotten_is_in_no_prompt(served):
+    """Forgetting one message lets go of every prompt of the conversation, and of no other's."""
+    app, client = await served()
+    forgotten = await say(client, "The codeword is zebrafish.")
+    later, elsewhere = await say(client, "What is the codeword?"), await say(client, "hello", session="other")
+    row = await app.services.store.turn(later)
+    await app.joined.memory.forget(ForgetRequest(row.conversation_id, turn_ids=(forgotten,)))
+
+    seen, other = await read_prompt(app.workspace(), later), await read_prompt(app.workspace(), elsewhere)
+
+    assert seen.prompt is None
+    assert "forgotten" in seen.why
+    assert other.is_exact
+    assert await app.services.db.read_one("prompt_of_turn", turn_id=forgotten) is None
+
+
+async def test_a_changed_log_is_told(served, tmp_path):
+    """A prompt that can't be said again as it was is shown as not exact, with the reason."""
+    app, client = await served()
+    first = await say(client, "My dog is called Rex.")
+    turn_id = await say(client, "What is my dog called?")
+    turn = await app.services.store.turn(first)
+    app.services.assembler.clear_cache()
+    real = app.services.store.turn
+
+    async def altered(wanted):
+        found = await real(wanted)
+        return found.model_copy(update={"assistant_text": NO_REPLY}) if wanted == turn.turn_id else found
+
+    app.joined.memory.store.turn = altered
+    seen = await read_prompt(app.workspace(), turn_id)
+    app.joined.memory.store.turn = real
+
+    assert not seen.is_exact
+    assert "altered" in seen.why
+
+
+@pytest.mark.parametrize(("days", "why"), [(0, "not kept"), (30, "older than 30 days")])
+async def test_prompts_are_kept_as_long_as_the_setting_says(served, days, why):
+    """After that time, or with 0, there is nothing to look at, and the page says why."""
+    clock = ManualClock()
+    app, client = await served(clock, continuity_prompts_days=days)
+    turn_id = await say(client, "hello")
+    clock.advance(s=31 * DAY_S)
+    await app._purge_once()
+
+    seen = await read_prompt(app.workspace(), turn_id)
+
+    assert seen.prompt is None
+    assert why in seen.why
+    assert await app.services.db.read("prompt_of_turn", turn_id=turn_id) == []
