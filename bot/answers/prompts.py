@@ -16,7 +16,7 @@ from memory.types import ConversationContextPacket, ConversationTurn
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class WholePrompt:
     """Everything that a model is given for one answer, before it calls a tool."""
 
     instructions: str
@@ -53,9 +53,9 @@ def digest_of(data: bytes) -> str:
     return blake2b(data, digest_size=20).hexdigest()
 
 
-def whole(packet: ConversationContextPacket, said: str, instructions: str, tools: str) -> Prompt:
+def whole(packet: ConversationContextPacket, said: str, instructions: str, tools: str) -> WholePrompt:
     """Return the prompt that this packet makes for what was said."""
-    return Prompt(instructions, packet.bootstrap, tools, prompt(packet, said))
+    return WholePrompt(instructions, packet.bootstrap, tools, prompt(packet, said))
 
 
 def keep(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.answers.prompts import Prompt, rebuilt, unpacked, whole
+from bot.answers.prompts import WholePrompt, rebuilt, unpacked, whole
 from bot.ops.workspace import OpsError, Workspace
 from bot.replies import plural
 from memory.types import ConversationTurn
@@ -17,7 +17,7 @@ class SeenPrompt:
     """The prompt of an answer; `prompt` is None when it is not kept (any more), and `why` says why."""
 
     turn: ConversationTurn
-    prompt: Prompt | None
+    prompt: WholePrompt | None
     is_exact: bool
     why: str = ""
     """Why there is none, or why it is not proven to be the same; "" when it is."""
