@@ -70,12 +70,15 @@ FROM (SELECT turn_id FROM conversation_turns
       ORDER BY created_at_ms DESC LIMIT :most) t
 JOIN search_docs d ON d.ref = t.turn_id AND d.source = 'turn';
 
--- name: search_texts
--- The words of what was found.
-SELECT 'turn' AS source, turn_id AS ref, user_text, assistant_text, language FROM conversation_turns
-WHERE turn_id IN (SELECT value FROM json_each(:turns))
-UNION ALL
-SELECT 'memory', memory_id, text, '', NULL FROM memories
+-- name: search_turns
+-- The turns that were found, each with the digest of the one before.
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.turn_id IN (SELECT value FROM json_each(:turns));
+
+-- name: search_memories
+-- The words of the memories that were found.
+SELECT memory_id, text FROM memories
 WHERE memory_id IN (SELECT value FROM json_each(:memories)) AND status = 'active';
 
 -- name: embeddings_due

@@ -6,6 +6,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ import orjson
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.language.sentences import clip, is_question, lowered
-from memory.ports import Database, Row, Statement, TokenCounter
+from memory.ports import Database, Statement, TokenCounter
 from memory.search.passages import excerpt
 from memory.search.query import Query
 from memory.search.retriever import (
@@ -45,6 +46,7 @@ from memory.search.terms import (
     time_words,
     unnamed,
 )
+from memory.storage.store import checked
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 40
@@ -137,6 +139,15 @@ def _traits(text: str, words: Sequence[str], terms: str, code: str) -> list[int]
     if not words:
         return None
     return [len(words), terms.count(" ") + 1 if terms else 0, asks(text), time_words(words, code)]
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The words of something that was found: of a turn both sides, of a memory its text."""
+
+    user_text: str
+    assistant_text: str = ""
+    language: str | None = None
 
 
 class Searcher:
@@ -293,20 +304,23 @@ class Searcher:
         )
         return [one for values in orjson.loads(row["docs"] if row else "[]") for one in _sides(values)]
 
-    async def _texts(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-        if not refs:
-            return {}
-        rows = await self._db.read(
-            "search_texts",
-            turns=json.dumps([ref for source, ref in refs if source == "turn"]),
-            memories=json.dumps([ref for source, ref in refs if source == "memory"]),
-        )
-        return {(row["source"], row["ref"]): row for row in rows}
+    async def _texts(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Texts]:
+        turns = [ref for source, ref in refs if source == "turn"]
+        memories = [ref for source, ref in refs if source == "memory"]
+        found: dict[tuple[str, str], Texts] = {}
+        if turns:
+            for row in await self._db.read("search_turns", turns=json.dumps(turns)):
+                turn = checked(row).turn
+                found["turn", turn.turn_id] = Texts(turn.user_text, turn.assistant_text, turn.language)
+        if memories:
+            for row in await self._db.read("search_memories", memories=json.dumps(memories)):
+                found["memory", row["memory_id"]] = Texts(row["text"])
+        return found
 
-    def _item(self, scored: Scored, row: Row) -> RetrievedItem:
+    def _item(self, scored: Scored, texts: Texts) -> RetrievedItem:
         message = scored.message
-        code = row["language"] or self._languages.detect(row["user_text"] or row["assistant_text"]).code
-        text = row["user_text"] if message.source == "memory" else _shown(scored, row, code)
+        code = texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
+        text = texts.user_text if message.source == "memory" else _shown(scored, texts, code)
         return RetrievedItem.model_construct(  # from our own rows: checking them again would double the time
             source="memory" if message.source == "memory" else "turn",
             ref=message.ref,
@@ -343,11 +357,10 @@ def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
     return found
 
 
-def _shown(scored: Scored, row: Row, code: str) -> str:
+def _shown(scored: Scored, texts: Texts, code: str) -> str:
     """Return what is shown of a found turn: the passage that matches, and of the other side what belongs to it."""
     shown = []
-    for side, (who, column) in enumerate((("User", "user_text"), ("Assistant", "assistant_text"))):
-        text = row[column]
+    for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
         if text and side == scored.message.key[1]:
             shown.append(f"{who}: {excerpt(text, code, scored.passage, EXCERPT_WORDS)}")
         elif text and scored.beside is not None:

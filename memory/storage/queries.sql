@@ -107,21 +107,28 @@ SET user_id = :user_id, user_text = :user_text, assistant_text = :assistant_text
 WHERE session_id = :session_id AND seq = :seq;
 
 -- name: get_turn
--- One turn by its id.
-SELECT * FROM conversation_turns WHERE turn_id = :turn_id;
+-- One turn by its id. Every turn comes with the digest of the one before, against which it is checked.
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.turn_id = :turn_id;
 
 -- name: turn_answering
 -- What was answered already is not answered again (P2, P4).
-SELECT * FROM conversation_turns WHERE dedupe_key = :dedupe_key;
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.dedupe_key = :dedupe_key;
 
 -- name: last_turns
 -- The newest turns of a session; the caller turns them round.
-SELECT * FROM conversation_turns WHERE session_id = :session_id ORDER BY seq DESC LIMIT :limit;
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.session_id = :session_id ORDER BY t.seq DESC LIMIT :limit;
 
 -- name: turns_between
 -- A stretch of a session, oldest first; both ends belong to it.
-SELECT * FROM conversation_turns
-WHERE session_id = :session_id AND seq >= :from_seq AND seq <= :through_seq ORDER BY seq LIMIT :limit;
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.session_id = :session_id AND t.seq >= :from_seq AND t.seq <= :through_seq ORDER BY t.seq LIMIT :limit;
 
 -- name: count_turns
 -- How many turns the log really holds, for checks.

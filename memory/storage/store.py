@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from memory.types import (
 DIGEST_BYTES = 16
 NO_LIMIT = 2**31
 LAST_SEQ = 2**62
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +288,24 @@ def read_turn_row(row: Row) -> LoggedTurn:
     return LoggedTurn(turn, row["digest"])
 
 
+def checked(row: Row) -> LoggedTurn:
+    """Return the turn in a row that brings the digest of the turn before it; one that was altered is named in the log.
+
+    It is used as it is: what stands there is most of what was said. A turn whose predecessor is gone is not judged.
+    """
+    logged = read_turn_row(row)
+    before = "" if logged.turn.seq == 1 else row["digest_before"]
+    if before is not None and turn_digest(before, logged.turn) != logged.digest:
+        log.warning(
+            "turn %d (%s) of session %s does not match its digest: it was altered on the disk; compare it with a "
+            "backup (`checkpoint verify` looks at every turn)",
+            logged.turn.seq,
+            logged.turn.turn_id,
+            logged.turn.session_id,
+        )
+    return logged
+
+
 def read_session_row(row: Row) -> SessionRow:
     """Return the session in a row."""
     return SessionRow(**row)
@@ -339,7 +360,7 @@ class Store:
     async def last_logged(self, session_id: str, limit: int) -> list[LoggedTurn]:
         """Return a session's newest turns with their digests, oldest first."""
         rows = await self.db.read("last_turns", session_id=session_id, limit=limit)
-        return [read_turn_row(row) for row in reversed(rows)]
+        return [checked(row) for row in reversed(rows)]
 
     async def logged_between(
         self, session_id: str, from_seq: int, through_seq: int = LAST_SEQ, *, limit: int = NO_LIMIT
@@ -348,7 +369,7 @@ class Store:
         rows = await self.db.read(
             "turns_between", session_id=session_id, from_seq=from_seq, through_seq=through_seq, limit=limit
         )
-        return [read_turn_row(row) for row in rows]
+        return [checked(row) for row in rows]
 
     async def last_turns(self, session_id: str, limit: int) -> list[ConversationTurn]:
         """Return a session's newest turns, oldest first."""
@@ -365,12 +386,12 @@ class Store:
     async def turn(self, turn_id: str) -> ConversationTurn | None:
         """Return one turn, None when there is none."""
         row = await self.db.read_one("get_turn", turn_id=turn_id)
-        return read_turn_row(row).turn if row else None
+        return checked(row).turn if row else None
 
     async def turn_answering(self, dedupe_key: str) -> ConversationTurn | None:
         """Return the turn that answers what this key names, None when nothing did yet."""
         row = await self.db.read_one("turn_answering", dedupe_key=dedupe_key)
-        return read_turn_row(row).turn if row else None
+        return checked(row).turn if row else None
 
     async def count_turns(self, session_id: str) -> tuple[int, int]:
         """Return how many turns the log holds for a session, and its last seq (0 for none)."""
