@@ -30,6 +30,7 @@ from bot.features.exporting import Exporting
 from bot.features.forgetting import Forgetting
 from bot.features.loops import Loops
 from bot.features.memories import Memories
+from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
@@ -329,7 +330,7 @@ def _features(
     lanes: Lanes,
 ) -> list[Feature]:
     """Return everything that a person can do."""
-    sessions = Sessions(services)
+    sessions, memories = Sessions(services), Memories(services)
     return [
         Basics(services),
         sessions,
@@ -338,8 +339,9 @@ def _features(
         Continuity(services, turns, continuity_gate, sessions),
         ContinuitySettings(services, continuity_gate),
         Loops(services),
-        Memories(services),
-        Forgetting(services, memory.forgetter, turns, lanes),
+        memories,
+        Overview(services, memories),
+        Forgetting(services, memory.forgetter, turns, lanes, memories),
         Exporting(services, bot),
         Receipt(services),
     ]

@@ -25,14 +25,15 @@ COMMANDS = {
     "stop": "stop the answer I'm writing",
     "retry": "answer your last message again",
     "remind": "have me remind you of something",
-    "jobs": "your upcoming reminders",
+    "reminders": "your upcoming reminders: move, repeat or cancel them",
     "timezone": "your time zone",
     "loops": "what's still open",
     "memory": "what I remember; /memory <words> searches it",
     "forget": "forget a fact, a message, a conversation or everything",
     "export": "everything I keep here, as a file",
     "context": "what my last answer was based on",
-    "summary": "my summary of this conversation",
+    "summary": "what this conversation was about",
+    "status": "where we are: what's open, remembered and coming up",
     "privacy": "what's stored, where, and how to delete it",
 }
 
@@ -71,6 +72,44 @@ STRANGER_PAIRING = "This assistant isn't set up yet. If it's yours, send me the 
 PAIRED = "We're paired: from now on I'm yours. /help shows what I can do."
 
 UNKNOWN_COMMAND = "I don't know /{command}. /help shows what I can do."
+UNKNOWN_COMMAND_LIKE = "I don't know /{command}. Did you mean /{like}? /help shows everything I can do."
+MEANT_COMMANDS = {
+    "reset": "fresh",
+    "clear": "fresh",
+    "restart": "fresh",
+    "resume": "continue",
+    "back": "continue",
+    "delete": "forget",
+    "erase": "forget",
+    "undo": "forget",
+    "notes": "memory",
+    "memories": "memory",
+    "remember": "memory",
+    "todo": "loops",
+    "todos": "loops",
+    "tasks": "loops",
+    "open": "loops",
+    "reminder": "reminders",
+    "alarm": "remind",
+    "tz": "timezone",
+    "time": "timezone",
+    "history": "sessions",
+    "chats": "sessions",
+    "model": "context",
+    "tokens": "context",
+    "usage": "context",
+    "mode": "settings",
+    "language": "settings",
+    "about": "privacy",
+    "download": "export",
+    "again": "retry",
+    "regenerate": "retry",
+    "halt": "stop",
+    "hilfe": "help",
+    "ayuda": "help",
+    "aide": "help",
+    "ajuda": "help",
+}
 UNREADABLE = "I couldn't read that: it came in a form that I don't know. Could you send it again as plain text?"
 ONLY_TEXT = "I can't read {what} yet. Could you put it into words?"
 MEDIA_NAMES = {
@@ -167,7 +206,10 @@ CARRY_ON = "Continue"
 START_FRESH = "Start fresh"
 ALWAYS = "Always do this"
 GO_ON = "Go on"
+EDIT = "Edit"
+BACK = "Back"
 DROP = "✕ {title}"
+ANSWER_WAITS = "I'll answer your message right after you choose."
 CARRY_FORWARD = "Carry this forward"
 CARRY_HEAD = "I can carry this forward:"
 CARRYING = "Carrying this forward:"
@@ -195,6 +237,18 @@ PERSONA_HEAD = "I can be:"
 PERSONA_LINE = "• {name}: {tone}{now}"
 PERSONA_NOW = " (now)"
 PERSONA_TAIL = "The change starts with my next answer."
+
+# --- where things stand ---------------------------------------------------------------------------------------------
+
+STATUS_TITLE = "We're talking about: {title} ({turns})."
+STATUS_NO_TITLE = "We're chatting ({turns} so far). /summary sums it up."
+STATUS_NEW = "We've only just begun here."
+STATUS_OPEN = "Open: {count} (/loops)"
+STATUS_NOTHING_OPEN = "Open: nothing"
+STATUS_KNOWN = "Remembered: {things} (/memory)"
+STATUS_JOBS = "Reminders: {count}, next {when}: {title} (/reminders)"
+STATUS_NO_JOBS = "Reminders: none"
+STATUS_TAIL = "/summary says what this conversation was about, /context what my last answer was based on."
 
 # --- open loops -----------------------------------------------------------------------------------------------------
 
@@ -233,7 +287,8 @@ FORGET_NUMBER = "Forget {number}"
 
 FORGET_MENU = (
     "What should I forget?\n"
-    "To forget one thing, write /forget and a word or two from it, for example: /forget my address"
+    "To forget one thing, write /forget and a word or two from it, for example: /forget my address\n"
+    "After a list, its number will do: /forget 2"
 )
 FORGET_LAST = "My last message and your answer"
 FORGET_SESSION = "This conversation"
@@ -241,7 +296,7 @@ FORGET_ALL = "Everything here"
 NEVER_MIND = "Never mind"
 FORGET_YES = "Yes, forget it"
 FORGET_ASK = {
-    "last": "Should I forget your last message and my answer to it?\n“{quoted}”",
+    "last": "Should I forget your last message and my answer to it?",
     "session": "Should I forget this whole conversation, with everything I noted from it?",
     "everything": "Should I forget everything we ever said here: all conversations, notes, summaries and reminders?",
     "found": "Should I forget this? The messages it was said in go with it, and so do my answers to them.",
@@ -252,6 +307,17 @@ FORGET_ASK_GROUP = {
     "everything": "Should I forget everything you ever said here? What others said stays.",
     "found": FORGET_ASK["found"],
 }
+FORGET_GOES_HEAD = "That's what would go:"
+FORGET_GOES_SAID = "• your message “{text}” and my answer to it"
+FORGET_GOES_NOTE = "• what I noted: {text}"
+FORGET_GOES_REMINDER = "• the reminder “{text}”"
+FORGET_GOES_MORE = "• … and {count} more"
+FORGET_GOES_COUNTED = "That's {what}."
+FORGET_GONE = "That's gone already. /memory shows what's left."
+FORGET_NOT_ON_LIST = (
+    "There's no number {number} on the list I showed you last. /memory shows what I remember, numbered."
+)
+FORGET_IS_REMINDER = "Number {number} there is a reminder: /jobs takes it off."
 FORGET_FINAL = (
     "\n\nThis can't be undone. Reminders you set there are cancelled. What Telegram itself shows in this chat, "
     "only you can delete there, and I can't reach backups made before."
@@ -335,8 +401,11 @@ COMPACTION_METHODS = {
 COMPACTION_UNDO = "Undo: use them word for word again"
 COMPACTION_UNDONE = "Undone: I see those messages word for word again, as far as there's room."
 COMPACTION_GONE = "That's already been undone or replaced. /context shows how it is now."
-SUMMARY_HEAD = "My summary of this conversation:"
-SUMMARY_NOT_YET = "There's no summary yet: I still have all of it word for word ({turns})."
+SUMMARY_HEAD = "This conversation{title} ({turns})"
+SUMMARY_MATTERS = "What's going on:"
+SUMMARY_TOLD = "What you told me:"
+SUMMARY_SETTLED = "Settled since:"
+SUMMARY_TALK = "There's nothing to sum up yet: {turns} of talk, and I still have all of it word for word."
 SUMMARY_NONE = "We haven't said anything in this conversation yet, so there's nothing to sum up."
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
+from bot.features.memories import Known, Memories
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
@@ -19,8 +21,10 @@ from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
-from memory.privacy.forget import Echo, ForgetCounts, ForgetRequest, Forgetter, Proof
+from memory.privacy.forget import Echo, Foreseen, ForgetCounts, ForgetRequest, Forgetter, Proof
 from memory.search.query import Query
+from memory.state.listed import picked, shown_last
+from memory.types import ListedItem
 
 log = structlog.get_logger(__name__)
 
@@ -33,6 +37,7 @@ QUOTED_ECHOES = 3
 SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "everything", "all": "everything"}
 STOPPING = ("session", "everything")
 """An answer that is being made is stopped before these."""
+_PLACES: Final = re.compile(r"(?:(?:number|no\.?|nr\.?|#) ?)?\d{1,2}(?:(?: ?, ?| and | )\d{1,2})*", re.IGNORECASE)
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -53,11 +58,44 @@ def menu() -> OutgoingMessage:
     return OutgoingMessage(replies.FORGET_MENU, buttons=(*rows, (Button(replies.NEVER_MIND, "forget_no"),)))
 
 
-def question(what: str, payload: Mapping[str, Any], *, private: bool, quoted: str = "") -> OutgoingMessage:
-    """Return the question before anything is forgotten; the answer's button carries ids alone, never words."""
+def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool) -> OutgoingMessage:
+    """Return the question before anything is forgotten, with what would go: nothing is confirmed unseen.
+
+    The answer's button carries ids alone, never words.
+    """
     texts = replies.FORGET_ASK if private else replies.FORGET_ASK_GROUP
     buttons = (Button(replies.FORGET_YES, "forget_yes", payload), Button(replies.NEVER_MIND, "forget_no"))
-    return OutgoingMessage(texts[what].format(quoted=quoted) + replies.FORGET_FINAL, buttons=(buttons,))
+    parts = (texts[what], goes_text(foreseen, counted=what in STOPPING))
+    return OutgoingMessage("\n\n".join(parts) + replies.FORGET_FINAL, buttons=(buttons,))
+
+
+def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
+    """Return what would go, line by line, or how much of a whole conversation."""
+    if counted:
+        return replies.FORGET_GOES_COUNTED.format(what=tally_text(foreseen.tally))
+    goes = (
+        (replies.FORGET_GOES_SAID, foreseen.said),
+        (replies.FORGET_GOES_NOTE, foreseen.notes),
+        (replies.FORGET_GOES_REMINDER, foreseen.reminders),
+    )
+    lines = [line.format(text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
+    more = [replies.FORGET_GOES_MORE.format(count=len(lines) - LISTED)] if len(lines) > LISTED else []
+    return "\n".join([replies.FORGET_GOES_HEAD, *lines[:LISTED], *more])
+
+
+def places_of(words: str) -> tuple[int, ...]:
+    """Return the places on a list that are named by number alone ("2", "number 3", "1 and 4"), else nothing."""
+    return tuple(map(int, re.findall(r"\d+", words))) if _PLACES.fullmatch(words.strip()) else ()
+
+
+def payload_of(items: Sequence[ListedItem], known: Sequence[Known]) -> dict[str, list[str]]:
+    """Return what forgets these lines of a list: a memory by its id, a note or an open matter by its turns."""
+    by_ref = {each.ref: each.payload for each in known}
+    together: dict[str, list[str]] = {}
+    for item in items:
+        for name, ids in by_ref.get(item.ref, {"turn_ids": [item.ref.rpartition(".")[0]]}).items():
+            together[name] = list(dict.fromkeys([*together.get(name, []), *ids]))
+    return together
 
 
 def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
@@ -163,8 +201,11 @@ def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMess
 class Forgetting:
     """Asks, forgets in the conversation's own lane (no turn is under way there), looks into the files, and says so."""
 
-    def __init__(self, services: Services, forgetter: Forgetter, turns: Turns, lanes: Lanes) -> None:
+    def __init__(
+        self, services: Services, forgetter: Forgetter, turns: Turns, lanes: Lanes, memories: Memories
+    ) -> None:
         self._services = services
+        self._memories = memories
         self._forgetter = forgetter
         self._turns = turns
         self._lanes = lanes
@@ -176,16 +217,40 @@ class Forgetting:
         }
 
     async def forget(self, envelope: Envelope) -> None:
-        """Show what can be forgotten: the menu, the question about one of its choices, or what holds some words."""
+        """Show what can be forgotten: the menu, the question about one thing, or what holds some words.
+
+        A number alone is a line of the list that was shown last.
+        """
         words = envelope.arguments
         what = SCOPES.get(words.lower())
+        places = places_of(words)
+        items = await self._shown(envelope) if places else ()
         if not words:
             message = menu()
         elif what:
             message = await self._question(envelope, {"what": what})
+        elif items:
+            message = await self._listed(envelope, items, places)
         else:
             message = await self._found(envelope, words)
         await self._services.committer.done([envelope], [message])
+
+    async def _shown(self, envelope: Envelope) -> tuple[ListedItem, ...]:
+        current = await self._services.recorder.current(envelope.conversation_id)
+        return shown_last(current) if current else ()
+
+    async def _listed(self, envelope: Envelope, items: Sequence[ListedItem], places: Sequence[int]) -> OutgoingMessage:
+        """Return the question about lines of the list that was shown last, or why they cannot be forgotten."""
+        off = next((place for place in places if not 0 < place <= len(items)), None)
+        if off is not None:
+            return OutgoingMessage(replies.FORGET_NOT_ON_LIST.format(number=off))
+        chosen = picked(items, places)
+        for place, item in zip(places, chosen, strict=True):
+            if item.kind == "job":
+                return OutgoingMessage(replies.FORGET_IS_REMINDER.format(number=place))
+            if not item.ref:
+                return OutgoingMessage(replies.FORGET_NOT_ON_LIST.format(number=place))
+        return await self._question(envelope, payload_of(chosen, await self._memories.read(envelope)))
 
     async def _found(self, envelope: Envelope, words: str) -> OutgoingMessage:
         whose = {
@@ -220,21 +285,26 @@ class Forgetting:
     async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> OutgoingMessage:
         """Return the question, with the ids of what was meant fixed at this moment."""
         what = payload.get("what", "found")
-        if what == "everything":
-            return question(what, {"what": what}, private=envelope.private)
-        if what == "found":
-            return question(what, payload, private=envelope.private)
+        if what in {"everything", "found"}:
+            return await self._asked(envelope, what, payload)
         current = await self._services.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:
             return OutgoingMessage(replies.FORGET_NOTHING_HERE)
         if what == "session":
-            return question(what, {"what": what, "session_ids": [current.session_id]}, private=envelope.private)
+            return await self._asked(envelope, what, {"what": what, "session_ids": [current.session_id]})
         turns = await self._services.recorder.recent_turns(current.session_id)
         mine = [turn for turn in turns if envelope.private or turn.user_id == envelope.user_id]
         if not mine:
             return OutgoingMessage(replies.FORGET_NOTHING_HERE)
-        quoted = replies.shorten(mine[-1].user_text, QUOTED_CHARS)
-        return question(what, {"what": what, "turn_ids": [mine[-1].turn_id]}, private=envelope.private, quoted=quoted)
+        return await self._asked(envelope, what, {"what": what, "turn_ids": [mine[-1].turn_id]})
+
+    async def _asked(self, envelope: Envelope, what: str, payload: Mapping[str, Any]) -> OutgoingMessage:
+        """Return the question with what would go; when nothing would any more, that."""
+        whose = None if envelope.private else envelope.user_id
+        foreseen = await self._forgetter.foresee(wish_of(payload, envelope.conversation_id, whose))
+        if not any((foreseen.tally.turns, foreseen.tally.memories, foreseen.tally.jobs)):
+            return OutgoingMessage(replies.FORGET_NOTHING_HERE if what == "everything" else replies.FORGET_GONE)
+        return question(what, payload, foreseen, private=envelope.private)
 
     async def _ask(self, tap: Tap) -> bool:
         message = await self._question(tap.envelope, tap.payload)

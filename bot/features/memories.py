@@ -18,7 +18,7 @@ from memory.longterm.promoter import read_memory_row
 from memory.notes.types import LastingNote, Matter
 from memory.notes.view import NotesView, Standing, key_of
 from memory.search.query import Query
-from memory.types import Memory
+from memory.types import ListedItem, Memory
 
 LISTED = 8
 READ_MOST = 500
@@ -105,6 +105,11 @@ def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
+def listed_known(known: Sequence[Known]) -> list[ListedItem]:
+    """Return the lines of such a list, so that "/forget 2" has a meaning; not their words, which may be forgotten."""
+    return [ListedItem(kind="memory", ref=each.ref, text="") for each in known]
+
+
 def holding(known: Sequence[Known], words: str) -> list[Known]:
     """Return what holds these words, in any case."""
     return [each for each in known if words.casefold() in each.words.casefold()]
@@ -123,33 +128,37 @@ class Memories:
 
     async def show(self, envelope: Envelope) -> None:
         """List what is remembered, or what of it has to do with some words."""
-        message = await (self._search(envelope) if envelope.arguments else self._listed(envelope, 0))
-        await say_list(self._services, envelope, message, [])
+        message, known = await (self._search(envelope) if envelope.arguments else self._listed(envelope, 0))
+        await say_list(self._services, envelope, message, listed_known(known))
 
     async def _page(self, tap: Tap) -> bool:
-        message = await self._listed(tap.envelope, tap.payload["offset"])
-        message = replace(message, edits_message_id=tap.envelope.message_id)
-        await self._services.committer.done([tap.envelope], [message], tap.use)
+        """Show the next page in place; its numbers go on, and so do the lines that they mean."""
+        services, envelope = self._services, tap.envelope
+        message, known = await self._listed(envelope, tap.payload["offset"])
+        message = replace(message, edits_message_id=envelope.message_id)
+        await say_list(services, envelope, message, listed_known(known), effects=(tap.use,))
         return bool(message.buttons)
 
-    async def _listed(self, envelope: Envelope, offset: int) -> OutgoingMessage:
+    async def _listed(self, envelope: Envelope, offset: int) -> tuple[OutgoingMessage, list[Known]]:
+        """Return one page, and all that was listed up to its end."""
         known = await self.read(envelope)
         page = known[offset : offset + LISTED]
         if not page:
-            return OutgoingMessage(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP)
+            return OutgoingMessage(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP), []
         head = replies.MEMORY_HEAD if envelope.private else replies.MEMORY_HEAD_GROUP
-        more = max(0, len(known) - offset - len(page))
-        return memory_list(head, page, await self._zone(envelope), first=offset + 1, more=more)
+        end = offset + len(page)
+        message = memory_list(head, page, await self._zone(envelope), first=offset + 1, more=len(known) - end)
+        return message, known[:end]
 
-    async def _search(self, envelope: Envelope) -> OutgoingMessage:
+    async def _search(self, envelope: Envelope) -> tuple[OutgoingMessage, list[Known]]:
         """Return what holds the words; failing that, what the search finds of the same meaning."""
         words = envelope.arguments
         known = await self.read(envelope)
-        found = holding(known, words) or await self._related(envelope, words, known)
+        found = (holding(known, words) or await self._related(envelope, words, known))[:LISTED]
         quoted = replies.shorten(words, 60)
         if not found:
-            return OutgoingMessage(replies.MEMORY_NOT_FOUND.format(words=quoted))
-        return memory_list(replies.MEMORY_FOUND.format(words=quoted), found[:LISTED], await self._zone(envelope))
+            return OutgoingMessage(replies.MEMORY_NOT_FOUND.format(words=quoted)), []
+        return memory_list(replies.MEMORY_FOUND.format(words=quoted), found, await self._zone(envelope)), found
 
     async def _related(self, envelope: Envelope, words: str, known: Sequence[Known]) -> list[Known]:
         services = self._services

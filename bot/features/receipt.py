@@ -1,4 +1,4 @@
-"""/context and /summary: what the model was given for the last answer, what was cut, and the summary it is given."""
+"""/context: what the model was given for the last answer, and what was cut."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ports import Row
-from memory.state.summarizer import HEADER
 from memory.storage.store import Compaction
-from memory.types import SessionState, TierReceipt
+from memory.types import TierReceipt
 
 BAR_CELLS = 8
 
@@ -74,15 +73,6 @@ def compaction_text(compaction: Compaction, now_ms: int) -> str:
     )
 
 
-def summary_text(state: SessionState) -> str:
-    """Return the summary for a person: the one that the model is given, or why there is none yet."""
-    shown = state.compaction.summary if state.compaction and state.compaction.summary else state.rolling_summary
-    lines = [line for line in shown.splitlines() if line.strip() and line.strip() != HEADER]
-    if lines:
-        return "\n".join([replies.SUMMARY_HEAD, *lines])
-    return replies.SUMMARY_NOT_YET.format(turns=replies.plural(state.turn_count, "message"))
-
-
 # --- feature --------------------------------------------------------------------------------------------------------
 
 
@@ -91,7 +81,7 @@ class Receipt:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.commands: dict[str, Command] = {"status": self.context, "context": self.context, "summary": self.summary}
+        self.commands: dict[str, Command] = {"context": self.context}
         self.actions: dict[str, Action] = {"compaction_undo": self._undo}
 
     async def context(self, envelope: Envelope) -> None:
@@ -116,12 +106,6 @@ class Receipt:
             payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
             buttons = ((Button(replies.COMPACTION_UNDO, "compaction_undo", payload),),)
         await services.committer.done([envelope], [OutgoingMessage(text, buttons=buttons)])
-
-    async def summary(self, envelope: Envelope) -> None:
-        """Show the rolling summary of this session."""
-        state = await self._services.recorder.current(envelope.conversation_id)
-        text = summary_text(state) if state and state.turn_count else replies.SUMMARY_NONE
-        await self._services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def _undo(self, tap: Tap) -> None:
         """Take the compaction back with the button's use, unless another one came meanwhile."""

@@ -45,6 +45,7 @@ class Reminders:
         self.commands: dict[str, Command] = {
             "remind": self.remind,
             "jobs": self.overview,
+            "reminders": self.overview,
             "timezone": self.time_zone,
         }
         self.actions: dict[str, Action] = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 
 import structlog
@@ -27,6 +28,19 @@ log = structlog.get_logger(__name__)
 GONE = ("kicked", "left")
 POSTPONED_S = 10.0
 """How long a lane rests when the disk takes nothing at all."""
+
+
+COMMAND_CHARS = 32
+LIKE = 0.75
+
+
+def unknown_command(said: str, known: Collection[str]) -> str:
+    """Return what is said to a command that is none, with the one that was probably meant."""
+    near = get_close_matches(said.lower(), [*known, *replies.MEANT_COMMANDS], n=1, cutoff=LIKE)
+    like = replies.MEANT_COMMANDS.get(near[0], near[0]) if near else ""
+    if like in known:
+        return replies.UNKNOWN_COMMAND_LIKE.format(command=said, like=like)
+    return replies.UNKNOWN_COMMAND.format(command=said)
 
 
 class Dispatch:
@@ -145,7 +159,7 @@ class Dispatch:
         if command is not None:
             await command(envelope)
             return
-        unknown = OutgoingMessage(replies.UNKNOWN_COMMAND.format(command=envelope.command[:32]))
+        unknown = OutgoingMessage(unknown_command(envelope.command[:COMMAND_CHARS], self._commands))
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:

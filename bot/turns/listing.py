@@ -8,6 +8,7 @@ from functools import partial
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
+from memory.ports import Statement
 from memory.state.listed import show
 from memory.types import ListedItem, SessionState
 
@@ -20,10 +21,13 @@ async def say_list(
     message: OutgoingMessage,
     items: Sequence[ListedItem],
     first: Change = lambda state: state,
+    *,
+    effects: Sequence[Statement] = (),
 ) -> None:
     """Finish the update, say the list and remember its lines in the session that goes on. Raises `Conflict`.
 
-    `first` brings into the session what the lines speak of, so that "the first one is done" finds it there.
+    `first` brings into the session what the lines speak of, so that "the first one is done" finds it there. `effects`
+    are committed with it, e.g. the use of a button.
     """
     now_ms = services.clock.now_ms()
     session_id = await services.store.current_session_id(envelope.conversation_id)
@@ -31,5 +35,5 @@ async def say_list(
     def shown(state: SessionState) -> SessionState:
         return show(first(state), items, now_ms)
 
-    store = partial(services.reminders.change, session_id, shown, services.inbox.done(envelope))
+    store = partial(services.reminders.change, session_id, shown, services.inbox.done(envelope), *effects)
     await services.committer.say(Target.of(envelope), [message], store)

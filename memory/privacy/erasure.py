@@ -80,6 +80,29 @@ def carried(
     )
 
 
+def cited_by(state: SessionState) -> set[str]:
+    """Return the ids of the turns that the loops and the lines of a state's list come from, of whatever session."""
+    listed = state.listed.items if state.listed else ()
+    return {loop.turn_id for loop in state.open_loops} | {item.ref.rpartition(".")[0] for item in listed if item.ref}
+
+
+def without(state: SessionState, gone: Collection[str]) -> SessionState:
+    """Return the state without loops and lists that speak of these turns or jobs; the same state when none does.
+
+    A session may show, and take over, what was said in another one.
+    """
+    loops = tuple(loop for loop in state.open_loops if loop.turn_id not in gone)
+    items = state.listed.items if state.listed else ()
+    tells = any(item.ref in gone or item.ref.rpartition(".")[0] in gone for item in items)
+    if len(loops) == len(state.open_loops) and not tells:
+        return state
+    kept = {loop.loop_id for loop in loops}
+    ended = {loop.loop_id for loop in state.open_loops} - kept
+    entities = {phrase: meant for phrase, meant in state.resolved_entities.items() if meant not in ended}
+    update = {"open_loops": loops, "resolved_entities": entities, "edits": state.edits + 1}
+    return state.model_copy(update=update | ({"listed": None} if tells else {}))
+
+
 def _by_hand(loop: OpenLoop, before: Iterable[OpenLoop]) -> OpenLoop:
     """Return the loop as a button left it, when it was a button and not a turn that changed it."""
     old = next((each for each in before if _same(each, loop)), None)

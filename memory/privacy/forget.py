@@ -73,6 +73,17 @@ class ForgetCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What would be forgotten."""
+
+    tally: ForgetCounts
+    said: tuple[str, ...] = ()
+    """What people said in the messages that go, oldest first; of long sessions only their last messages."""
+    notes: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """What a call of `forget` did."""
 
@@ -118,10 +129,13 @@ class _Plan:
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The turns that stay, of each session that loses some."""
     jobs: list[Row] = field(default_factory=list)
+    states: dict[str, tuple[SessionRow, SessionState]] = field(default_factory=dict)
+    """Sessions that stay, by id, as they are without it."""
     turns: int = 0
     memories: int = 0
     summaries: int = 0
@@ -218,8 +232,14 @@ class Forgetter:
             emptied,
             conversation_id=here,
             user_id=wish.user_id,
-            said=tuple(plan.said),
+            said=(*plan.said, *plan.notes),
         )
+
+    async def foresee(self, wish: ForgetRequest) -> Foreseen:
+        """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
+        plan = await self._plan(wish)
+        titles = (job["title"] for job in plan.jobs)
+        return Foreseen(plan.counts, tuple(plan.said), tuple(dict.fromkeys(plan.notes)), tuple(titles))
 
     async def echoes(self, forgotten: Forgotten) -> list[Echo]:
         """Return the turns that are left whose answer repeats a word that people had said only in what is forgotten."""
@@ -286,9 +306,12 @@ class Forgetter:
                 await self._drop_session(plan, row)
             elif wanted or row.session_id in touched:
                 await self._thin_session(plan, row, wish, None if wanted else named)
+            else:
+                plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
         await self._read_anew(plan, wish.conversation_id)
         self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
         await self._drop_jobs(plan, wish)
+        await self._clear_states(plan)
         await self._drop_elsewhere(plan, wish)
         return plan
 
@@ -326,7 +349,7 @@ class Forgetter:
             return
         gone = {turn.turn_id for turn in doomed}
         after = erasure.renumbered([logged for logged in before if logged.turn.turn_id not in gone])
-        old = state_of_row(row)[0] or state_manager.new_state(row.session_id, row.conversation_id)
+        old = state_of_row(row)[0] or _new_state(row)
         state = await self._refolded(old, doomed, after)
         plan.checkpoints.append(row.session_id)
         plan.turn_ids |= gone
@@ -342,8 +365,25 @@ class Forgetter:
         for logged in erasure.moved(before, after):
             plan.add("rewrite_turn", turn_id=logged.turn.turn_id, seq=logged.turn.seq, digest=logged.digest)
         plan.add("erase_compactions", session_id=row.session_id)
-        title = state_manager.session_title(state)
-        plan.statements.append(update_session(state, version=row.version, title=title, at_ms=row.created_at_ms))
+        plan.states[row.session_id] = row, state
+
+    async def _clear_states(self, plan: _Plan) -> None:
+        """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
+        ended = {job["job_id"] for job in plan.jobs}
+        for session_id, (row, state) in plan.states.items():
+            gone = {turn_id for turn_id in erasure.cited_by(state) if await self._goes(plan, turn_id)}
+            cleared = erasure.without(state, gone | ended)
+            if cleared is state and session_id not in plan.left:
+                continue
+            if session_id not in plan.left:
+                plan.checkpoints.append(session_id)
+            title = state_manager.session_title(cleared)
+            plan.statements.append(update_session(cleared, version=row.version, title=title, at_ms=row.created_at_ms))
+
+    async def _goes(self, plan: _Plan, turn_id: str) -> bool:
+        return turn_id in plan.turn_ids or bool(
+            plan.session_ids and await self._sessions_of([turn_id]) & plan.session_ids
+        )
 
     async def _refolded(
         self, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[LoggedTurn]
@@ -395,7 +435,7 @@ class Forgetter:
             if theirs and (wish.everything or source or memory.memory_id in facts):
                 plan.memories += 1
                 plan.gone_texts.append(memory.text)
-                plan.said.append(memory.text)
+                plan.notes.append(memory.text)
                 plan.add("erase_memory", memory_id=memory.memory_id)
                 plan.add("unlink_memory", memory_id=memory.memory_id)
 
@@ -421,6 +461,10 @@ class Forgetter:
             plan.statements += await erase(self._db, going)
         if going.everything:
             plan.add("erase_conversation", conversation_id=wish.conversation_id)
+
+
+def _new_state(row: SessionRow) -> SessionState:
+    return state_manager.new_state(row.session_id, row.conversation_id)
 
 
 def _page(forgotten: Forgotten, after: str) -> dict[str, object]:

@@ -147,12 +147,21 @@ async def test_what_is_not_text_is_answered_plainly(api, bot_here):
 
 
 async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
-    """/new starts fresh, /status is the receipt of the last answer."""
-    await bot_here()
-    await reply(api, "hello")
+    """/new starts fresh, /status says where things stand; a command that is none gets the one that was meant."""
+    await bot_here(CONTINUITY_MODEL="offline")
+    assert "only just begun" in (await reply(api, "/status")).text
+    await reply(api, "I have to call the vet on Friday.")
+    await reply(api, "My dog Rex is 4 years old.")
+    await reply(api, "/remind tomorrow at 9 water the plants")
 
-    assert "for my last answer" in (await reply(api, "/status")).text
+    status = (await reply(api, "/status")).text
+    assert "Open: 1 (/loops)\n• “I have to call the vet on Friday.”" in status
+    assert "Remembered: 2 things (/memory)" in status
+    assert "Reminders: 1, next tomorrow at 09:00: water the plants (/reminders)" in status
     assert "Fresh start" in (await reply(api, "/new")).text
+    for wrong, meant in (("setings", "settings"), ("todo", "loops"), ("delete", "forget"), ("hilfe", "help")):
+        assert f"Did you mean /{meant}?" in (await reply(api, f"/{wrong}")).text
+    assert (await reply(api, "/xyzzy")).text == "I don't know /xyzzy. /help shows what I can do."
 
 
 @pytest.mark.parametrize("kind", ["dice", "poll", "game", "story", "checklist", "hologram"])

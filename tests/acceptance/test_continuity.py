@@ -9,6 +9,7 @@ from memory.language.distress import caring_answer
 
 pytestmark = pytest.mark.acceptance
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."
+CHOICES = (("Continue", "Start fresh"), ("Always do this", "Edit"))
 
 
 async def yesterday(api, bot, *, chat_id=PERSON, name="", words=PROMISE):
@@ -25,16 +26,20 @@ async def offered(api, bot, text="good morning"):
     return await shows(api, OFFER)
 
 
+async def edited(api):
+    """Wait until the preview shows a row for each line, and return it."""
+    await api.until(lambda: bot_lines(api)[-1].buttons[0][0].startswith("✕"))
+    return bot_lines(api)[-1]
+
+
 async def test_the_first_message_after_a_silence_waits_for_the_users_word(api, model, bot_here):
     """Mode ask: the preview comes with its buttons, the model is not asked, the message is parked."""
     bot = await bot_here()
     offer = await offered(api, bot)
 
     assert "harbour report" in offer.text
-    assert offer.text.endswith("Or we can start fresh. Either is fine.")
-    assert offer.buttons[0] == ("Continue", "Start fresh")
-    assert offer.buttons[1] == ("Always do this",)
-    assert offer.buttons[2][0].startswith("✕ ")
+    assert offer.text.endswith("Either is fine.\n\nI'll answer your message right after you choose.")
+    assert offer.buttons == CHOICES
     assert len(model.requests) == 1
     assert rows(bot, "SELECT state FROM inbox ORDER BY position DESC LIMIT 1") == [("parked",)]
 
@@ -131,13 +136,19 @@ async def test_somebody_else_cannot_answer_for_the_primary_user(api, model, bot_
 
 
 async def test_an_arc_can_be_dropped_before_continuing(api, model, bot_here):
-    """The row "✕ title" takes a matter off the preview in place; it is not in the packet then."""
+    """[Edit] shows a row for each line, [Back] takes it away; a row takes its line off, and off the packet."""
     bot = await bot_here()
     api.people.says(PERSON, "We decided to paint the boat green")
     await answered(api, PERSON, "We decided to paint the boat green")
-    offer = await offered(api, bot)
+    await offered(api, bot)
+    api.people.presses(PERSON, "Edit")
+    offer = await edited(api)
     drop = next(row[0] for row in offer.buttons if row[0].startswith("✕") and "boat" in row[0].lower())
     assert "boat" in offer.text
+    api.people.presses(PERSON, "Back")
+    await api.until(lambda: bot_lines(api)[-1].buttons == CHOICES)
+    api.people.presses(PERSON, "Edit")
+    await edited(api)
     api.people.presses(PERSON, drop)
     await api.until(lambda: "boat" not in bot_lines(api)[-1].text and bot_lines(api)[-1].buttons)
     api.people.presses(PERSON, "Continue")

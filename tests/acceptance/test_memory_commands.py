@@ -194,14 +194,12 @@ async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, b
     assert "haven't answered anything in this conversation yet" in (await reply(api, "/context")).text
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "We have decided to take the ferry to Bergen.")
-    assert "word for word" in (await reply(api, "/summary")).text
     receipt = await reply(api, "/context")
     assert "Messages as they were" in receipt.text
     assert "▱" in receipt.text
 
     for number in range(12):
         await reply(api, f"Tell me something about the harbour, number {number}, with a good many words in it.")
-    assert "ferry" in (await reply(api, "/summary")).text
     receipt = await reply(api, "/context")
     assert "went into the summary" in receipt.text
     await tap(api, "Undo: use them word for word again", "word for word again, as far")

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from bot import replies
 from bot.delivery.outbox import Button
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
@@ -44,12 +45,23 @@ def labels(message):
     return [[button.label for button in row] for row in message.buttons]
 
 
-def test_the_offer_is_the_preview_with_its_buttons_and_a_row_for_each_arc():
+def test_the_offer_is_the_preview_with_a_few_buttons_and_says_that_the_message_waits():
     """The text stays as the bootstrap assembled it."""
     message = offer_message(preview("boat", "report"), "t_1", ())
 
-    assert message.text == TEXT
-    assert labels(message) == [["Continue", "Start fresh"], ["Always do this"], ["✕ boat"], ["✕ report"]]
+    assert message.text == f"{TEXT}\n\n{replies.ANSWER_WAITS}"
+    assert labels(message) == [["Continue", "Start fresh"], ["Always do this", "Edit"]]
+
+
+def test_editing_shows_a_row_for_each_line_and_the_way_back():
+    """So does /continue; its sessions come back with [Back]."""
+    sessions = ((Button("Boat · 2 turns", "continue", {"session_id": "s_1"}),),)
+    offer = offer_message(preview("boat", "report"), "t_1", (), editing=True)
+    asked = asked_message(preview("boat"), sessions, (), editing=True)
+
+    assert labels(offer) == [["✕ boat"], ["✕ report"], ["Continue", "Back"]]
+    assert labels(asked) == [["✕ boat"], ["Carry this forward", "Back"]]
+    assert offer.buttons[-1][-1].payload == {"turn_id": "t_1", "dropped": [], "editing": False}
 
 
 def test_every_button_of_the_offer_knows_the_waiting_turn_and_what_was_dropped():
@@ -71,9 +83,9 @@ def test_when_all_is_dropped_one_can_only_go_on_or_start_fresh():
 
 def test_a_long_title_fits_on_its_button():
     """It is cut at a word."""
-    message = offer_message(preview("a very long title that says far too much for one button"), "t_1", ())
+    message = offer_message(preview("a very long title that says far too much for one button"), "t_1", (), editing=True)
 
-    assert len(message.buttons[-1][0].label) <= 40
+    assert len(message.buttons[0][0].label) <= 40
 
 
 def test_continue_shows_what_would_be_carried_then_the_sessions():
@@ -82,7 +94,7 @@ def test_continue_shows_what_would_be_carried_then_the_sessions():
     both = asked_message(preview("boat"), sessions, ())
     alone = asked_message(preview(), sessions, ())
 
-    assert labels(both) == [["Carry this forward"], ["✕ boat"], ["Boat · 2 turns"]]
+    assert labels(both) == [["Carry this forward", "Edit"], ["Boat · 2 turns"]]
     assert "• The boat" in both.text
     assert labels(alone) == [["Boat · 2 turns"]]
     assert "•" not in alone.text

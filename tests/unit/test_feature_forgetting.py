@@ -7,7 +7,7 @@ from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
 from bot.features.memories import holding, known_memory, memory_list
 from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
-from memory.privacy.forget import ForgetCounts, Proof
+from memory.privacy.forget import Foreseen, ForgetCounts, Proof
 from memory.storage.store import chain
 from memory.testing import START_MS, make_turn
 from memory.types import Memory
@@ -38,7 +38,9 @@ def test_buttons_carry_ids_and_never_words():
     messages = [
         menu(),
         found_list("zebrafish", found),
-        question("last", {"what": "last", "turn_ids": ["t_9"]}, private=True, quoted="zebrafish"),
+        question(
+            "last", {"what": "last", "turn_ids": ["t_9"]}, Foreseen(ForgetCounts(1), ("zebrafish",)), private=True
+        ),
         memory_list("head", [known_memory(memory(text="zebrafish"))], "UTC"),
     ]
 

@@ -7,11 +7,10 @@ import pytest
 
 from bot import replies
 from bot.features import exporting
-from bot.features.receipt import bar, compaction_text, receipt_text, summary_text, tier_line
+from bot.features.receipt import bar, compaction_text, receipt_text, tier_line
 from bot.people.spending import day_of, spent
-from memory.state.summarizer import HEADER
 from memory.storage.store import Compaction
-from memory.testing import START_MS, make_state
+from memory.testing import START_MS
 from memory.types import CompactionMark, TierReceipt
 
 
@@ -68,16 +67,6 @@ def test_a_compaction_reads_as_a_sentence():
     assert compaction_text(done, START_MS).startswith(
         "Messages 1 to 40 went into the summary just now, written by rules: 5,120 tokens became 2,000."
     )
-
-
-def test_the_summary_is_the_one_that_the_model_is_given():
-    """A compaction's summary stands for the rolling one; the line that is meant for the model is left out."""
-    rolling = make_state(rolling_summary=f"{HEADER}\n- The user lives in Rome", turn_count=12)
-    mark = CompactionMark(compaction_id="c_1", history_from_seq=4, summary=f"{HEADER}\n- Rome", summary_tokens=3)
-
-    assert summary_text(rolling) == f"{replies.SUMMARY_HEAD}\n- The user lives in Rome"
-    assert summary_text(rolling.model_copy(update={"compaction": mark})) == f"{replies.SUMMARY_HEAD}\n- Rome"
-    assert "1 message" in summary_text(make_state(turn_count=1))
 
 
 def test_an_export_that_is_too_large_is_compressed_or_refused(monkeypatch):

@@ -35,6 +35,7 @@ class Continuity:
             "carry_on": self._carry_on,
             "carry_always": self._carry_always,
             "start_fresh": self._start_fresh,
+            "edit_offer": self._edit,
             "drop_arc": self._drop,
             "continue": self._take_up,
         }
@@ -48,7 +49,8 @@ class Continuity:
         if not shown.arcs and not sessions:
             await self._sessions.nothing_to_offer(envelope)
             return
-        await self._services.committer.done([envelope], [asked_message(shown, sessions, ())])
+        waits = bool(await self._gate.held(envelope))
+        await self._services.committer.done([envelope], [asked_message(shown, sessions, (), waits=waits)])
 
     async def fresh(self, envelope: Envelope) -> None:
         """Open a session with nothing carried over; a message that waits is answered in it."""
@@ -105,20 +107,29 @@ class Continuity:
         )
         self._gate.release(held)
 
+    async def _edit(self, tap: Tap) -> bool:
+        """Show a row for each line that can be left out, or go back to the choices."""
+        return await self._show_again(tap, tap.payload["dropped"], editing=tap.payload["editing"])
+
     async def _drop(self, tap: Tap) -> bool:
         """Show the preview again without one arc; what is left out is stored with the choice."""
+        return await self._show_again(tap, [*tap.payload["dropped"], tap.payload["arc_id"]], editing=True)
+
+    async def _show_again(self, tap: Tap, dropped: list[str], *, editing: bool) -> bool:
+        """Show the preview in place, without what was dropped; that it is over when its message went on."""
         services, envelope = self._services, tap.envelope
-        if self._is_over(tap, await self._gate.held(envelope)) or envelope.user_id is None:
+        held = await self._gate.held(envelope)
+        if self._is_over(tap, held) or envelope.user_id is None:
             await self._over(tap)
             return False
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
-        dropped = [*tap.payload["dropped"], tap.payload["arc_id"]]
         shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
+        place = envelope.message_id
         if "turn_id" in tap.payload:
-            message = offer_message(shown, tap.payload["turn_id"], dropped, envelope.message_id)
+            message = offer_message(shown, tap.payload["turn_id"], dropped, place, editing=editing)
         else:
             sessions = await self._sessions.choices(envelope)
-            message = asked_message(shown, sessions, dropped, envelope.message_id)
+            message = asked_message(shown, sessions, dropped, place, waits=bool(held), editing=editing)
             message = message if message.text else _plain(replies.NOTHING_LEFT, envelope)
         await services.committer.done([envelope], [message], tap.use)
         return bool(message.buttons)
