@@ -57,7 +57,7 @@ def _part(head: str, lines: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ChatStatus:
     """Where things stand between a person and the bot."""
 
     title: str
@@ -70,7 +70,7 @@ class Status:
     jobs: Sequence[Reminder]
 
 
-def status_text(status: Status, now_ms: int, zone: str) -> str:
+def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """Return where things stand in a few lines, each with the command that shows more."""
     title, turns, listed = status.title, status.turns, status.listed
     named = replies.STATUS_TITLE.format(title=title, turns=replies.plural(turns, "message"))
@@ -117,7 +117,7 @@ class Overview:
         services = self._services
         state = await services.recorder.current(envelope.conversation_id)
         notes = (await self._noted(envelope, state.session_id))[0] if state else None
-        status = Status(
+        status = ChatStatus(
             notes.title if notes else "",
             state.turn_count if state else 0,
             await read_open(services, envelope.conversation_id),
