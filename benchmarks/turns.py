@@ -27,7 +27,7 @@ from memory.sessions.recorder import Exchange
 from memory.state import state_manager
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
-from memory.storage.sqlite import connect_writer
+from memory.storage.sqlite_connection import connect_writer
 from memory.storage.store import (
     insert_session,
     insert_turn,

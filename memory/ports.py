@@ -9,6 +9,10 @@ from typing import Any, Protocol
 Row = Mapping[str, Any]
 
 
+def unobserved(*_: object) -> None:
+    """Take no notice: what an observer is as long as nobody measures."""
+
+
 class Clock(Protocol):
     """The time of day. Order never depends on it (P12)."""
 

@@ -26,7 +26,7 @@ from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from memory import faults
 from memory.errors import StorageUnavailable
-from memory.ports import Clock, Database, Statement
+from memory.ports import Clock, Database, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
@@ -90,14 +90,6 @@ def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
     return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
 
 
-def _uncounted(_: str, __: str) -> None:
-    """Count nothing."""
-
-
-def _untimed(_: float) -> None:
-    """Time nothing."""
-
-
 class Delivery:
     """One sender per chat. `deliver` takes parts that are committed; everything else is its own business."""
 
@@ -131,9 +123,9 @@ class Delivery:
         """Parts that the probe found on the screen."""
         self.sent = 0
         self.screens = LocalScreens()
-        self.on_failure: Callable[[str, str], None] = _uncounted
+        self.on_failure: Callable[[str, str], None] = unobserved
         """Told the kind of each failed call, and what is done about it."""
-        self.on_shown: Callable[[float], None] = _untimed
+        self.on_shown: Callable[[float], None] = unobserved
         """Told the seconds from `deliver` to the end of each part of an answer."""
         self._since_s: dict[str, float] = {}
 

@@ -31,7 +31,7 @@ from memory.notes.store import (
     renew_reading,
 )
 from memory.notes.types import RULES, ReadByRules, ReadingRequest, SessionNotes
-from memory.ports import Clock, Ids, Statement
+from memory.ports import Clock, Ids, Statement, unobserved
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store
 from memory.types import ConversationTurn
@@ -64,10 +64,6 @@ class Purse(Protocol):
     async def booked(self, user_id: int | None, tokens: int) -> Sequence[Statement]:
         """Return what writes the tokens down, to be committed with the notes."""
         ...
-
-
-def _unobserved(_: str, __: ReadingOutcome) -> None:
-    """Count nothing."""
 
 
 async def utc(_: int | None) -> str:
@@ -107,7 +103,7 @@ class Readings:
         self._by_model = by_model
         self.purse = purse
         """Who pays for the model; nobody asks when it is None."""
-        self.on_outcome: Callable[[str, ReadingOutcome], None] = _unobserved
+        self.on_outcome: Callable[[str, ReadingOutcome], None] = unobserved
         """Told of each reading: who read (`rules`, or the model's id) and what came of it."""
         self._ids = ids or RandomIds()
         self._model_limit_s = model_limit_s

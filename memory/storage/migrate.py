@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memory.errors import SchemaMismatch, StorageError
 from memory.storage.named_queries import load_queries
-from memory.storage.sqlite import SchemaFile
+from memory.storage.sqlite_schema import SchemaFile
 
 FOLDER = Path(__file__).parent / "migrations"
 MEMORY_ONLY = (FOLDER,)

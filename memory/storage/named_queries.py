@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from memory.errors import StorageError
 
 PACKAGE = Path(__file__).parents[1]
 QUERY_FILES = tuple(sorted(PACKAGE.glob("*/*.sql")))
-"""The files of named queries of every room of `memory`."""
+"""The files of named queries of every package of `memory`."""
 
 NAME_MARK = "-- name: "
 
@@ -29,3 +31,11 @@ def load_queries(files: Sequence[Path]) -> dict[str, str]:
                 raise ValueError(f"query '{name}' in {file} exists already; every name is used once")
             queries[name] = sql.strip().rstrip(";")
     return queries
+
+
+def named(queries: Mapping[str, str], name: str) -> str:
+    """Return the text of a query. Raises `StorageError` when there is none of this name."""
+    try:
+        return queries[name]
+    except KeyError:
+        raise StorageError(f"there is no query named '{name}'; add it to a queries.sql file") from None

@@ -1,0 +1,149 @@
+"""Connections to an SQLite file, with the settings that a commit's promise needs, and what the driver's errors mean."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings
+from memory.storage.folders import make_folder
+
+READER_CACHE_KIB = 32_000
+READER_MMAP_BYTES = 1_000_000_000
+"""Searches of a large database read many pages: mapped, they cost no copy each."""
+BUSY_TIMEOUT_MS = 2000
+JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
+SYNCHRONOUS_FULL = 2
+
+UNIQUE_CODES = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
+ADVICE = {
+    sqlite3.SQLITE_FULL: "the disk is full; make room, work goes on by itself",
+    sqlite3.SQLITE_READONLY_ROLLBACK: "a crash left a change of it half-done; start the bot, which undoes it",
+    sqlite3.SQLITE_READONLY: "it is read-only; check the mount and the owner of the file and its folder",
+    sqlite3.SQLITE_IOERR: "the disk reports an I/O error; check it and keep a copy of the file",
+    sqlite3.SQLITE_BUSY: "another process holds its lock; stop that process",
+    sqlite3.SQLITE_LOCKED: "another connection holds its lock; try again",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that it exists and that its folder can be written",
+    sqlite3.SQLITE_PERM: "access is denied; check the owner of the file and its folder",
+    sqlite3.SQLITE_NOMEM: "there is no memory left; try again",
+    sqlite3.SQLITE_CORRUPT: "it is damaged; stop, keep a copy and restore a backup",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; restore a backup or name another file",
+}
+"""Primary SQLite result code, or an extended one → what to do about a database that cannot be used just now."""
+DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+FOREIGN = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
+"""What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
+
+
+def as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
+    """Return a row with its column names."""
+    return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
+
+
+def translate(exc: BaseException, path: Path, name: str) -> StorageError:
+    """Return our error for a driver's: what happened, to which file, what to do now. Never raises."""
+    code = getattr(exc, "sqlite_errorcode", 0)
+    if code in UNIQUE_CODES:
+        return Conflict(f"'{name}' met a row that exists already ({exc}); nothing of this transaction was stored")
+    advice = ADVICE.get(code) or ADVICE.get(code & 0xFF)
+    if advice:
+        kind = StorageDamaged if code & 0xFF in DAMAGE else StorageUnavailable
+        return kind(f"database {path}: {advice} ({exc}, in '{name}')")
+    hint = "; its schema may be older than the program: migrate it" if "no such" in str(exc) else ""
+    return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
+
+
+def create_private(path: Path) -> None:
+    """Make sure that the database file exists and is readable by its owner alone; -wal and -shm inherit its mode.
+
+    An existing file is never opened here: closing it would drop SQLite's locks in this process.
+    """
+    require_file(path)
+    try:
+        make_folder(path.parent)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            return
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    except OSError as exc:
+        raise StorageUnavailable(f"database {path}: it cannot be created ({exc}); check the folder") from exc
+
+
+def require_file(path: Path) -> None:
+    """Raise `StorageUnavailable` when something else than a file has the database's name."""
+    try:
+        other = path.exists() and not path.is_file()
+    except (OSError, ValueError) as exc:
+        raise StorageUnavailable(f"database {path}: it cannot be looked at ({exc}); name another file") from exc
+    if other:
+        what = "a folder" if path.is_dir() else "no regular file"
+        raise StorageUnavailable(f"database {path}: this is {what}; name a file, e.g. {path / 'continuity.db'}")
+
+
+def secure(connection: sqlite3.Connection, path: Path) -> None:
+    """Switch a writing connection to what a commit's promise needs and read it back. Raises `UnsafeSettings`."""
+    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA secure_delete=ON")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute(f"PRAGMA journal_size_limit={JOURNAL_LIMIT_BYTES}")
+    journal = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    connection.execute("PRAGMA synchronous=FULL")
+    synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
+    if journal != "wal" or synchronous != SYNCHRONOUS_FULL:
+        raise UnsafeSettings(
+            f"database {path} runs with journal_mode={journal}, synchronous={synchronous}; expected wal and "
+            f"{SYNCHRONOUS_FULL} (FULL): move it to a local disk"
+        )
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Open for writing with WAL and synchronous=FULL, both read back; creates the file 0600.
+
+    Raises `UnsafeSettings` when the file system cannot do WAL, `StorageUnavailable` when it cannot be opened.
+    """
+    create_private(path)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
+        secure(connection, path)
+    except BaseException as exc:
+        if connection:
+            connection.close()
+        if isinstance(exc, sqlite3.Error):
+            raise translate(exc, path, "open") from exc
+        raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Open for reading; rows come as dicts, and bytes that are no text are shown as such instead of raising.
+
+    Raises `StorageUnavailable` when there is no such file or it is no database.
+    """
+    require_file(path)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, cached_statements=256, check_same_thread=False
+        )
+        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB}")
+        connection.execute(f"PRAGMA mmap_size={READER_MMAP_BYTES}")
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as exc:
+        if connection:
+            connection.close()
+        raise translate(exc, path, "open") from exc
+    connection.row_factory = as_dict
+    connection.text_factory = _as_text
+    return connection
+
+
+def _as_text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,74 @@
+"""The schema of an SQLite file as `memory.storage.migrate` changes it: whole scripts, each in one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any, Self
+
+from memory.faults import point
+from memory.storage.sqlite_connection import connect_writer, require_file, translate
+
+
+class SchemaFile:
+    """The writing connection as `memory.storage.migrate` needs it: whole scripts, each in one transaction."""
+
+    def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
+        self.path = Path(path).absolute()
+        self._read_only = read_only
+        if not read_only:
+            self._connection = connect_writer(self.path)
+            return
+        require_file(self.path)
+        try:
+            self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        except sqlite3.Error as exc:
+            raise translate(exc, self.path, "open") from exc
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def rows(self, sql: str, params: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of one query; [] when its table does not exist yet. Raises `StorageUnavailable`."""
+        try:
+            return self._connection.execute(sql, params or {}).fetchall()
+        except sqlite3.Error as exc:
+            if "no such table" in str(exc):
+                return []
+            raise translate(exc, self.path, "schema") from exc
+
+    def run(self, script: str, record: str, params: dict[str, Any], unless: str) -> bool:
+        """Run the script and then `record` as one transaction; False when `unless` returns a row already."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            done = bool(self.rows(unless, params))
+            if not done:
+                for statement in split_script(script):
+                    self._connection.execute(statement)
+                self._connection.execute(record, params)
+            point("migration_before_commit")
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, ValueError) as exc:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise translate(exc, self.path, "migration") from exc
+        return not done
+
+
+def split_script(script: str) -> list[str]:
+    """Return the single statements of a script; a trigger's inner semicolons do not part it. Raises `ValueError`."""
+    statements: list[str] = []
+    current = ""
+    for piece in re.split(r"(?<=;)", script):
+        current += piece
+        if sqlite3.complete_statement(current):
+            statements.append(current)
+            current = ""
+    if re.sub(r"/\*.*?\*/|--[^\n]*", "", current, flags=re.DOTALL).strip():
+        raise ValueError(f"the last statement does not end with a semicolon: {current.strip()[:60]!r}")
+    return statements
