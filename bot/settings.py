@@ -273,6 +273,8 @@ def read_settings() -> Settings:
 
     Raises `SettingsError` with one sentence for each wrong one.
     """
+    if ENV_FILE.is_dir():
+        raise SettingsError({".env": "is a folder; the settings are lines of a file of this name"})
     try:
         load_dotenv(ENV_FILE, override=False)
         return Settings()

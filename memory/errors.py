@@ -17,6 +17,33 @@ ContinuityError
 
 from __future__ import annotations
 
+import errno
+
+_SYSTEM_WORDS = {
+    errno.EACCES: "access is denied",
+    errno.EPERM: "access is denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "it may not grow any more (the disk is full, or a limit of the system)",
+    errno.EIO: "the disk reports an I/O error",
+    errno.ENOENT: "it is not there",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a file is where a folder should be",
+    errno.EEXIST: "it exists already",
+    errno.ENOTEMPTY: "the folder is not empty",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "it is a link to itself",
+    errno.EMFILE: "too many files are open",
+    errno.ENOMEM: "there is no memory left",
+}
+
+
+def reason(exc: OSError) -> str:
+    """Return why the system refused, in words, with the path: `access is denied: /srv/data`."""
+    words = _SYSTEM_WORDS.get(exc.errno or 0) or (exc.strerror or type(exc).__name__).lower()
+    return f"{words}: {exc.filename}" if exc.filename else words
+
 
 class ContinuityError(Exception):
     """Something in the conversation memory went wrong."""

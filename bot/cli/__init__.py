@@ -8,18 +8,25 @@ from typing import Annotated
 import typer
 
 from bot.cli import keep, look, repair, start
-from bot.cli.common import console
+from bot.cli.common import AsJson, Commands, console, for_programs, print_json
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="A Telegram assistant that never loses the thread.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="A Telegram assistant that never loses the thread.",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
 )
 
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - how the library calls it
     if asked:
-        console.print(f"continuity-bot {metadata.version('continuity-bot')}", highlight=False)
+        number = metadata.version("continuity-bot")
+        if for_programs.get():
+            print_json({"version": number})
+        else:
+            console.print(f"continuity-bot {number}", highlight=False)
         raise typer.Exit
 
 
@@ -29,6 +36,7 @@ def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Do what the command says."""
 

@@ -1,25 +1,52 @@
-"""What the commands share: settings, data opened for reading or for work, what is printed, how a command ends."""
+"""What the commands share: settings, data opened for reading or for work, how a command answers and how it ends."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 from bot.settings import Settings, SettingsError, read_settings
 
 if TYPE_CHECKING:
-    from bot.ops.workspace import Workspace
+    from bot.ops.workspace import Told, Workspace
 
 _T = TypeVar("_T")
 
 console = Console(markup=False)  # what is shown comes from people, files and arguments: `[/x]` is text
 errors = Console(stderr=True, markup=False)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+_UNHEARD = logging.NullHandler()
+
+for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
+"""Whether this call was asked for JSON: then standard output holds one document, also when it fails."""
+
+
+def begun(incomplete: str) -> list[str]:
+    """Return the sessions whose ids begin like this, for the shell's completion; nothing where that can't be told."""
+    from bot.ops.workspace import OpsError, open_read_only  # noqa: PLC0415 - as below
+    from memory.errors import ContinuityError  # noqa: PLC0415
+
+    async def ids() -> list[str]:
+        async with open_read_only(read_settings()) as workspace:
+            return sorted(await workspace.session_ids())
+
+    try:
+        return [each for each in asyncio.run(ids()) if each.startswith(incomplete)]
+    except (SettingsError, OpsError, ContinuityError, OSError):
+        return []
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, errors too.")]
 All = Annotated[bool, typer.Option("--all", help="Every session.")]
 OfConversation = Annotated[
     str | None, typer.Option("--conversation", help="One chat: its number, or the whole key tg:…", show_default=False)
@@ -27,23 +54,44 @@ OfConversation = Annotated[
 OfUser = Annotated[
     int | None, typer.Option("--user", help="A person's Telegram id: wherever they spoke.", show_default=False)
 ]
-MaybeSession = Annotated[str | None, typer.Argument(help="Its id or a beginning of it.", show_default=False)]
+Session = Annotated[str, typer.Argument(help="Its id or a beginning of it.", autocompletion=begun)]
+MaybeSession = Annotated[
+    str | None, typer.Argument(help="Its id or a beginning of it.", show_default=False, autocompletion=begun)
+]
+OfSession = Annotated[
+    str, typer.Option("--session", help="Whose: the user of this session; its id or a beginning of it.",
+                      autocompletion=begun)
+]  # fmt: skip
 
 
-def load_settings() -> Settings:
-    """Return the settings, or say what is wrong with them and exit with 2."""
-    try:
-        return read_settings()
-    except SettingsError as exc:
-        for name, fault in exc.faults.items():
-            errors.print(f"{name}: {fault}", style="red", highlight=False, soft_wrap=True)
-        raise typer.Exit(2) from None
+# --- how a command answers ------------------------------------------------------------------------------------------
 
 
-def stop_with(message: str, code: int = 1) -> typer.Exit:
-    """Say one sentence on standard error; return the exit to raise."""
-    errors.print(message, style="red", highlight=False, soft_wrap=True)
-    return typer.Exit(code)
+class Commands(TyperGroup):
+    """The commands; what is asked wrongly is JSON too when JSON was asked for."""
+
+    def main(self, *words: Any, **extra: Any) -> Any:
+        """Run the command that the arguments name, and end the process with its exit code."""
+        args = extra.pop("args", words[0] if words else None)
+        given = sys.argv[1:] if args is None else list(args)
+        for_programs.set("--json" in given)
+        if not for_programs.get():
+            return super().main(args=given, **extra)
+        try:
+            code = super().main(args=given, **extra | {"standalone_mode": False})
+        except TyperException as exc:
+            code = stop_with(exc.format_message(), exc.exit_code).exit_code
+        except typer.Abort:
+            code = stop_with("it was broken off").exit_code
+        return sys.exit(code or 0)
+
+
+def tell(values: Callable[[], Any], show: Callable[[], None]) -> None:
+    """Answer: for people with what `show` prints, for programs with `values()` as the one document."""
+    if for_programs.get():
+        print_json(values())
+    else:
+        show()
 
 
 def print_json(value: Any) -> None:
@@ -53,23 +101,61 @@ def print_json(value: Any) -> None:
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str).decode())
 
 
+def stop_with(message: str, code: int = 1, **more: Any) -> typer.Exit:
+    """Say why it ends: a sentence on standard error, or the document `{"error": …}`; return the exit to raise."""
+    if for_programs.get():
+        print_json({"error": {"message": message, "exit_code": code, **more}})
+    else:
+        errors.print(message, style="red", highlight=False, soft_wrap=True)
+    return typer.Exit(code)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Told]:
+    """Yield what hears how far a long work is: a bar on a terminal, nothing elsewhere and with --json."""
+    if for_programs.get() or not errors.is_terminal:
+        yield lambda _, __: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=errors, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+# --- what a command works with --------------------------------------------------------------------------------------
+
+
+def load_settings() -> Settings:
+    """Return the settings, or say what is wrong with them and exit with 2."""
+    try:
+        return read_settings()
+    except SettingsError as exc:
+        told = "\n".join(f"{name}: {fault}" for name, fault in exc.faults.items())
+        raise stop_with(told, 2, settings=exc.faults) from None
+
+
 def finished(work: Coroutine[Any, Any, _T]) -> _T:
     """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
     from bot.ops.workspace import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
-    from memory.errors import ContinuityError  # noqa: PLC0415
+    from memory.errors import ContinuityError, reason  # noqa: PLC0415
 
+    logging.getLogger("memory").addHandler(_UNHEARD)  # a command says itself what it finds
     try:
         return asyncio.run(work)
     except (OpsError, ContinuityError) as exc:
         raise stop_with(str(exc)) from None
+    except OSError as exc:
+        raise stop_with(f"the system refuses: {reason(exc)}; mend that and try again") from None
 
 
-def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]]) -> _T:
-    """Return what was asked of the data, opened for reading: safe while the bot runs."""
+def looking(settings: Settings, ask: Callable[[Workspace], Awaitable[_T]], *, older: bool = False) -> _T:
+    """Return what was asked of the data, opened for reading: safe while the bot runs; `older` = of any older schema."""
     from bot.ops.workspace import open_read_only  # noqa: PLC0415
 
     async def asked() -> _T:
-        async with open_read_only(settings) as workspace:
+        async with open_read_only(settings, older=older) as workspace:
             return await ask(workspace)
 
     return finished(asked())

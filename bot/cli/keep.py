@@ -8,14 +8,18 @@ from typing import Annotated
 import typer
 
 from bot.cli.common import (
+    AsJson,
     OfConversation,
     OfUser,
     console,
     finished,
+    for_programs,
     load_settings,
     looking,
     print_json,
+    progress,
     stop_with,
+    tell,
     working,
 )
 
@@ -34,10 +38,15 @@ def forget(
     conversation: OfConversation = None,
     user: OfUser = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Forget a conversation, or a person wherever they spoke, and look into the files for traces; exit 1 for any."""
     one_of(conversation, user)
+    if for_programs.get() and not yes:
+        raise stop_with("with --json nothing is asked: say --yes too", 2)
     settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
     from bot.features.forgetting import report_text  # noqa: PLC0415
     from bot.ops import personal  # noqa: PLC0415
 
@@ -45,12 +54,15 @@ def forget(
     if not yes:
         typer.confirm(f"Forget {what} for ever?", abort=True)
     done = working(settings, lambda workspace: personal.forget(workspace, conversation, user))
-    for each in done:
-        console.print(
-            f"{each.conversation_id}: {report_text(each.counts, each.proof)}", highlight=False, soft_wrap=True
-        )
-    if not done:
-        console.print(f"Nothing is kept of {what}.", highlight=False)
+
+    def show() -> None:
+        for each in done:
+            report = report_text(each.counts, each.proof)
+            console.print(f"{each.conversation_id}: {report}", highlight=False, soft_wrap=True)
+        if not done:
+            console.print(f"Nothing is kept of {what}.", highlight=False)
+
+    tell(lambda: {"forgotten": [asdict(each) for each in done]}, show)
     if any(each.proof.found != 0 for each in done):
         raise typer.Exit(1)
 
@@ -61,6 +73,7 @@ def export(
     *,
     conversation: OfConversation = None,
     user: OfUser = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write all that is kept about a conversation or a person as JSON; safe while the bot runs."""
     one_of(conversation, user)
@@ -69,7 +82,8 @@ def export(
     from bot.ops.format import size  # noqa: PLC0415
     from bot.ops.workspace import OpsError  # noqa: PLC0415
 
-    document = looking(settings, lambda workspace: personal.export(workspace, conversation, user))
+    with progress("gathering") as told:
+        document = looking(settings, lambda workspace: personal.export(workspace, conversation, user, told))
     if target is None:
         print_json(document)
         return
@@ -77,23 +91,34 @@ def export(
         written = personal.write_private(target, document)
     except OpsError as exc:
         raise stop_with(str(exc)) from None
-    console.print(f"{target}: {size(written)}", highlight=False)
+    tell(
+        lambda: {"file": str(target), "bytes": written},
+        lambda: console.print(f"{target}: {size(written)}", highlight=False),
+    )
 
 
 @app.command()
-def backup(target: Annotated[Path, typer.Argument(help="A new folder.")]) -> None:
+def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_json: AsJson = False) -> None:
     """Copy database and checkpoints into a new folder, consistent, while the bot works on."""
     settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
     from bot.ops.backup import back_up  # noqa: PLC0415
     from bot.ops.screen import show_backup  # noqa: PLC0415
 
-    show_backup(console, looking(settings, lambda workspace: back_up(workspace, target.absolute())))
+    with progress("copying pages") as told:
+        made = looking(settings, lambda workspace: back_up(workspace, target.absolute(), told), older=True)
+    tell(lambda: asdict(made), lambda: show_backup(console, made))
 
 
 @app.command()
-def restore(source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")]) -> None:
+def restore(
+    source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")], *, as_json: AsJson = False
+) -> None:
     """Put a backup in place of the present data, which is moved aside and never deleted."""
     settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
     from bot.ops.backup import Restored  # noqa: PLC0415
     from bot.ops.backup import restore as put_back  # noqa: PLC0415
     from bot.ops.screen import show_restored  # noqa: PLC0415
@@ -106,4 +131,5 @@ def restore(source: Annotated[Path, typer.Argument(help="A folder made by `backu
         with open_exclusive(settings):
             return await put_back(settings, source.absolute(), now_ms)
 
-    show_restored(console, finished(do()), settings.zone, now_ms)
+    done = finished(do())
+    tell(lambda: asdict(done), lambda: show_restored(console, done, settings.zone, now_ms))

@@ -1,4 +1,4 @@
-"""The commands that look and change nothing: status, sessions, show, doctor."""
+"""The commands that look and change nothing: status, starts, history, sessions, show, found, doctor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.common import AsJson, console, finished, load_settings, looking, print_json
+from bot.cli.common import AsJson, Session, console, finished, load_settings, looking, progress, tell
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
@@ -25,10 +25,39 @@ def status(*, as_json: AsJson = False) -> None:
     from bot.ops.status import read_status  # noqa: PLC0415
 
     found = looking(settings, read_status)
-    if as_json:
-        print_json(asdict(found))
-    else:
-        show_status(console, found, settings.zone)
+    tell(lambda: asdict(found), lambda: show_status(console, found, settings.zone))
+
+
+@app.command()
+def starts(
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the last starts: what each found and took up, and whether it ended in order."""
+    settings = load_settings()
+    from bot.ops.history import list_starts, start_as_json  # noqa: PLC0415
+    from bot.ops.screen_history import show_starts  # noqa: PLC0415
+
+    found = looking(settings, lambda workspace: list_starts(workspace, limit))
+    tell(lambda: [start_as_json(each) for each in found], lambda: show_starts(console, found, settings.zone))
+
+
+@app.command()
+def history(
+    *,
+    days: Annotated[int, typer.Option(min=1, max=366, help="How many days, today the last.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Show turns, tokens and starts by day (UTC)."""
+    settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.ops.history import list_days  # noqa: PLC0415
+    from bot.ops.screen_history import show_days  # noqa: PLC0415
+
+    found = looking(settings, lambda workspace: list_days(workspace, days))
+    tell(lambda: [asdict(each) for each in found], lambda: show_days(console, found))
 
 
 @app.command()
@@ -47,15 +76,13 @@ def sessions(
     from memory.clock import SystemClock  # noqa: PLC0415
 
     found = looking(settings, lambda workspace: list_sessions(workspace, conversation=conversation, limit=limit))
-    if as_json:
-        print_json([listed_as_json(each) for each in found])
-    else:
-        show_sessions(console, found, SystemClock().now_ms(), limit)
+    now_ms = SystemClock().now_ms()
+    tell(lambda: [listed_as_json(each) for each in found], lambda: show_sessions(console, found, now_ms, limit))
 
 
 @app.command()
 def show(
-    session: Annotated[str, typer.Argument(help="Its id or a beginning of it.")],
+    session: Session,
     *,
     turns: Annotated[int, typer.Option(min=0, help="How many of the last turns.")] = 5,
     packet: Annotated[bool, typer.Option("--packet", help="Also what the model would be given now.")] = False,
@@ -72,16 +99,38 @@ def show(
         return await show_session(workspace, session_id, turns=turns, packet=packet or bool(message), message=message)
 
     found = looking(settings, ask)
-    if as_json:
-        print_json(shown_as_json(found))
-    else:
-        screen_session.show(console, found, settings.zone)
+    tell(lambda: shown_as_json(found), lambda: screen_session.show(console, found, settings.zone))
+
+
+@app.command()
+def found(
+    session: Session,
+    seq: Annotated[int | None, typer.Argument(min=1, help="Which turn; the last one when left out.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a search for a turn's words finds now, with the parts of each score."""
+    settings = load_settings()
+    from bot.ops.screen_session import show_found  # noqa: PLC0415
+    from bot.ops.sessions import Found, found_for  # noqa: PLC0415
+
+    async def ask(workspace: Workspace) -> Found:
+        return await found_for(workspace, await workspace.find(session), seq)
+
+    result = looking(settings, ask)
+    tell(
+        lambda: {
+            "turn": result.turn.model_dump(mode="json"),
+            "found": [each.model_dump(mode="json") for each in result.items],
+        },
+        lambda: show_found(console, result),
+    )
 
 
 @app.command()
 def doctor(
     *,
-    deep: Annotated[bool, typer.Option("--deep", help="Read every page and every turn.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every page and every turn, of any size.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check settings, files, SQLite, lock and checkpoints; exit 1 when something has failed."""
@@ -91,10 +140,11 @@ def doctor(
     from bot.ops.doctor import examine  # noqa: PLC0415
     from bot.ops.screen import show_checks  # noqa: PLC0415
 
-    found = finished(examine(os.environ, deep=deep))
-    if as_json:
-        print_json({"level": worst(found), "checks": [asdict(check) for check in found]})
-    else:
-        show_checks(console, found)
-    if worst(found) == "fail":
+    with progress("looking at sessions") as told:
+        checks = finished(examine(os.environ, deep=deep, told=told))
+    tell(
+        lambda: {"level": worst(checks), "checks": [asdict(check) for check in checks]},
+        lambda: show_checks(console, checks),
+    )
+    if worst(checks) == "fail":
         raise typer.Exit(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,17 +12,22 @@ from bot.cli.common import (
     All,
     AsJson,
     MaybeSession,
+    OfSession,
+    Session,
     console,
     finished,
     load_settings,
     looking,
     one_or_all,
-    print_json,
+    progress,
+    stop_with,
+    tell,
     working,
 )
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
+    from memory.sessions.hydrator import HydrationReport
 
 app = typer.Typer()
 checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
@@ -34,18 +41,40 @@ def hydrate(
     *,
     every: All = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; works while the bot runs.")] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder made by `backup`: altered and lost turns come back from it."),
+    ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Take altered turns of which there is no copy as they are.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rebuild sessions as a restart would, and repair what log and checkpoint disagree on."""
     named = one_or_all(session, every=every or (dry_run and session is None))
+    if dry_run and accept:
+        raise stop_with("--accept changes the log, --dry-run changes nothing: name one of them", 2)
     settings = load_settings()
     from bot.ops import checkpoints  # noqa: PLC0415
     from bot.ops.screen import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
-        return await checkpoints.hydrate(workspace, await named(workspace), dry_run=dry_run)
+        copy = backup.absolute() if backup else None
+        return await checkpoints.hydrate(
+            workspace, await named(workspace), dry_run=dry_run, backup=copy, accepting=accept, told=told
+        )
 
-    found = looking(settings, do) if dry_run else working(settings, do)
-    show_reports(console, found, done="would hydrate like this; nothing was changed" if dry_run else "hydrated")
+    with progress("hydrating") as told:
+        found = looking(settings, do) if dry_run else working(settings, do)
+    done = "would hydrate like this; nothing was changed" if dry_run else "hydrated"
+    tell(lambda: reports_as_json(found, dry_run=dry_run), lambda: show_reports(console, found, done=done))
+
+
+def reports_as_json(reports: Sequence[HydrationReport], *, dry_run: bool = False) -> dict[str, Any]:
+    """Return what hydrations used and did as JSON values."""
+    from dataclasses import asdict  # noqa: PLC0415
+
+    return {"dry_run": dry_run, "sessions": [asdict(report) for report in reports]}
 
 
 @checkpoint.command("verify")
@@ -58,22 +87,22 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
     from bot.ops.screen import show_verdicts  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Any:
-        return await checkpoints.verify(
-            workspace, sorted(await workspace.session_ids())
-        ), workspace.memory.checkpoints.quarantined()
+        verdicts = await checkpoints.verify(workspace, sorted(await workspace.session_ids()), told)
+        return verdicts, workspace.memory.checkpoints.quarantined()
 
-    verdicts, set_aside = looking(settings, ask)
+    with progress("verifying") as told:
+        verdicts, set_aside = looking(settings, ask)
     wrong = any(verdict.level == "wrong" for verdict in verdicts)
-    if as_json:
-        print_json({"ok": not wrong, "sessions": [asdict(each) for each in verdicts], "set_aside": set_aside})
-    else:
-        show_verdicts(console, verdicts, set_aside)
+    tell(
+        lambda: {"ok": not wrong, "sessions": [asdict(each) for each in verdicts], "set_aside": set_aside},
+        lambda: show_verdicts(console, verdicts, set_aside),
+    )
     if wrong:
         raise typer.Exit(1)
 
 
 @checkpoint.command("rebuild")
-def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False) -> None:
+def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_json: AsJson = False) -> None:
     """Write checkpoints anew from the turn log; turns that only a checkpoint knows are brought back first."""
     named = one_or_all(session, every=every)
     settings = load_settings()
@@ -81,26 +110,33 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False) -> N
     from bot.ops.screen import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
-        return await checkpoints.rebuild(workspace, await named(workspace))
+        return await checkpoints.rebuild(workspace, await named(workspace), told)
 
-    show_reports(console, working(settings, do), done="rebuilt")
+    with progress("rebuilding") as told:
+        found = working(settings, do)
+    tell(lambda: reports_as_json(found), lambda: show_reports(console, found, done="rebuilt"))
 
 
 @app.command()
-def migrate(*, dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what is pending.")] = False) -> None:
+def migrate(
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what is pending.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
     settings = load_settings()
     from bot.ops.schema import pending, upgrade  # noqa: PLC0415
+    from bot.ops.screen import show_migrated  # noqa: PLC0415
 
     waiting = finished(pending(settings))
-    if not waiting:
-        console.print("Nothing is pending: the schema is up to date.")
-        return
-    for name in waiting:
-        console.print(f"pending: {name}", highlight=False)
-    if not dry_run:
-        applied = finished(upgrade(settings))
-        console.print(f"Applied {len(applied)}.", style="green", highlight=False)
+    applied: Sequence[str] = ()
+    if waiting and not dry_run:
+        with progress("migrating") as told:
+            applied = finished(upgrade(settings, told))
+    tell(
+        lambda: {"pending": waiting if dry_run else (), "applied": applied},
+        lambda: show_migrated(console, waiting, applied),
+    )
 
 
 @quarantine.command("list")
@@ -114,27 +150,30 @@ def quarantine_list(*, as_json: AsJson = False) -> None:
     from memory.clock import SystemClock  # noqa: PLC0415
 
     found = looking(settings, list_quarantined)
-    if as_json:
-        print_json([asdict(each) for each in found])
-    else:
-        show_quarantined(console, found, SystemClock().now_ms())
+    now_ms = SystemClock().now_ms()
+    tell(lambda: [asdict(each) for each in found], lambda: show_quarantined(console, found, now_ms))
 
 
 @quarantine.command("retry")
-def quarantine_retry(update_id: Annotated[int, typer.Argument(help="As `quarantine list` names it.")]) -> None:
+def quarantine_retry(
+    update_id: Annotated[int, typer.Argument(help="As `quarantine list` names it.")], *, as_json: AsJson = False
+) -> None:
     """Put an update back: the next start works on it as if it had just come."""
     settings = load_settings()
     from bot.ops.quarantine import retry  # noqa: PLC0415
     from bot.replies import plural  # noqa: PLC0415
 
     done = working(settings, lambda workspace: retry(workspace, update_id))
-    console.print(f"{plural(len(done), 'update')} put back; the next start works on it.", highlight=False)
+    tell(
+        lambda: {"put_back": [each.update_id for each in done]},
+        lambda: console.print(f"{plural(len(done), 'update')} put back; the next start works on it.", highlight=False),
+    )
 
 
 @bootstrap.command("run")
 def bootstrap_run(
     *,
-    session: Annotated[str, typer.Option(help="Whose: the user of this session; its id or a beginning of it.")],
+    session: OfSession,
     as_json: AsJson = False,
 ) -> None:
     """Print every stage of what would be carried forward for a session's user; stores nothing."""
@@ -146,14 +185,29 @@ def bootstrap_run(
         return await ops.run(workspace, await workspace.find(session))
 
     found = looking(settings, ask)
-    if as_json:
-        print_json(found.model_dump(mode="json"))
-    else:
-        screen_bootstrap.show(console, found)
+    tell(lambda: found.model_dump(mode="json"), lambda: screen_bootstrap.show(console, found))
+
+
+@bootstrap.command("refresh")
+def bootstrap_refresh(
+    session: Session,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Make what would be carried forward for a session's user anew, and store it."""
+    settings = load_settings()
+    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops import screen_bootstrap  # noqa: PLC0415
+
+    async def do(workspace: Workspace) -> Any:
+        return await ops.refresh(workspace, await workspace.find(session))
+
+    found = working(settings, do)
+    tell(lambda: found.model_dump(mode="json"), lambda: screen_bootstrap.show(console, found))
 
 
 @bootstrap.command("clear")
-def bootstrap_clear(session: MaybeSession = None, *, every: All = False) -> None:
+def bootstrap_clear(session: MaybeSession = None, *, every: All = False, as_json: AsJson = False) -> None:
     """Remove what was prepared to be carried forward (of a session's user, or of all); preferences stay."""
     named = one_or_all(session, every=every)
     settings = load_settings()
@@ -162,5 +216,8 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False) -> None
     async def do(workspace: Workspace) -> int:
         return await ops.clear(workspace, await named(workspace), every=every)
 
-    working(settings, do)
-    console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed.")
+    cleared = working(settings, do)
+    tell(
+        lambda: {"cleared": cleared},
+        lambda: console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed."),
+    )

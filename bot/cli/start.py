@@ -21,13 +21,12 @@ MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
 
 def require_model(settings: Settings) -> None:
-    """Exit with 2 when the model can't answer: a name that is wrong, a key or a library that is missing."""
-    from bot.ops.doctor import of_model  # noqa: PLC0415
+    """Exit with 2 when a model can't answer: a name that is wrong, a key or a library that is missing."""
+    from bot.ops.doctor import of_models  # noqa: PLC0415
 
-    for name in filter(None, (settings.continuity_model, settings.continuity_summary_model)):
-        for check in of_model(name, {variable for variable, value in os.environ.items() if value}):
-            if check.level == "fail":
-                raise stop_with(f"{check.says}; {check.do}", 2)
+    for check in of_models(settings, {variable for variable, value in os.environ.items() if value}):
+        if check.level == "fail":
+            raise stop_with(f"{check.says}; {check.do}", 2)
 
 
 @app.command()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +15,22 @@ from typing import Any
 import orjson
 
 from bot.ops.status import Backlog, unfinished_in_words
-from bot.ops.workspace import OpsError, Workspace
+from bot.ops.workspace import OpsError, Told, Workspace, untold
 from bot.settings import Settings
 from bot.tables import MIGRATIONS, QUERY_FILES
-from memory.errors import StorageError
+from memory.errors import StorageError, reason
 from memory.faults import point
 from memory.storage import migrate
 from memory.storage.checkpoint import BEFORE_RESTORE
 from memory.storage.folders import make_folder, sync_folder
 from memory.storage.sqlite import SqliteDatabase
+from memory.storage.store import Store
 
 DATABASE = "continuity.db"
 CHECKPOINTS = "checkpoints"
 MANIFEST = "backup.json"
+UNFINISHED = "backup.unfinished"
+"""Lies in the folder until the backup is whole."""
 LAST_MS = 253_402_300_799_999
 """The end of the year 9999."""
 FORMAT = "continuity-backup"
@@ -44,6 +49,11 @@ class Backup:
     turns: int
     checkpoints: int
     database_digest: str
+
+    @property
+    def database(self) -> Path:
+        """The copy."""
+        return self.folder / DATABASE
 
 
 _FIELDS = tuple(name for name in Backup.__dataclass_fields__ if name != "folder")
@@ -71,9 +81,7 @@ def read_manifest(data: bytes, folder: Path) -> Backup:
         found = {name: _sound(name, fields[name]) for name in _FIELDS}
         return Backup(folder=folder, **found)
     except (ValueError, KeyError, TypeError) as exc:
-        raise OpsError(
-            f"{folder / MANIFEST} does not describe a backup ({exc}); name a folder made by `backup`"
-        ) from exc
+        raise OpsError(f"{folder / MANIFEST} does not describe a backup; name a folder made by `backup`") from exc
 
 
 def _sound(name: str, value: Any) -> Any:
@@ -109,28 +117,44 @@ def file_digest(path: Path) -> str:
 # --- backup ---------------------------------------------------------------------------------------------------------
 
 
-async def back_up(workspace: Workspace, target: Path) -> Backup:
+async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Backup:
     """Write a backup to a new folder (0700) while the bot works on; the manifest comes last and makes it whole.
 
     Checkpoints are copied before the database, so that none is newer than the log beside it; those that were deleted
-    meanwhile (/forget) are taken out again. Raises OpsError, `StorageError`.
+    meanwhile (/forget) are taken out again. What an interrupted call left is replaced by the next one. `told` hears of
+    the database's pages. Raises OpsError, `StorageError`.
     """
     checkpoints = workspace.settings.checkpoint_dir
     try:
         _make_folder(target)
         copied = _copy_checkpoints(checkpoints, target / CHECKPOINTS)
-        await workspace.memory.db.backup_to(target / DATABASE)
+        await workspace.memory.db.backup_to(target / DATABASE, told)
         for name in copied:
             if not (checkpoints / name).exists():
                 (target / CHECKPOINTS / name).unlink()
-        return await _describe(workspace, target)
+        backup = await _describe(workspace, target)
+        (target / UNFINISHED).unlink()
+        sync_folder(target)
     except OSError as exc:
-        raise OpsError(f"the backup {target} could not be written ({exc}); check the folder and the disk") from exc
+        raise OpsError(
+            f"the backup {target} could not be written ({reason(exc)}); check the folder and the disk"
+        ) from exc
+    return backup
 
 
 def _make_folder(target: Path) -> None:
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    """Make the folder, with a mark that says whose it is until it is whole."""
+    if target.exists() and not target.is_dir():
+        raise OpsError(f"{target} is no folder; name a new one")
+    if (target / UNFINISHED).exists():
+        for name in (DATABASE, f"{DATABASE}.partial", MANIFEST):
+            (target / name).unlink(missing_ok=True)
+        shutil.rmtree(target / CHECKPOINTS, ignore_errors=True)
+    elif target.exists() and any(target.iterdir()):
         raise OpsError(f"{target} exists already and is not empty; name a new folder")
+    else:
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write_private(target / UNFINISHED, b"")
     (target / CHECKPOINTS).mkdir(mode=0o700, parents=True, exist_ok=True)
     target.chmod(0o700)
 
@@ -164,11 +188,16 @@ async def _describe(workspace: Workspace, target: Path) -> Backup:
         checkpoints=len(list((target / CHECKPOINTS).glob("*.json"))),
         database_digest=digest,
     )
-    for side in SIDE_FILES:  # SQLite leaves them behind a reader, both empty; nobody else knows this file yet
-        (target / f"{DATABASE}{side}").unlink(missing_ok=True)
+    _drop_side_files(target)
     fields = {name: getattr(backup, name) for name in _FIELDS}
     _write_private(target / MANIFEST, orjson.dumps({"format": FORMAT, **fields}, option=orjson.OPT_INDENT_2))
     return backup
+
+
+def _drop_side_files(folder: Path) -> None:
+    """Delete what SQLite leaves behind a reader of a backup's database, both empty."""
+    for side in SIDE_FILES:
+        (folder / f"{DATABASE}{side}").unlink(missing_ok=True)
 
 
 def _write_private(path: Path, data: bytes) -> None:
@@ -185,11 +214,13 @@ def _write_private(path: Path, data: bytes) -> None:
 def check(source: Path) -> Backup:
     """Return the backup in a folder, its database proven to be what was written. Raises OpsError, `SchemaMismatch`."""
     _require_regular(source / MANIFEST, source / DATABASE)
+    if (source / UNFINISHED).exists():
+        raise OpsError(f"{source} is no whole backup: it was interrupted; make it again, or use another one")
     try:
         backup = read_manifest((source / MANIFEST).read_bytes(), source)
         found = file_digest(source / DATABASE)
     except OSError as exc:
-        raise OpsError(f"{source} is not a whole backup ({exc}); name a folder made by `backup`") from exc
+        raise OpsError(f"{source} is not a whole backup ({reason(exc)}); name a folder made by `backup`") from exc
     if found != backup.database_digest:
         raise OpsError(
             f"{source / DATABASE} has digest '{found[:12]}', its manifest says '{backup.database_digest[:12]}'; "
@@ -200,6 +231,20 @@ def check(source: Path) -> Backup:
     if ahead:
         raise OpsError(f"{source} has schema {ahead[-1]:04d}, which this program does not know yet; upgrade it")
     return backup
+
+
+@asynccontextmanager
+async def open_copy(backup: Path | None) -> AsyncIterator[Store | None]:
+    """Open the database of a checked backup for reading; None for none. Raises OpsError, `StorageError`."""
+    if backup is None:
+        yield None
+        return
+    copy = await SqliteDatabase.open(check(backup).database, QUERY_FILES, read_only=True)
+    try:
+        yield Store(copy)
+    finally:
+        await copy.close()
+        _drop_side_files(backup)
 
 
 async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
@@ -232,7 +277,9 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
         _copy_checkpoints(source / CHECKPOINTS, settings.checkpoint_dir)
         sync_folder(settings.checkpoint_dir)
     except OSError as exc:
-        raise OpsError(f"the restore stopped ({exc}); make room or fix the folder's owner and run it again") from exc
+        raise OpsError(
+            f"the restore stopped ({reason(exc)}); make room or fix the folder's owner and run it again"
+        ) from exc
     return Restored(backup, tuple(aside), await _unfinished(database, now_ms))
 
 

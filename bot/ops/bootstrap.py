@@ -1,4 +1,4 @@
-"""`bootstrap run` and `bootstrap clear`: every stage of what would be carried forward, and starting it anew (001)."""
+"""`bootstrap run|refresh|clear`: every stage of what would be carried forward, and making it anew (001)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ async def run(workspace: Workspace, session_id: str) -> Stages:
     """Return every stage for the owner of a session; nothing is stored. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     return await bootstrap.stages(await _owner(workspace, bootstrap, session_id))
+
+
+async def refresh(workspace: Workspace, session_id: str) -> Stages:
+    """Make and store it anew for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
+    bootstrap = workspace.memory.bootstrap
+    return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
 
 
 async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool) -> int:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
-from bot.ops.workspace import Workspace
+from bot.ops.altered import accept, altered_seqs, bring_back
+from bot.ops.backup import open_copy
+from bot.ops.format import joined
+from bot.ops.workspace import Told, Workspace, one_by_one, untold
 from bot.replies import plural
 from memory.errors import ContinuityError, StorageError
-from memory.sessions.hydrator import CheckpointFate, HydrationReport, altered, snapshot_of
+from memory.sessions.hydrator import CheckpointFate, HydrationReport, snapshot_of
 from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.store import Store
+
+AS_IT_IS = "it is used as it is"
+"""What is said of a turn that does not match its digest and of which there is no copy."""
 
 Level = Literal["ok", "behind", "missing", "wrong"]
-PAGE_TURNS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +76,15 @@ def _level(report: HydrationReport, log: LogFacts, *, wrong: bool) -> Level:
     return "behind" if report.checkpoint == "older" else "ok"
 
 
-async def verify(workspace: Workspace, session_ids: Sequence[str], *, whole_log: bool = True) -> list[Verdict]:
-    """Return a verdict for each session; changes nothing. Raises `StorageError` when the database cannot be read.
+async def verify(workspace: Workspace, session_ids: Sequence[str], told: Told = untold) -> list[Verdict]:
+    """Return a verdict for each session, every turn's digest proven; changes nothing.
 
-    `whole_log` proves every turn's digest; without it only those of the last turns, at the same cost for any length.
+    Raises `StorageError` when the database cannot be read.
     """
-    return [await _verify(workspace, session_id, whole_log=whole_log) for session_id in session_ids]
+    return await one_by_one(session_ids, lambda session_id: _verify(workspace, session_id), told)
 
 
-async def _verify(workspace: Workspace, session_id: str, *, whole_log: bool) -> Verdict:
+async def _verify(workspace: Workspace, session_id: str) -> Verdict:
     seq = await asyncio.to_thread(_checkpoint_seq, workspace.memory.checkpoints, session_id)
     try:
         report = (await workspace.memory.hydrator.hydrate(session_id, dry_run=True)).report
@@ -86,7 +93,7 @@ async def _verify(workspace: Workspace, session_id: str, *, whole_log: bool) -> 
     except ContinuityError as exc:
         return Verdict(session_id, "wrong", "damaged", seq, 0, (str(exc),))
     turns, last_seq = await workspace.memory.store.count_turns(session_id)
-    bad = await _altered_seqs(workspace, session_id) if whole_log else ()
+    bad = await altered_seqs(workspace.memory.store, session_id)
     return judge(report, seq, LogFacts(turns, last_seq, bad))
 
 
@@ -97,31 +104,36 @@ def _checkpoint_seq(files: CheckpointFiles, session_id: str) -> int | None:
         return None
 
 
-async def _altered_seqs(workspace: Workspace, session_id: str) -> tuple[int, ...]:
-    """Return the turns of the whole log that do not match their digest, page by page."""
-    found: list[int] = []
-    next_seq, before = 1, ""
-    while page := await workspace.memory.store.logged_between(session_id, next_seq, limit=PAGE_TURNS):
-        known = before if page[0].turn.seq == next_seq else None
-        found += [logged.turn.seq for logged in altered(page, known)]
-        next_seq, before = page[-1].turn.seq + 1, page[-1].digest
-    return tuple(found)
-
-
-async def hydrate(workspace: Workspace, session_ids: Sequence[str], *, dry_run: bool) -> list[HydrationReport]:
+async def hydrate(
+    workspace: Workspace,
+    session_ids: Sequence[str],
+    *,
+    dry_run: bool,
+    backup: Path | None = None,
+    accepting: bool = False,
+    told: Told = untold,
+) -> list[HydrationReport]:
     """Hydrate each session and return what was used; without `dry_run` what differs is repaired.
 
-    A session that cannot be rebuilt is reported, the others go on. Raises `StorageError`.
+    `backup` is the folder of a backup from which altered and lost turns come back; `accepting` then takes those
+    that are still altered as they are. A session that cannot be rebuilt is reported, the others go on. Raises
+    OpsError, `StorageError`.
     """
-    return [await _each(_hydrate(workspace, session_id, dry_run=dry_run), session_id) for session_id in session_ids]
+    async with open_copy(backup) as copy:
+
+        async def one(session_id: str) -> HydrationReport:
+            work = _hydrate(workspace, session_id, copy, dry_run=dry_run, accepting=accepting)
+            return await _each(work, session_id)
+
+        return await one_by_one(session_ids, one, told)
 
 
-async def rebuild(workspace: Workspace, session_ids: Sequence[str]) -> list[HydrationReport]:
+async def rebuild(workspace: Workspace, session_ids: Sequence[str], told: Told = untold) -> list[HydrationReport]:
     """Write each session's checkpoint anew from what it hydrates to; what cannot be rebuilt is reported.
 
     The log is healed first where the checkpoint knows more: a rebuild never loses a turn. Raises `StorageError`.
     """
-    return [await _each(_rebuild(workspace, session_id), session_id) for session_id in session_ids]
+    return await one_by_one(session_ids, lambda each: _each(_rebuild(workspace, each), each), told)
 
 
 async def _each(work: Awaitable[HydrationReport], session_id: str) -> HydrationReport:
@@ -133,8 +145,29 @@ async def _each(work: Awaitable[HydrationReport], session_id: str) -> HydrationR
         return HydrationReport(session_id, checkpoint="damaged", warnings=(str(exc),))
 
 
-async def _hydrate(workspace: Workspace, session_id: str, *, dry_run: bool) -> HydrationReport:
-    return (await workspace.memory.hydrator.hydrate(session_id, dry_run=dry_run)).report
+async def _hydrate(
+    workspace: Workspace, session_id: str, copy: Store | None, *, dry_run: bool, accepting: bool
+) -> HydrationReport:
+    hydrator, notes = workspace.memory.hydrator, []
+    back = await bring_back(workspace, copy, session_id, dry_run=dry_run) if copy else []
+    if back:
+        notes.append(f"{_turns(back)} {'would come' if dry_run else 'came'} back from the backup")
+    report = (await hydrator.hydrate(session_id, dry_run=dry_run)).report
+    warnings = list(report.warnings)
+    if accepting and not dry_run and (taken := await accept(workspace, session_id)):
+        notes.append(f"{_turns(taken)} accepted as in the log")
+        warnings = [each for each in warnings if AS_IT_IS not in each]
+        await hydrator.hydrate(session_id)
+    told = " ".join(warnings)
+    wrong = set(await altered_seqs(workspace.memory.store, session_id)).difference(back if dry_run else ())
+    left = sorted(seq for seq in wrong if f"turn {seq} " not in told)
+    if left:
+        notes.append(f"{_turns(left)} of the log not as stored, and no checkpoint has a copy; {AS_IT_IS}")
+    return replace(report, warnings=(*warnings, *notes))
+
+
+def _turns(seqs: Sequence[int]) -> str:
+    return f"{'turn' if len(seqs) == 1 else 'turns'} {joined(map(str, seqs))}"
 
 
 async def _rebuild(workspace: Workspace, session_id: str) -> HydrationReport:

@@ -89,7 +89,9 @@ def token(*, present: bool, well_formed: bool) -> Check:
     return Check("token.shape", "ok", "the token looks like one")
 
 
-def model_key(model: str, environment: Collection[str], others: Collection[str] = ()) -> Check:
+def model_key(
+    model: str, environment: Collection[str], others: Collection[str] = (), setting: str = "CONTINUITY_MODEL"
+) -> Check:
     """Judge whether the chosen provider is known, here or to the library (`others`), and its key is there.
 
     The key's value is never looked at.
@@ -99,13 +101,13 @@ def model_key(model: str, environment: Collection[str], others: Collection[str] 
     provider, _, name = model.partition(":")
     if not name:
         do = "write provider:name, e.g. openai:gpt-5-mini"
-        return Check("model.key", "fail", f"CONTINUITY_MODEL '{model}' names no provider", do)
+        return Check("model.key", "fail", f"{setting} '{model}' names no provider", do)
     names = PROVIDER_KEYS.get(provider)
     if names is None and provider in others:
         return Check("model.key", "ok", f"which key '{provider}' needs is not known here; a first message tells")
     if names is None:
         do = f"use one of {', '.join(sorted(PROVIDER_KEYS))}; openai-chat with OPENAI_BASE_URL fits compatible servers"
-        return Check("model.key", "fail", f"CONTINUITY_MODEL '{model}' names an unknown provider", do)
+        return Check("model.key", "fail", f"{setting} '{model}' names an unknown provider", do)
     found = [name for name in names if name in environment]
     if found:
         return Check("model.key", "ok", f"{found[0]} is set for {model}")
@@ -187,6 +189,16 @@ def writable(denied: Sequence[str]) -> Check:
     return Check("files.writable", "ok", "data and checkpoints can be written")
 
 
+def checkpoint_folder(folder: str, *, there: bool, is_folder: bool, readable: bool) -> Check:
+    """Judge the folder of checkpoints; a missing one is made when it is needed."""
+    name = "checkpoints.folder"
+    if there and not is_folder:
+        return Check(name, "fail", f"{folder} is no folder", "move it away, or name another CONTINUITY_CHECKPOINT_DIR")
+    if there and not readable:
+        return Check(name, "fail", f"this user cannot read {folder}", "run it as their owner, or change their owner")
+    return Check(name, "ok", folder if there else f"{folder} is made when it is needed")
+
+
 def file_system(kind: str | None, folder: str) -> Check:
     """Judge the file system under the database: WAL needs shared memory, which network file systems do not give."""
     if kind in NETWORK_FILE_SYSTEMS:
@@ -195,7 +207,9 @@ def file_system(kind: str | None, folder: str) -> Check:
 
 
 def disk_space(free_bytes: Mapping[str, int]) -> Check:
-    """Judge the free space of each folder: path → bytes."""
+    """Judge the free space of each folder: path → bytes; those that cannot be looked at are not in it."""
+    if not free_bytes:
+        return Check("disk.space", "warn", "the free space cannot be seen", "run it as the owner of the data")
     folder, least = min(free_bytes.items(), key=lambda item: item[1])
     says = f"{size(least)} free at {folder}"
     if least < DISK_FAIL_BYTES:
@@ -253,7 +267,7 @@ def sqlite_integrity(faults: Sequence[str] | None) -> Check:
         return Check("sqlite.integrity", "ok", "not looked at: `doctor --deep` reads every page")
     if faults:
         do = "stop the bot, keep a copy of the files, restore a backup"
-        return Check("sqlite.integrity", "fail", f"{faults[0]} ({plural(len(faults), 'fault')})", do)
+        return Check("sqlite.integrity", "fail", f"SQLite finds {plural(len(faults), 'fault')} in the file", do)
     return Check("sqlite.integrity", "ok", "every page is sound")
 
 
@@ -312,7 +326,10 @@ def checkpoints_match(verdicts: Sequence[Verdict], set_aside: Sequence[str], *, 
     checks = []
     if wrong:
         says = f"{plural(len(wrong), 'session')} not in order, first {wrong[0].session_id}"
-        do = "`continuity-bot checkpoint verify` tells what; `hydrate --all` repairs what it can, a backup has the rest"
+        do = (
+            "stop the bot, `continuity-bot hydrate --all`; for what no checkpoint has a copy of, "
+            "`hydrate --all --from BACKUP`, or `--accept` to take it as it is"
+        )
         checks.append(Check("checkpoints.match_log", "fail", says, do))
     else:
         checks.append(Check("checkpoints.match_log", "ok", f"{scope} agree with the log"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
@@ -15,23 +15,23 @@ from bot.ops import checks
 from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
-from bot.ops.workspace import OpsError, Workspace, open_read_only, running
+from bot.ops.workspace import OpsError, Told, Workspace, open_read_only, require_database, running, untold
 from bot.people.personas import PersonaError, load_personas
 from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
-from memory.errors import ContinuityError
+from memory.errors import ContinuityError, reason
 from memory.storage import migrate
 
 KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
 """Variables that look like settings and are read elsewhere (`make run`)."""
 QUICK_SESSIONS = 200
-"""Without --deep, so many sessions are compared with their checkpoints."""
-INTEGRITY_MAX_BYTES = 64 * 1024**2
-"""A database up to this size is checked page by page also without --deep."""
+"""Without --deep, so many sessions of a larger database are compared with their checkpoints."""
+SMALL_BYTES = 64 * 1024**2
+"""A database up to this size is checked page by page and turn by turn also without --deep."""
 
 
-async def examine(environment: Mapping[str, str], *, deep: bool = False) -> list[Check]:
+async def examine(environment: Mapping[str, str], *, deep: bool = False, told: Told = untold) -> list[Check]:
     """Return all checks in the order of the report. Never raises for anything that it finds."""
     faults: dict[str, str] = {}
     settings = None
@@ -46,7 +46,7 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False) -> list
         return found
     found += _of_settings(settings, environment)
     found += _of_files(settings)
-    return found + await _of_database(settings, deep=deep)
+    return found + await _of_database(settings, deep=deep, told=told)
 
 
 def _token(environment: Mapping[str, str]) -> Check:
@@ -58,7 +58,7 @@ def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Che
     filled = {name for name, value in environment.items() if value}
     local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, ZoneInfo(settings.continuity_timezone))
     return [
-        *of_model(settings.continuity_model, filled),
+        *of_models(settings, filled),
         checks.http(
             port=settings.continuity_http_port,
             host=settings.continuity_http_host,
@@ -69,10 +69,21 @@ def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Che
     ]
 
 
-def of_model(model: str, filled: Collection[str]) -> list[Check]:
-    """Judge the model's name, its key (by the names of variables that are set) and its library; imports none of it."""
+def of_models(settings: Settings, filled: Collection[str]) -> list[Check]:
+    """Judge every model that the settings name, each once."""
+    memory = settings.continuity_memory_model
+    named = {
+        settings.continuity_model: "CONTINUITY_MODEL",
+        settings.continuity_summary_model or "": "CONTINUITY_SUMMARY_MODEL",
+        "" if memory in (None, "off") else str(memory): "CONTINUITY_MEMORY_MODEL",
+    } | {settings.continuity_model: "CONTINUITY_MODEL"}
+    return [check for model, setting in named.items() if model for check in of_model(model, filled, setting)]
+
+
+def of_model(model: str, filled: Collection[str], setting: str = "CONTINUITY_MODEL") -> list[Check]:
+    """Judge a model's name, its key (by the names of variables that are set) and its library; imports none of it."""
     installed = {module for module, _ in checks.PROVIDER_PACKAGES.values() if _importable(module)}
-    return [checks.model_key(model, filled, _providers()), checks.model_package(model, installed)]
+    return [checks.model_key(model, filled, _providers(), setting), checks.model_package(model, installed)]
 
 
 def _providers() -> set[str]:
@@ -105,26 +116,43 @@ def _importable(module: str) -> bool:
 def _of_files(settings: Settings) -> list[Check]:
     database, folder = settings.database_path, settings.checkpoint_dir
     files = [database, *(Path(f"{database}{side}") for side in ("-wal", "-shm")), folder, Path(".env")]
-    files += list(folder.glob("*.json")) if folder.is_dir() else []
+    files += list(folder.glob("*.json")) if _is(folder.is_dir) else []
     modes: dict[str, int] = {}
     for path in files:
         with suppress(OSError):
             modes[str(path)] = path.stat().st_mode
     roots = {str(_existing(each)) for each in (database.parent, folder)}
-    needed = [*roots, *(str(path) for path in files[:3] if path.exists())]
-    free = {root: shutil.disk_usage(root).free for root in roots}
+    needed = [*roots, *(str(path) for path in files[:3] if _is(path.exists))]
+    free: dict[str, int] = {}
+    for root in roots:
+        with suppress(OSError):
+            free[root] = shutil.disk_usage(root).free
     return [
         *checks.permissions(modes),
-        checks.writable([path for path in needed if not os.access(path, os.W_OK)]),
+        checks.writable([path for path in needed if not os.access(path, os.W_OK, effective_ids=True)]),
+        checks.checkpoint_folder(
+            str(folder),
+            there=_is(folder.exists) or _is(folder.is_symlink),
+            is_folder=_is(folder.is_dir),
+            readable=os.access(folder, os.R_OK | os.X_OK, effective_ids=True),
+        ),
         checks.file_system(mount_kind(_existing(database.parent)), str(database.parent)),
         checks.disk_space(free),
     ]
 
 
 def _existing(folder: Path) -> Path:
-    while not folder.exists():
+    while not _is(folder.exists):
         folder = folder.parent
     return folder
+
+
+def _is(look: Callable[[], bool]) -> bool:
+    """Return what a look at a path says; False when this user may not look there."""
+    try:
+        return look()
+    except OSError:
+        return False
 
 
 def mount_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
@@ -152,32 +180,34 @@ def deleted_files(pid: int | None, database: Path) -> list[str]:
 # --- the database ---------------------------------------------------------------------------------------------------
 
 
-async def _of_database(settings: Settings, *, deep: bool) -> list[Check]:
+async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Check]:
     try:
-        schema = migrate.status(settings.database_path, MIGRATIONS) if settings.database_path.exists() else None
+        require_database(settings)
+        schema = migrate.status(settings.database_path, MIGRATIONS)
+        if not schema.newest_applied:
+            says = f"{settings.database_path} is empty, there is no table in it"
+            return [Check("database", "fail", says, "restore a backup, or let `continuity-bot migrate` make a new one")]
+        found = [checks.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending])]
+        if schema.ahead or schema.pending:
+            return found  # its tables may be others than this program asks for
         async with open_read_only(settings) as workspace:
-            found = [Check("database", "ok", str(settings.database_path))]
-            if schema:
-                found.append(checks.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending]))
-            return (
-                found
-                + await _of_sqlite(workspace, deep=deep)
-                + await _of_bot(workspace)
-                + await _of_sessions(workspace, deep=deep)
-            )
-    except OpsError as exc:
+            found += await _of_sqlite(workspace, deep=deep)
+            found += await _of_bot(workspace)
+            if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
+                found += await _of_sessions(workspace, deep=deep, told=told)
+    except (OpsError, ContinuityError) as exc:
         says, _, do = str(exc).partition("; ")
         return [Check("database", "fail", says, do)]
-    except ContinuityError as exc:
-        return [Check("database", "fail", str(exc), "stop the bot, keep a copy of the files, restore a backup")]
+    except OSError as exc:
+        return [Check("database", "fail", reason(exc), "run it as the owner of the data")]
+    return [Check("database", "ok", str(settings.database_path)), *found]
 
 
 async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
     found = await workspace.memory.db.settings()
     boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     holder = running(workspace.settings)
-    small = workspace.settings.database_path.stat().st_size <= INTEGRITY_MAX_BYTES
-    faults = await workspace.memory.db.integrity() if deep or small else None
+    faults = await workspace.memory.db.integrity() if deep or _small(workspace) else None
     return [
         checks.sqlite_version(found["sqlite_version"]),
         checks.sqlite_wal(found["journal_mode"]),
@@ -215,15 +245,19 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
     ]
 
 
-async def _of_sessions(workspace: Workspace, *, deep: bool) -> list[Check]:
+def _small(workspace: Workspace) -> bool:
+    return workspace.settings.database_path.stat().st_size <= SMALL_BYTES
+
+
+async def _of_sessions(workspace: Workspace, *, deep: bool, told: Told) -> list[Check]:
     known = await workspace.session_ids()
-    if deep:
+    if deep or _small(workspace):
         chosen = sorted(known)
     else:
         latest = [row.session_id for row in await workspace.memory.store.all_sessions(limit=QUICK_SESSIONS)]
         orphans = sorted(known - await workspace.memory.store.session_ids())
         chosen = latest + orphans[:QUICK_SESSIONS]
-    verdicts = await verify(workspace, chosen)
+    verdicts = await verify(workspace, chosen, told)
     return checks.checkpoints_match(
         verdicts, workspace.memory.checkpoints.quarantined(), looked_at=len(chosen), of=len(known)
     )

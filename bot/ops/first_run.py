@@ -10,6 +10,7 @@ from pathlib import Path
 from bot.ops.checks import PROVIDER_KEYS
 from bot.ops.workspace import OpsError
 from bot.settings import TOKEN_SHAPE
+from memory.errors import reason
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=")
 _PLAIN = re.compile(r"[\w@%+=:,./*-]*")
@@ -65,5 +66,7 @@ def write(path: Path, chosen: Mapping[str, str]) -> None:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
-    except (OSError, UnicodeDecodeError) as exc:
-        raise OpsError(f"{path} can't be written ({exc}); nothing was changed") from exc
+    except UnicodeDecodeError as exc:
+        raise OpsError(f"{path} is not UTF-8 (byte {exc.start}); save it as UTF-8. Nothing was changed") from exc
+    except OSError as exc:
+        raise OpsError(f"{path} can't be written ({reason(exc)}); nothing was changed") from exc

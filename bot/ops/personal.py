@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.ops.workspace import OpsError, Workspace
+from bot.ops.workspace import OpsError, Told, Workspace, one_by_one, untold
 from bot.people.export import about_person
 from memory.continuity import rows as continuity
+from memory.errors import reason
 from memory.ports import Statement
 from memory.privacy.export import as_bytes, conversations_of, gather
 from memory.privacy.forget import ForgetCounts, ForgetRequest, Proof
@@ -72,12 +73,15 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
     return done
 
 
-async def export(workspace: Workspace, conversation: str | None, user_id: int | None) -> dict[str, Any]:
+async def export(
+    workspace: Workspace, conversation: str | None, user_id: int | None, told: Told = untold
+) -> dict[str, Any]:
     """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
-    documents = [
-        await gather(workspace.memory.db, workspace.memory.clock, wish.conversation_id, user_id=wish.user_id)
-        for wish in wishes(await meant(workspace, conversation, user_id), user_id)
-    ]
+    memory, asked = workspace.memory, wishes(await meant(workspace, conversation, user_id), user_id)
+    by_place = {wish.conversation_id: wish.user_id for wish in asked}
+    documents = await one_by_one(
+        list(by_place), lambda place: gather(memory.db, memory.clock, place, user_id=by_place[place]), told
+    )
     person = {} if user_id is None else {"person": await about_person(workspace.memory.db, user_id)}
     return {"conversations": documents, **person}
 
@@ -91,5 +95,5 @@ def write_private(target: Path, document: dict[str, Any]) -> int:
     except FileExistsError:
         raise OpsError(f"{target} exists already; name another file") from None
     except OSError as exc:
-        raise OpsError(f"{target} cannot be written ({exc}); name another folder") from exc
+        raise OpsError(f"{target} cannot be written ({reason(exc)}); name another folder") from exc
     return len(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.ops.workspace import open_exclusive
+from bot.ops.workspace import Told, open_exclusive, untold
 from bot.settings import Settings
 from bot.tables import MIGRATIONS
 from memory.storage import migrate
@@ -17,7 +17,7 @@ async def pending(settings: Settings) -> tuple[str, ...]:
     return tuple(str(step) for step in found.pending)
 
 
-async def upgrade(settings: Settings) -> tuple[str, ...]:
+async def upgrade(settings: Settings, told: Told = untold) -> tuple[str, ...]:
     """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
     with open_exclusive(settings):
-        return await asyncio.to_thread(migrate.migrate, settings.database_path, MIGRATIONS)
+        return await asyncio.to_thread(migrate.migrate, settings.database_path, MIGRATIONS, told=told)

@@ -217,6 +217,20 @@ def show_checks(console: Console, found: Sequence[Check]) -> None:
     console.print(Text(f"\n{summary}", style=COLORS[worst(found)]))
 
 
+# --- schema ---------------------------------------------------------------------------------------------------------
+
+
+def show_migrated(console: Console, waiting: Sequence[str], applied: Sequence[str]) -> None:
+    """Show what a database needed, and what was done about it."""
+    if not waiting:
+        console.print("Nothing is pending: the schema is up to date.")
+        return
+    for name in waiting:
+        console.print(f"pending: {name}", highlight=False)
+    if applied:
+        console.print(f"Applied {len(applied)}.", style="green", highlight=False)
+
+
 # --- backup, quarantine ---------------------------------------------------------------------------------------------
 
 

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from bot.ops.format import moment, when
 from bot.ops.screen import STATUS_WORDS, columns, facts, said
-from bot.ops.sessions import Shown, chat_of
+from bot.ops.sessions import Found, Shown, chat_of
 from bot.replies import UNTITLED, plural, shorten
 from memory.context.context_builder import reference_text
 from memory.ports import Row
 from memory.state.state_manager import session_title
-from memory.types import ConversationContextPacket, ConversationTurn, SessionState, TierReceipt
+from memory.types import ConversationTurn, RetrievedItem, SessionState, TierReceipt
 
 ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}
 
@@ -34,7 +34,7 @@ def show(console: Console, shown: Shown, zone: ZoneInfo) -> None:
     if shown.packet:
         _section(console, "the packet as it would be now", _receipts(shown.packet.receipts))
         console.print(said(f"history: {plural(len(shown.packet.history), 'turn')} verbatim"))
-        _scores(console, shown.packet)
+        _scores(console, shown.packet.retrieved)
         console.print(said("\n" + (reference_text(shown.packet) or "nothing but the history"), "dim"))
 
 
@@ -142,11 +142,19 @@ def _receipts(receipts: Sequence[TierReceipt]) -> Table:
     return table
 
 
-def _scores(console: Console, packet: ConversationContextPacket) -> None:
-    if not packet.retrieved:
+def show_found(console: Console, found: Found) -> None:
+    """Show what a search for a turn's words finds, and why."""
+    console.print(said(f"turn {found.turn.seq}: {shorten(found.turn.user_text, 200)}", "bold"))
+    if not found.items:
+        console.print("Nothing else in its conversation bears on it.")
+    _scores(console, found.items)
+
+
+def _scores(console: Console, items: Sequence[RetrievedItem]) -> None:
+    if not items:
         return
     table = columns("score#", "found", "because")
-    for item in packet.retrieved:
+    for item in items:
         reasons = ", ".join(f"{name} {value:.2f}" for name, value in item.breakdown.items() if value)
         table.add_row(f"{item.score:.2f}", said(shorten(item.text, 60)), said(reasons, "dim"))
     console.print(table)

@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.ops.format import short_ids
-from bot.ops.workspace import Workspace
+from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row
+from memory.search.query import Query
 from memory.sessions.hydrator import HydrationReport
 from memory.storage.store import Compaction, SessionRow, read_session_row
-from memory.types import ConversationContextPacket, ConversationTurn, JobProgress, SessionState
+from memory.types import ConversationContextPacket, ConversationTurn, JobProgress, RetrievedItem, SessionState
 
 SNAPSHOTS = 5
+FOUND = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,14 @@ class Shown:
     jobs: list[JobProgress]
     packet: ConversationContextPacket | None
     now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search for a turn's words finds in its conversation now, best first, itself left out."""
+
+    turn: ConversationTurn
+    items: list[RetrievedItem]
 
 
 def chat_of(conversation_id: str) -> str:
@@ -81,6 +91,21 @@ async def show_session(workspace: Workspace, session_id: str, *, turns: int, pac
         packet=built,
         now_ms=now_ms,
     )
+
+
+async def found_for(workspace: Workspace, session_id: str, seq: int | None) -> Found:
+    """Return what a search for the words of a turn (the last one for None) finds. Raises OpsError, `StorageError`."""
+    memory = workspace.memory
+    logged = await (memory.store.last_logged(session_id, 1) if seq is None
+                    else memory.store.logged_between(session_id, seq, seq))  # fmt: skip
+    if not logged:
+        raise OpsError(
+            f"session {session_id} has no turn{'' if seq is None else f' {seq}'}; `show` lists the last ones"
+        )
+    turn = logged[0].turn
+    query = Query(turn.conversation_id, turn.user_text, now_ms=memory.clock.now_ms(), limit=FOUND + 1)
+    items = await memory.searcher.search(query)
+    return Found(turn, [item for item in items if item.ref != turn.turn_id][:FOUND])
 
 
 def listed_as_json(listed: ListedSession) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bot.ops.format import find_session
 from bot.ops.lock import Holder, holder
@@ -14,6 +15,25 @@ from memory.errors import Locked, StorageUnavailable
 from memory.opening import ConversationMemory
 from memory.storage import migrate
 from memory.storage.place import lock_path, take_lock
+
+_T = TypeVar("_T")
+
+Told = Callable[[int, int], None]
+"""Hears how far a long work is: so much is done, of so much."""
+
+
+def untold(_: int, __: int) -> None:
+    """Tell nobody."""
+
+
+async def one_by_one(names: Sequence[str], work: Callable[[str], Awaitable[_T]], told: Told) -> list[_T]:
+    """Return what the work returned for each, one after another; `told` hears how far it is."""
+    found: list[_T] = []
+    for number, name in enumerate(names):
+        told(number, len(names))
+        found.append(await work(name))
+    told(len(names), len(names))
+    return found
 
 
 class OpsError(Exception):
@@ -68,9 +88,13 @@ def open_exclusive(settings: Settings) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def open_read_only(settings: Settings) -> AsyncIterator[Workspace]:
-    """Open for reading; safe beside a running bot. Raises OpsError and `StorageError`."""
+async def open_read_only(settings: Settings, *, older: bool = False) -> AsyncIterator[Workspace]:
+    """Open for reading; safe beside a running bot. Raises OpsError and `StorageError`.
+
+    `older` takes a database of an older schema too: to copy it, and for what asks only for tables that it has.
+    """
     require_database(settings)
+    _require_schema(settings, older=older)
     async with _open(settings, read_only=True) as workspace:
         yield workspace
 
@@ -80,12 +104,22 @@ async def work(settings: Settings) -> AsyncIterator[Workspace]:
     """Open for writing with the bot's lock held. Raises OpsError (it is running, an old schema) and `StorageError`."""
     require_database(settings)
     with open_exclusive(settings):
-        found = migrate.status(settings.database_path, MIGRATIONS)
-        migrate.require_known(found, settings.database_path)
-        if found.pending:
-            raise OpsError(f"{settings.database_path} has an older schema; run `continuity-bot migrate` first")
+        _require_schema(settings)
         async with _open(settings, read_only=False) as workspace:
             yield workspace
+
+
+def _require_schema(settings: Settings, *, older: bool = False) -> None:
+    """Raise OpsError for a schema that this program does not work on as it is, `StorageError`."""
+    found = migrate.status(settings.database_path, MIGRATIONS)
+    migrate.require_known(found, settings.database_path)
+    if not found.newest_applied:
+        raise OpsError(
+            f"{settings.database_path} is empty, there is no table in it; restore a backup, "
+            "or let `continuity-bot migrate` make a new one of it"
+        )
+    if found.pending and not older:
+        raise OpsError(f"{settings.database_path} has an older schema; run `continuity-bot migrate` first")
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from bot.people.choices import PersonalChoices
 from memory.continuity.types import Persona
+from memory.errors import reason
 
 FOLDER = Path(__file__).parent / "personas"
 PERSONA = "persona"
@@ -76,12 +77,25 @@ def _read(path: Path) -> Persona:
     """Read one file."""
     try:
         fields: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+    except OSError as exc:
+        raise PersonaError(f"persona {path} cannot be read ({reason(exc)}); check the file and its owner") from exc
+    except UnicodeDecodeError as exc:
+        raise PersonaError(f"persona {path} is not UTF-8 (byte {exc.start}); save it as UTF-8") from exc
+    except tomllib.TOMLDecodeError as exc:
         raise PersonaError(
-            f"persona {path} cannot be read: {exc}; see bot/people/personas/assistant.toml for the shape"
+            f"persona {path} is not TOML: {exc}; see bot/people/personas/assistant.toml for the shape"
         ) from exc
     try:
         return Persona.model_validate({"name": path.stem.lower(), **fields})
     except ValidationError as exc:
-        faults = "; ".join(f"{'.'.join(map(str, error['loc'])) or 'file'}: {error['msg']}" for error in exc.errors())
-        raise PersonaError(f"persona {path} is not complete: {faults}") from exc
+        faults = ", ".join(f"'{error['loc'][0]}' {_fault(error['type'])}" for error in exc.errors() if error["loc"])
+        raise PersonaError(
+            f"persona {path} is not complete: {faults or 'its fields contradict each other'}; "
+            "see bot/people/personas/assistant.toml for the shape"
+        ) from exc
+
+
+def _fault(kind: str) -> str:
+    """Return what is wrong with a field, by the kind of the validation's error."""
+    known = {"missing": "is missing", "extra_forbidden": "is not known", "literal_error": "is none of its values"}
+    return known.get(kind, "has a value of another kind")

@@ -24,6 +24,7 @@ from memory.errors import (
     CheckpointMissing,
     ContinuityError,
     StorageUnavailable,
+    reason,
 )
 from memory.faults import point
 from memory.ports import Clock
@@ -68,7 +69,7 @@ def unpack(data: bytes, path: Path, *, verify: bool = True) -> ConversationCheck
         found, payload = envelope["digest"], envelope["payload"]
     except (orjson.JSONDecodeError, KeyError, TypeError) as exc:
         raise CheckpointDamaged(
-            f"checkpoint '{path}' ({len(data)} bytes) is not a whole envelope: {exc}; rebuild it from the turn log"
+            f"checkpoint '{path}' ({len(data)} bytes) is not a whole envelope; rebuild it from the turn log"
         ) from exc
     body = canonical(payload)
     expected = digest_of(body)
@@ -144,8 +145,9 @@ class CheckpointFiles:
         except (OSError, StorageUnavailable) as exc:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+            why = reason(exc) if isinstance(exc, OSError) else str(exc)
             raise StorageUnavailable(
-                f"checkpoint '{target}' could not be written ({exc}); the turn log has everything, check the disk"
+                f"checkpoint '{target}' could not be written ({why}); the turn log has everything"
             ) from exc
         if self.on_fsync:
             self.on_fsync(waited_s)
@@ -164,7 +166,7 @@ class CheckpointFiles:
         except FileNotFoundError as exc:
             raise CheckpointMissing(f"there is no checkpoint '{path}'; it is rebuilt from the turn log") from exc
         except OSError as exc:
-            raise StorageUnavailable(f"checkpoint '{path}' could not be read ({exc}); check its owner") from exc
+            raise StorageUnavailable(f"checkpoint '{path}' could not be read ({reason(exc)}); check its owner") from exc
         snapshot = unpack(data, path)
         inside = {snapshot.session_id, snapshot.state.session_id, *(turn.session_id for turn in snapshot.last_turns)}
         if inside != {session_id}:
@@ -185,7 +187,9 @@ class CheckpointFiles:
         except FileNotFoundError:
             return None
         except OSError as exc:
-            raise StorageUnavailable(f"checkpoint '{path}' could not be moved aside ({exc}); check its owner") from exc
+            raise StorageUnavailable(
+                f"checkpoint '{path}' could not be moved aside ({reason(exc)}); check its owner"
+            ) from exc
         return aside
 
     def remove(self, session_id: str) -> None:
@@ -228,12 +232,17 @@ class CheckpointFiles:
 
 
 def _entries_of(folder: Path) -> list[os.DirEntry[str]]:
-    """Return the regular files of a folder; folders, pipes and links among them are not ours."""
+    """Return the regular files of a folder; folders, pipes and links among them are not ours.
+
+    Raises `StorageUnavailable` when it is no folder or cannot be read.
+    """
     try:
         with os.scandir(folder) as entries:
             return [entry for entry in entries if entry.is_file(follow_symlinks=False)]
     except FileNotFoundError:
         return []
+    except OSError as exc:
+        raise StorageUnavailable(f"the checkpoints cannot be looked at ({reason(exc)}); check the folder") from exc
 
 
 def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
@@ -246,7 +255,9 @@ def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
     except FileNotFoundError:
         return
     except OSError as exc:
-        raise StorageUnavailable(f"a checkpoint in '{folder}' could not be deleted ({exc})") from exc
+        raise StorageUnavailable(
+            f"a checkpoint in '{folder}' could not be deleted ({reason(exc)}); check its owner"
+        ) from exc
 
 
 def _write_synced(path: Path, data: bytes) -> float:

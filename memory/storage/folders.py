@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
 
-from memory.errors import StorageUnavailable
+from memory.errors import StorageUnavailable, reason
 
 
 def synced(descriptor: int) -> float:
@@ -35,5 +36,7 @@ def make_folder(folder: Path) -> None:
         for each in reversed(missing):
             each.mkdir(mode=0o700, exist_ok=True)
             sync_folder(each.parent)
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "not a folder", str(folder))
     except OSError as exc:
-        raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
+        raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory.errors import SchemaMismatch, StorageError
+from memory.ports import unobserved
 from memory.storage.named_queries import load_queries
 from memory.storage.sqlite_schema import SchemaFile
 
@@ -116,9 +117,16 @@ def require_known(found: SchemaStatus, path: Path | str) -> None:
         )
 
 
-def migrate(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY, *, now_ms: int | None = None) -> tuple[str, ...]:
+def migrate(
+    path: Path | str,
+    folders: Sequence[Path] = MEMORY_ONLY,
+    *,
+    now_ms: int | None = None,
+    told: Callable[[int, int], None] = unobserved,
+) -> tuple[str, ...]:
     """Apply what is pending, creating the database (0600) if need be; return the names of what was applied.
 
+    `told` hears before each step how many of how many are done.
     A crash leaves each migration either whole and recorded or absent. Two processes may call it at once. Raises
     `SchemaMismatch` for a newer database (nothing is changed), `UnsafeSettings`, `StorageUnavailable`, and
     `StorageError` when a migration fails (it is rolled back, the ones before it stay).
@@ -128,7 +136,8 @@ def migrate(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY, *, now_ms: 
     with SchemaFile(path) as schema:  # for writing, also to look: only so SQLite undoes what a crash left half-done
         found = _status(schema, folders)
         require_known(found, path)
-        for step in found.pending:
+        for number, step in enumerate(found.pending):
+            told(number, len(found.pending))
             params = {"number": step.number, "name": step.name, "applied_at_ms": applied_at_ms}
             script = f"{_QUERIES['create_schema_migrations']};\n{step.script}"
             if schema.run(script, _QUERIES["record_migration"], params, unless=_QUERIES["find_migration"]):

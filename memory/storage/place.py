@@ -8,7 +8,7 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from memory.errors import Locked, StorageUnavailable
+from memory.errors import Locked, StorageUnavailable, reason
 from memory.storage.folders import make_folder
 
 DATABASE: Final = "continuity.db"
@@ -48,5 +48,5 @@ def take_lock(database: Path) -> FileLock:
     except Timeout:
         raise Locked(f"another process works on {database} (its lock is held); stop that one first") from None
     except OSError as exc:  # after Timeout, which is one
-        raise StorageUnavailable(f"{exc.filename}: {exc.strerror}; choose another path or mend this one") from exc
+        raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc
     return lock

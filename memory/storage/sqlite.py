@@ -12,12 +12,15 @@ from typing import Any, Self
 
 import aiosqlite
 
-from memory.errors import StorageDamaged, StorageError, StorageUnavailable
+from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
 from memory.ports import Result, Row, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.sqlite_commit import GroupCommit
-from memory.storage.sqlite_connection import FOREIGN, connect_reader, translate
+from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, translate
+
+BACKUP_PAGES = 2_000
+"""A backup tells how far it is after so many pages (8 MB)."""
 
 
 class SqliteDatabase:
@@ -159,15 +162,19 @@ class SqliteDatabase:
         if busy:
             raise StorageUnavailable(f"database {self.path}: another process is reading it; the WAL was not emptied")
 
-    async def backup_to(self, target: Path) -> None:
+    async def backup_to(self, target: Path, told: Callable[[int, int], None] = unobserved) -> None:
         """Write a consistent copy to `target` (0600) while work goes on; it is complete or it does not exist.
 
+        `told` hears, in another thread, how many of how many pages are copied.
         Raises `StorageError` when `target` exists, `StorageUnavailable` when it cannot be written.
         """
         try:
-            await asyncio.to_thread(_copy, self.path, target)
-        except (sqlite3.Error, OSError) as exc:
-            raise StorageUnavailable(f"backup {target} could not be written ({exc}); check the folder") from exc
+            await asyncio.to_thread(_copy, self.path, target, told)
+        except OSError as exc:
+            raise StorageUnavailable(f"backup {target} could not be written ({reason(exc)})") from exc
+        except sqlite3.Error as exc:
+            code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
+            raise translate(exc, self.path if code in DAMAGE else target, "backup") from exc
 
     async def integrity(self) -> tuple[str, ...]:
         """Return what SQLite's own check finds; () when the file is sound. It does not see altered text: digests do."""
@@ -204,7 +211,8 @@ def _absolute(path: Path | str) -> Path:
     return Path(path).absolute()
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, told: Callable[[int, int], None]) -> None:
+    """Copy page by page within one read transaction: what is committed meanwhile neither shows nor starts it anew."""
     if target.exists():
         raise StorageError(f"backup {target} exists already; name another file")
     partial = target.with_name(target.name + ".partial")
@@ -214,7 +222,9 @@ def _copy(source: Path, target: Path) -> None:
         contextlib.closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as origin,
         contextlib.closing(sqlite3.connect(partial)) as copy,
     ):
-        origin.backup(copy)
+        origin.execute("BEGIN")
+        origin.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        origin.backup(copy, pages=BACKUP_PAGES, progress=lambda _, left, pages: told(pages - left, pages))
     descriptor = os.open(partial, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings
+from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings, reason
 from memory.storage.folders import make_folder
 
 READER_CACHE_KIB = 32_000
@@ -52,7 +52,8 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
     advice = ADVICE.get(code) or ADVICE.get(code & 0xFF)
     if advice:
         kind = StorageDamaged if code & 0xFF in DAMAGE else StorageUnavailable
-        return kind(f"database {path}: {advice} ({exc}, in '{name}')")
+        code_name = getattr(exc, "sqlite_errorname", "")
+        return kind(f"database {path}: {advice} ({code_name or code}, in '{name}')")
     hint = "; its schema may be older than the program: migrate it" if "no such" in str(exc) else ""
     return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
 
@@ -71,7 +72,7 @@ def create_private(path: Path) -> None:
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
     except OSError as exc:
-        raise StorageUnavailable(f"database {path}: it cannot be created ({exc}); check the folder") from exc
+        raise StorageUnavailable(f"database {path}: it cannot be created ({reason(exc)}); check the folder") from exc
 
 
 def require_file(path: Path) -> None:
@@ -79,7 +80,8 @@ def require_file(path: Path) -> None:
     try:
         other = path.exists() and not path.is_file()
     except (OSError, ValueError) as exc:
-        raise StorageUnavailable(f"database {path}: it cannot be looked at ({exc}); name another file") from exc
+        why = reason(exc) if isinstance(exc, OSError) else "no path has such characters"
+        raise StorageUnavailable(f"database {path}: it cannot be looked at ({why}); name another file") from exc
     if other:
         what = "a folder" if path.is_dir() else "no regular file"
         raise StorageUnavailable(f"database {path}: this is {what}; name a file, e.g. {path / 'continuity.db'}")

@@ -99,9 +99,9 @@ async def test_what_is_forgotten_during_a_backup_is_not_in_it(backed_up, tmp_pat
     )
 
     class Forgetting:
-        async def backup_to(self, target):
+        async def backup_to(self, target, told):
             backed_up.checkpoint(0).unlink()
-            await workspace.memory.db.backup_to(target)
+            await workspace.memory.db.backup_to(target, told)
 
     async with open_read_only(settings) as workspace:
         forgetting = replace(workspace, memory=replace(workspace.memory, db=Forgetting()))

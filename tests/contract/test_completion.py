@@ -1,0 +1,74 @@
+"""The Tab key: commands, options and sessions, in bash, zsh and fish."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ops_house import House
+from typer.testing import CliRunner
+
+from bot.cli import app
+
+SHELLS = {
+    "bash": lambda words: {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)},
+    "zsh": lambda words: {"_TYPER_COMPLETE_ARGS": " ".join(words)},
+    "fish": lambda words: {"_TYPER_COMPLETE_ARGS": " ".join(words), "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+}
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    house = House(folder)
+    house.fill(1)
+    return house
+
+
+def pressed(house, env):
+    """Run what the shell's script runs when Tab is pressed."""
+    return CliRunner().invoke(app, [], env=house.env | env, prog_name="continuity-bot")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_commands_options_and_sessions_are_completed(house, shell):
+    """What the shell's own script asks for is answered, and nothing that does not begin like it."""
+
+    def offered(*words):
+        env = SHELLS[shell](("continuity-bot", *words)) | {"_CONTINUITY_BOT_COMPLETE": f"complete_{shell}"}
+        return pressed(house, env).stdout
+
+    assert "checkpoint" in offered("check")
+    assert "status" not in offered("check")
+    assert "rebuild" in offered("checkpoint", "re")
+    assert "--json" in offered("status", "--j")
+    assert house.sessions[0] in offered("show", "s_")
+
+
+def test_nothing_is_offered_and_nothing_said_without_a_database(house):
+    """Whoever presses Tab wants no error message."""
+    house.database.unlink()
+    env = SHELLS["bash"](("continuity-bot", "show", "s_")) | {"_CONTINUITY_BOT_COMPLETE": "complete_bash"}
+    result = pressed(house, env)
+
+    assert result.output.strip() == ""
+
+
+def test_the_script_for_bash_works_in_bash(house):
+    """What `--show-completion` prints fills bash's own answer, with the program as it is typed: by its path."""
+    program = Path(sys.executable).with_name("continuity-bot")
+    asked = f"""
+eval "$({program} --show-completion)"
+COMP_WORDS=({program} checkpoint v) COMP_CWORD=2
+_continuity_bot_completion {program}
+echo "offered: ${{COMPREPLY[*]}}"
+"""
+    env = {"PATH": os.environ["PATH"], "HOME": str(house.folder)}
+    done = subprocess.run(["bash", "-c", asked], env=env, capture_output=True, text=True, check=True)
+
+    assert "offered: verify" in done.stdout
