@@ -54,6 +54,7 @@ CREATE TABLE conversation_turns (
     dedupe_key TEXT UNIQUE,                   -- what it answers, e.g. tg:<bot>:<update>: nothing is answered twice (P2); NULL = no such key
     digest TEXT NOT NULL,                     -- chain digest: blake2b over the previous turn's digest and this turn (P8)
     created_at_ms BIGINT NOT NULL,            -- when it was stored
+    authored TEXT,                            -- what the program says in its own name; NULL = all of the reply is the assistant's own
     UNIQUE (session_id, seq)
 );
 CREATE INDEX conversation_turns_by_conversation ON conversation_turns (conversation_id, created_at_ms);

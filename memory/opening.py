@@ -106,12 +106,15 @@ class PendingTurn:
         answer: str,
         *also: Statement,
         tool_calls: Sequence[ToolCall] = (),
+        authored: str | None = None,
         model: str | None = None,
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> ConversationTurn:
         """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
+        `authored` is for an answer that your program put together from what people said: the part that it says in its
+        own name, from which alone promises and questions are read.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
         nothing is stored.
         """
@@ -122,6 +125,7 @@ class PendingTurn:
             user_text=self.text,
             assistant_text=answer,
             tool_calls=tuple(tool_calls),
+            authored=authored,
             model=model,
             input_tokens=input_tokens,
             output_tokens=output_tokens,

@@ -59,6 +59,11 @@ class ConversationTurn(Contract):
     tool_calls: tuple[ToolCall, ...] = ()
     third_party: bool = False
     """True when the user's text was forwarded or quoted: it is never promoted to memory."""
+    authored: str | None = None
+    """What the program says in its own name in a reply that it put together itself; the rest of it repeats people.
+
+    None for a model's reply, all of which is the assistant's own.
+    """
     language: str | None = None
     user_tokens: int = 0
     assistant_tokens: int = 0
@@ -69,6 +74,11 @@ class ConversationTurn(Contract):
     def tokens(self) -> int:
         """Tokens of the whole turn, as stored when it was written."""
         return self.user_tokens + self.assistant_tokens + self.tool_tokens
+
+    @property
+    def spoken(self) -> str:
+        """What the assistant says in its own name: what it promises, asks and puts off is read from this alone."""
+        return self.assistant_text if self.authored is None else self.authored
 
     @property
     def unfiled(self) -> bool:

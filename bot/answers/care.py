@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.answers.responder import Answer
+from bot.answers.responder import Answer, own_words
 from memory.language.distress import caring_answer, distress_in
 from memory.types import CARE
 
@@ -13,4 +13,4 @@ def care(text: str, language: str | None = None) -> Answer | None:
     The turn is stored as said and filed nowhere (`ConversationTurn.unfiled`). Never raises.
     """
     code = distress_in(text, language or "en")
-    return Answer(caring_answer(code), action_name=CARE) if code else None
+    return own_words(caring_answer(code), CARE) if code else None

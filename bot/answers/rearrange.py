@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
-from bot.answers.responder import Answer, Ask
+from bot.answers.responder import QUOTED_MATTER, Answer, Ask, own_words
 from bot.reminders.repeats import kind_of
 from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Reminder, advance_reminder, listed_reminders, move_to, next_status
 from bot.reminders.words import ReminderWords, local, words_for
@@ -237,7 +237,7 @@ def _chosen(
 def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask: Ask, language: Language) -> Answer:
     words = words_for(language.code)
     if not reminders:
-        return Answer(words.say("none_at_all"), action_name=LISTS_REMINDERS)
+        return own_words(words.say("none_at_all"), LISTS_REMINDERS)
     if found.unclear:
         head = "which" if found.reminders else "none"
         return listing(words.say(head), found.reminders or reminders, ask, words, WHICH)
@@ -249,10 +249,10 @@ def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask:
 def listing(head: str, reminders: Sequence[Reminder], ask: Ask, words: ReminderWords, action: str) -> Answer:
     """Return a numbered list of reminders, remembered as what was shown last."""
     if not reminders:
-        return Answer(words.say("none_at_all"), action_name=action)
+        return own_words(words.say("none_at_all"), action)
     lines = [f"{number}. {line(reminder, ask, words)}" for number, reminder in enumerate(reminders[:LISTED], 1)]
     change = partial(show, items=listed_reminders(reminders), at_ms=ask.now_ms)
-    return Answer("\n".join([head, *lines]), action_name=action, change=change)
+    return Answer("\n".join([head, *lines]), action_name=action, authored=head, change=change)
 
 
 def line(reminder: Reminder, ask: Ask, words: ReminderWords) -> str:
@@ -276,26 +276,29 @@ def cancelled(reminders: Sequence[Reminder], ask: Ask, words: ReminderWords) -> 
         return state
 
     one = len({reminder.title for reminder in reminders}) == 1
-    text = words.say("cancelled", title=reminders[0].title) if one else words.say("cancelled_all", count=len(reminders))
-    return Answer(text, action_name=CANCELS, effects=effects, change=ended)
+    if not one:
+        return own_words(words.say("cancelled_all", count=len(reminders)), CANCELS, effects=effects, change=ended)
+    text, authored = (words.say("cancelled", title=title) for title in (reminders[0].title, QUOTED_MATTER))
+    return Answer(text, action_name=CANCELS, authored=authored, effects=effects, change=ended)
 
 
 def moved(reminders: Sequence[Reminder], when: str, ask: Ask, language: Language) -> Answer:
     """Return the answer that moves reminders in the commit of its turn, or asks for a time that it understands."""
     words = words_for(language.code)
-    lines, effects = [], []
-    reminders = [
-        reminder for reminder in reminders if reminder.status == "scheduled"
-    ] or reminders  # of a series that one which is to come
+    lines, authored, effects = [], [], []
+    reminders = [each for each in reminders if each.status == "scheduled"] or reminders  # of a series, what is to come
     for reminder in reminders:
         due_at_ms = moved_to(when, reminder, ask.now_ms, ask.time_zone, language)
         if due_at_ms is None:
-            return Answer(words.say("no_time"), action_name=WHICH)
+            return own_words(words.say("no_time"), WHICH)
         effects.append(replace(move_to(reminder, due_at_ms, ask.now_ms), expect=None))
-        lines.append(words.say("moved", title=reminder.title, when=words.when(due_at_ms, ask.now_ms, ask.time_zone)))
+        at = words.when(due_at_ms, ask.now_ms, ask.time_zone)
+        lines.append(words.say("moved", title=reminder.title, when=at))
+        authored.append(words.say("moved", title=QUOTED_MATTER, when=at))
     return Answer(
         "\n".join(lines),
         action_name=MOVES,
+        authored="\n".join(authored),
         effects=tuple(effects),
         job_refs=tuple(reminder.job_id for reminder in reminders),
     )

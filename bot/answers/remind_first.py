@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot import replies
 from bot.answers.follow_up import with_follow_ups
 from bot.answers.rearrange import rearranged
-from bot.answers.responder import Answer, Ask, Responder, Show
+from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
@@ -149,9 +149,19 @@ def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: Reminder
         now_ms=ask.now_ms,
         repeats=rule_of(kind, due_at_ms, ask.time_zone) if kind else "",
     )
-    text = set_text(found, ask.now_ms, ask.time_zone, kind=kind, zone_chosen=ask.time_zone_chosen, words=words)
     job_id = job_id_of(call_key)
-    return Answer(text, action_name=REMIND, job_refs=(job_id,), effects=(effect,), buttons=undo_button(job_id))
+    text, authored = (
+        set_text(each, ask.now_ms, ask.time_zone, kind=kind, zone_chosen=ask.time_zone_chosen, words=words)
+        for each in (found, replace(found, what=QUOTED_MATTER))
+    )
+    return Answer(
+        text,
+        action_name=REMIND,
+        authored=authored,
+        job_refs=(job_id,),
+        effects=(effect,),
+        buttons=undo_button(job_id),
+    )
 
 
 def repeating(
@@ -237,7 +247,7 @@ class RemindFirst:
         if found is None:
             return None
         if found.due_at_ms is None:
-            return Answer(words.say("ask_when"), action_name=ASK_WHEN)
+            return own_words(words.say("ask_when"), ASK_WHEN)
         if not found.what:
-            return Answer(words.say("ask_what"), action_name=ASK_WHAT)
+            return own_words(words.say("ask_what"), ASK_WHAT)
         return reminder_answer(ask, found, kind, words)

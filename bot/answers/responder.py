@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button
 from memory.ports import Statement
@@ -49,10 +49,21 @@ class Answer:
     cost_nanodollars: int | None = None
     """None when no model was used, or nobody knows its price."""
     action_name: str | None = None
+    authored: str | None = None
+    """What the bot says in its own name in an answer that it put together itself; None for a model's."""
     job_refs: tuple[str, ...] = ()
     effects: tuple[Statement, ...] = field(default=())
     change: Callable[[SessionState], SessionState] | None = None
     buttons: tuple[tuple[Button, ...], ...] = ()
+
+
+QUOTED_MATTER: Final = "…"
+"""Stands in `Answer.authored` for what the person said themselves."""
+
+
+def own_words(text: str, action_name: str, **also: Any) -> Answer:
+    """Return an answer that the bot put together itself and that repeats nobody."""
+    return Answer(text, action_name=action_name, authored=text, **also)
 
 
 class NoAnswer(Exception):

@@ -392,6 +392,7 @@ def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchang
         tool_calls=answer.tool_calls,
         third_party=ask.third_party,
         action_name=answer.action_name,
+        authored=answer.authored,
         job_refs=answer.job_refs,
         model=answer.model,
         input_tokens=answer.input_tokens,

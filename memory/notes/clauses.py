@@ -174,7 +174,7 @@ def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:
     """Return the clauses of one side of a turn."""
-    text = turn.user_text if speaker == "user" else turn.assistant_text
+    text = turn.user_text if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
     found = [_clause(part, bare, frame) for part in _joined(_sentences(_ASIDE.sub("\n", text)))]
     for aside in _ASIDE.findall(text):

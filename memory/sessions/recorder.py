@@ -64,6 +64,8 @@ class Exchange:
     user_id: int | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     third_party: bool = False
+    authored: str | None = None
+    """What the program says in its own name in a reply that repeats people; None for a model's reply."""
     action_name: str | None = None
     job_refs: tuple[str, ...] = ()
     model: str | None = None
@@ -318,7 +320,8 @@ class Recorder:
     def _turn(self, state: SessionState, exchange: Exchange) -> ConversationTurn:
         user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
         calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
-        signs = state_manager.read_turn(state, user_text, assistant_text, self._languages)
+        authored = None if exchange.authored is None else clean(exchange.authored)
+        signs = state_manager.read_turn(state, user_text, assistant_text, self._languages, authored=authored)
         count = self._counter.count
         return ConversationTurn(
             turn_id=exchange.turn_id,
@@ -334,6 +337,7 @@ class Recorder:
             job_refs=exchange.job_refs,
             tool_calls=calls,
             third_party=exchange.third_party,
+            authored=authored,
             language=signs.language,
             user_tokens=count(user_text),
             assistant_tokens=count(assistant_text),

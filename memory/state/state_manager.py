@@ -71,14 +71,21 @@ def _language_of(user_text: str, assistant_text: str, languages: Languages, defa
 
 
 def read_turn(
-    state: SessionState, user_text: str, assistant_text: str, languages: Languages, default_language: str | None = None
+    state: SessionState,
+    user_text: str,
+    assistant_text: str,
+    languages: Languages,
+    default_language: str | None = None,
+    *,
+    authored: str | None = None,
 ) -> TurnSigns:
     """Return what a turn is before it is stored: intent, action name, response type and language; never raises.
 
     `state` is the state before the turn; when the texts do not tell, `default_language` counts, or that of before.
+    `authored` is what the reply says in the program's own name, None when all of it is the assistant's.
     """
     language = _language_of(user_text, assistant_text, languages, default_language or state.language or "en")
-    reading = _read(user_text, assistant_text, language)
+    reading = _read(user_text, assistant_text if authored is None else authored, language)
     return TurnSigns(
         intent=_intent(state, reading),
         action_name=action_of(reading.user, language),
@@ -109,7 +116,7 @@ def apply_turn(
         return counted(state, turn)
     known = languages.get(turn.language) if turn.language else None
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
-    reading = _read(turn.user_text, turn.assistant_text, language)
+    reading = _read(turn.user_text, turn.spoken, language)
     own = replace(reading, user=()) if turn.third_party or turn.action_name in REARRANGES else reading
     loops = _loops(state, turn, own, zone or state.time_zone)
     pending = _pending(state, turn, own)

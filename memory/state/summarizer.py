@@ -197,7 +197,7 @@ def _read(turn: ConversationTurn, languages: Languages) -> list[SpokenSentence]:
     speaker = "forwarded text" if turn.third_party else USER
     return [
         *sentences_of(turn.user_text, turn.seq, speaker, ASSISTANT, language, at_ms=turn.created_at_ms),
-        *sentences_of(turn.assistant_text, turn.seq, ASSISTANT, USER, language, at_ms=turn.created_at_ms),
+        *sentences_of(turn.spoken, turn.seq, ASSISTANT, USER, language, at_ms=turn.created_at_ms),
     ]
 
 

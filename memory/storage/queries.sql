@@ -91,19 +91,19 @@ SELECT status, COUNT(*) AS sessions, SUM(turn_count) AS turns FROM conversation_
 -- name: insert_turn
 -- Append-only; UNIQUE (session_id, seq) and the unique dedupe_key let one writer win (P2).
 INSERT INTO conversation_turns (turn_id, session_id, conversation_id, seq, user_id, user_text, assistant_text, intent,
-    action_name, response_type, job_refs, tool_calls_json, third_party, language, user_tokens, assistant_tokens,
-    tool_tokens, model, input_tokens, output_tokens, dedupe_key, digest, created_at_ms)
+    action_name, response_type, job_refs, tool_calls_json, third_party, authored, language, user_tokens,
+    assistant_tokens, tool_tokens, model, input_tokens, output_tokens, dedupe_key, digest, created_at_ms)
 VALUES (:turn_id, :session_id, :conversation_id, :seq, :user_id, :user_text, :assistant_text, :intent,
-    :action_name, :response_type, :job_refs, :tool_calls_json, :third_party, :language, :user_tokens, :assistant_tokens,
-    :tool_tokens, :model, :input_tokens, :output_tokens, :dedupe_key, :digest, :created_at_ms);
+    :action_name, :response_type, :job_refs, :tool_calls_json, :third_party, :authored, :language, :user_tokens,
+    :assistant_tokens, :tool_tokens, :model, :input_tokens, :output_tokens, :dedupe_key, :digest, :created_at_ms);
 
 -- name: heal_turn
 -- A row that no longer matches its digest is written anew from the checkpoint (P8).
 UPDATE conversation_turns
 SET user_id = :user_id, user_text = :user_text, assistant_text = :assistant_text, intent = :intent,
     action_name = :action_name, response_type = :response_type, job_refs = :job_refs,
-    tool_calls_json = :tool_calls_json, third_party = :third_party, language = :language, user_tokens = :user_tokens,
-    assistant_tokens = :assistant_tokens, tool_tokens = :tool_tokens, digest = :digest, created_at_ms = :created_at_ms
+    tool_calls_json = :tool_calls_json, third_party = :third_party, authored = :authored, language = :language,
+    user_tokens = :user_tokens, assistant_tokens = :assistant_tokens, tool_tokens = :tool_tokens, digest = :digest, created_at_ms = :created_at_ms
 WHERE session_id = :session_id AND seq = :seq;
 
 -- name: get_turn

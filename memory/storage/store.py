@@ -80,13 +80,15 @@ class Compaction:
 def turn_digest(previous_digest: str, turn: ConversationTurn) -> str:
     """Return the chain digest of a turn: blake2b over the digest of the turn before it and this turn's fields (P8).
 
-    The fields are those of turn schema 1 in a fixed order, so that a field added later does not change old digests.
+    The fields are those of turn schema 1 in a fixed order; what was added later counts only where it is set, so that
+    older digests stay as they are.
     """
     calls = [(call.call_id, call.name, call.arguments, call.result) for call in turn.tool_calls]
     fields = (
         previous_digest, turn.turn_id, turn.session_id, turn.conversation_id, turn.seq, turn.user_id, turn.user_text,
         turn.assistant_text, turn.intent, turn.action_name, turn.response_type, turn.job_refs, calls, turn.third_party,
         turn.language, turn.user_tokens, turn.assistant_tokens, turn.tool_tokens, turn.created_at_ms,
+        *(() if turn.authored is None else (turn.authored,)),
     )  # fmt: skip
     return hashlib.blake2b(orjson.dumps(fields), digest_size=DIGEST_BYTES).hexdigest()
 
@@ -120,6 +122,7 @@ def turn_params(turn: ConversationTurn, digest: str) -> dict[str, Any]:
         "job_refs": orjson.dumps(turn.job_refs).decode() if turn.job_refs else "[]",
         "tool_calls_json": orjson.dumps(calls).decode() if calls else "[]",
         "third_party": int(turn.third_party),
+        "authored": turn.authored,
         "language": turn.language,
         "user_tokens": turn.user_tokens,
         "assistant_tokens": turn.assistant_tokens,
@@ -272,6 +275,7 @@ def read_turn_row(row: Row) -> LoggedTurn:
         "job_refs": _json_list(row["job_refs"]),
         "tool_calls": _json_list(row["tool_calls_json"]),
         "third_party": bool(row["third_party"]),
+        "authored": row["authored"],
         "language": row["language"],
         "user_tokens": row["user_tokens"],
         "assistant_tokens": row["assistant_tokens"],

@@ -125,6 +125,7 @@ TURNS = st.builds(
         tuple
     ),
     third_party=st.booleans(),
+    authored=st.none() | TEXTS,
     created_at_ms=st.integers(0, 2**50),
 )
 

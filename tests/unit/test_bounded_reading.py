@@ -61,7 +61,7 @@ async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
         return _Material()
 
     monkeypatch.setattr(offline, "_material", noted)
-    monkeypatch.setattr(offline, "settled", noted)
+    monkeypatch.setattr(offline, "compose", noted)
     responder = offline.OfflineResponder(None, None, Languages.load())
     monkeypatch.setattr(responder, "_read", _nothing)
     answer = await responder.respond(None, lambda _: None)
@@ -80,7 +80,7 @@ class _Past:
 
 
 class _Material:
-    text, action_name, listed, taken_back = "Fine.", "note", (), ()
+    text, action_name, asks, listed, taken_back = "Fine.", "note", (), (), ()
 
     class request:  # noqa: N801 - a field of the material
-        kind, about = "tell", ""
+        kind, about, language = "tell", "", "en"

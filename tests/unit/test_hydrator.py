@@ -142,7 +142,7 @@ async def test_a_checkpoint_of_another_history_is_moved_aside(session):
         "INSERT INTO conversation_turns SELECT 't_other', session_id, conversation_id, 5, user_id, 'Something else.', "
         "assistant_text, intent, action_name, response_type, job_refs, tool_calls_json, third_party, language, "
         "user_tokens, assistant_tokens, tool_tokens, model, input_tokens, output_tokens, dedupe_key, ?, "
-        "created_at_ms FROM conversation_turns WHERE seq = 4",
+        "created_at_ms, authored FROM conversation_turns WHERE seq = 4",
         turn_digest((await session.memory.store.last_logged(session.session_id, 1))[0].digest, other),
     )
     assert state_json

@@ -69,12 +69,12 @@ class Talk:
         return self.answer.text
 
     def keep(self, ask: Ask, answer: Answer) -> ConversationTurn:
-        signs = read_turn(self.state, ask.text, answer.text, LANGUAGES)
+        signs = read_turn(self.state, ask.text, answer.text, LANGUAGES, authored=answer.authored)
         turn = ConversationTurn(
             turn_id=ask.turn_id, session_id=self.state.session_id, conversation_id=CONVERSATION,
             seq=self.state.last_seq + 1, user_id=ask.user_id, user_text=ask.text, assistant_text=answer.text,
             intent=signs.intent, action_name=answer.action_name, response_type=signs.response_type,
-            third_party=ask.third_party, language=signs.language, created_at_ms=ask.now_ms,
+            third_party=ask.third_party, authored=answer.authored, language=signs.language, created_at_ms=ask.now_ms,
         )  # fmt: skip
         self.state = apply_turn(self.state, turn, LANGUAGES)
         self.store.states[self.state.session_id] = self.state

@@ -135,6 +135,17 @@ def test_words_of_others_open_no_loops():
     assert after(("I will call the bank tomorrow.", "Noted."), third_party=True).open_loops == ()
 
 
+def test_of_an_authored_reply_only_its_own_words_promise_and_ask():
+    """A reply that repeats somebody's promise and question makes neither the assistant's; its own do count."""
+    said = "You said: “I'll send it tomorrow. Shall we go to Rome?”"
+    silent = after(("What did I say?", said), authored="Okay.")
+    asking = after(("What did I say?", f"{said} Shall I show more?"), authored="Okay. Shall I show more?")
+
+    assert (silent.open_loops, silent.pending_clarifications, silent.status) == ((), (), "active")
+    assert [pending.question for pending in asking.pending_clarifications] == ["Shall I show more?"]
+    assert after(("What did I say?", said)) != silent
+
+
 def test_a_forwarded_message_answers_no_question():
     """What somebody else wrote does not answer what the assistant asked the user."""
     state = after(("Book a table for Friday.", "For four or five people?"))

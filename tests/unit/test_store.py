@@ -26,6 +26,7 @@ FULL_TURN = make_turn(
     job_refs=("j_1", 'j_"2"'),
     tool_calls=(ToolCall(call_id="c1", name="t", arguments='{"a":1}', result="{}"),),
     third_party=True,
+    authored="Noted.",
     language="he",
     user_tokens=1,
     assistant_tokens=2,

@@ -12,6 +12,7 @@ from bot.answers.offline.material import (
     Material,
     Reply,
     bullets,
+    cite,
     listed_loops,
     loop_line,
     loops_in_short,
@@ -50,7 +51,7 @@ def _noted(m: Material, note: StatedNote) -> tuple[str, str, str]:
     older = next((h.note for h in m.held if note.subject and h.note.subject == note.subject), None)
     if older is None or older.user_id != note.user_id:
         return note.kind, text, ""
-    return note.kind, text, m.words.say("replaces", day=m.day(older.at_ms), text=m.cite(older.text))
+    return note.kind, text, m.words.say("replaces", day=m.day(older.at_ms), text=cite(older.text))
 
 
 _SENTENCES: Final = {"open": "opened", "closed": "closed", "dropped": "dropped"}
@@ -86,7 +87,7 @@ def tell(m: Material) -> Reply:
 def _answered(m: Material) -> str:
     if m.pending is None or m.after.pending_clarifications == m.before.pending_clarifications:
         return ""
-    return m.words.say("kept_answer", question=m.cite(m.pending.question))
+    return m.words.say("kept_answer", question=cite(m.pending.question))
 
 
 def _touched(m: Material) -> str:
@@ -105,7 +106,7 @@ def _kept(m: Material) -> str:
     names = dict.fromkeys(word for word in said if len(word) >= MIN_WORD_CHARS)
     if len(names) <= 1:
         return m.say_once("kept_plain")
-    return m.say_once("kept", words=", ".join(m.cite(word) for word in list(names)[:KEY_WORDS]))
+    return m.say_once("kept", words=", ".join(cite(word) for word in list(names)[:KEY_WORDS]))
 
 
 def remind(m: Material) -> Reply:

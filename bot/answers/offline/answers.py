@@ -22,12 +22,12 @@ from bot.answers.offline.material import (
     Reply,
     bullets,
     capital,
+    cite,
     count_of,
     listed_loops,
     loop_line,
     loops_in_short,
     note_line,
-    plain_citation,
     quote_line,
     stated,
 )
@@ -90,7 +90,7 @@ def _paged(m: Material, head: str, lines: Sequence[str], action: str, tail: str 
 
 
 def _know(m: Material) -> Reply:
-    about = f"“{m.cite(m.request.about)}”"
+    about = f"“{cite(m.request.about)}”"
     lines = _found(m)
     if lines:
         return _paged(m, m.words.say("know_head", about=about), lines, RECALL)
@@ -121,9 +121,9 @@ def _open(m: Material) -> Reply:
 
 def _reminder_line(m: Material, reminder: JobProgress) -> str:
     if reminder.due_at_ms is None:
-        return m.cite(reminder.title)
+        return cite(reminder.title)
     key = "reminder_late" if reminder.due_at_ms <= m.now_ms else "reminder_due"
-    return m.words.say(key, text=m.cite(reminder.title), due=due_of(reminder.due_at_ms, m.now_ms, m.zone, m.words))
+    return m.words.say(key, text=cite(reminder.title), due=due_of(reminder.due_at_ms, m.now_ms, m.zone, m.words))
 
 
 def _open_loops(m: Material) -> Reply:
@@ -148,7 +148,7 @@ def _did_you(m: Material, loops: Sequence[OpenLoop]) -> str:
         matter = m.matter(loop)
         late = matter.due_at_ms is not None and matter.due_at_ms < m.now_ms
         if late and loop.owner == "user" and m.words.reads("verb_lead", lowered(matter.text)):
-            return m.words.say("did_you", text=plain_citation(matter.text))
+            return m.words.say("did_you", text=cite(matter.text))
     return ""
 
 
@@ -158,10 +158,10 @@ def _decided(m: Material) -> Reply:
     if topic:
         found = about_it(decisions, topic, m.language.code, limit=3 * PAGE)
         if not found:
-            text = m.words.say("decided_none_about", about=f"“{m.cite(topic)}”")
+            text = m.words.say("decided_none_about", about=f"“{cite(topic)}”")
             lines = [note_line(m, one) for one in about_it(m.held, topic, m.language.code, limit=MAX_LISTED)]
             return Reply("\n".join([text, *([bullets(lines)] if lines else [])]), "list_decisions")
-        head = m.words.say("decided_about_head", about=f"“{m.cite(topic)}”")
+        head = m.words.say("decided_about_head", about=f"“{cite(topic)}”")
         return _paged(m, head, [note_line(m, one) for one in found], "list_decisions")
     if not decisions:
         return Reply(m.words.say("decided_none"), "list_decisions")
@@ -172,7 +172,7 @@ def _decided(m: Material) -> Reply:
 def _glance_lines(m: Material, glance: Glance) -> list[str]:
     messages, day = count_of(m, glance.messages), capital(m.day(glance.at_ms))
     key = "talked_earlier" if glance.title else "talked_earlier_plain"
-    head = m.words.say(key, Day=day, topics=m.cite(glance.title), messages=messages)
+    head = m.words.say(key, Day=day, topics=cite(glance.title), messages=messages)
     return [head, *(f"  · {capital(stated(m, one.note))}" for one in glance.held[-MAX_LISTED:])]
 
 
@@ -199,7 +199,7 @@ def _now_line(m: Material) -> str:
         return m.words.say("talked_nothing")
     messages, day = count_of(m, m.current.messages), m.day(m.current.first_at_ms)
     key = "talked_now" if m.current.title else "talked_now_plain"
-    return m.words.say(key, messages=messages, day=day, topics=m.cite(m.current.title))
+    return m.words.say(key, messages=messages, day=day, topics=cite(m.current.title))
 
 
 def _summarize(m: Material) -> Reply:
@@ -247,7 +247,7 @@ def _question(m: Material) -> Reply:
         return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
     if not m.request.about:
         return Reply(m.words.say("beyond_plain"), BEYOND)
-    about = ", ".join(f"“{m.cite(word)}”" for word in m.request.about.split()[:KEY_WORDS])
+    about = ", ".join(f"“{cite(word)}”" for word in m.request.about.split()[:KEY_WORDS])
     return Reply(m.words.say("beyond", about=about), BEYOND)
 
 
@@ -285,7 +285,7 @@ def _no(m: Material) -> Reply:
 
 
 def _answer_kept(m: Material, pending: PendingClarification) -> Reply:
-    question, reply = m.cite(pending.question), m.cite(m.text)
+    question, reply = cite(pending.question), cite(m.text)
     return Reply(m.words.say("yes_other", reply=reply, question=f"“{question}”."), "acknowledge")
 
 
@@ -305,13 +305,13 @@ def _choice(m: Material) -> Reply:
         if value in loops:
             return Reply(_loop_detail(m, loops[value]), "list_open")
         if m.pending and value in m.pending.options:
-            question = m.cite(m.pending.question)
-            return Reply(m.words.say("chosen_option", question=question, option=m.cite(value)), "acknowledge")
+            question = cite(m.pending.question)
+            return Reply(m.words.say("chosen_option", question=question, option=cite(value)), "acknowledge")
     return Reply(m.words.say("choice_nothing"), "acknowledge")
 
 
 def _loop_detail(m: Material, loop: OpenLoop) -> str:
-    since = m.words.say("said_line", Day=capital(m.day(loop.opened_at_ms)), text=m.quote(loop.text))
+    since = m.words.say("said_line", Day=capital(m.day(loop.opened_at_ms)), text=cite(loop.text))
     return f"{capital(loop_line(m, loop))}.\n{since}"
 
 
@@ -329,7 +329,7 @@ def _hello(m: Material) -> Reply:
     own = alive(m.before.open_loops)
     if not m.history and m.earlier and m.earlier[0].title:
         glance = m.earlier[0]
-        parts.append(m.words.say("hello_last", day=m.day(glance.at_ms), topics=m.cite(glance.title)))
+        parts.append(m.words.say("hello_last", day=m.day(glance.at_ms), topics=cite(glance.title)))
     waiting = [*own, *m.other_loops]
     question = _did_you(m, own)
     if question:

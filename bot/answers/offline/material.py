@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,10 +82,6 @@ class Material:
     rest: bool = False
     """True when the first page was shown already and the user wants what is left."""
     trouble: bool = False
-    cite: Callable[[str], str] = str
-    """How people's words, said back to them, are set."""
-    quote: Callable[[str], str] = str
-    """How people's words are set as they were said, so that they are not read as the assistant's own."""
 
     def day(self, at_ms: int) -> str:
         """Return the day as it is said in a sentence: "on 21 Nov"."""
@@ -119,7 +115,7 @@ class Reply:
     """The lines that it numbers, None when it lists nothing."""
 
 
-def plain_citation(text: str) -> str:
+def cite(text: str) -> str:
     """Return people's words as they go into an answer: on one line, without marks that would make it a question."""
     bare = " ".join(text.split()).translate(_UNWANTED).translate(_QUOTES)
     return shorten(bare, MAX_QUOTE_CHARS).rstrip(" .,;:")
@@ -129,14 +125,9 @@ _UNWANTED: Final = {ord(mark): None for mark in "?\uff1f\u061f`*_[]<>"}
 _QUOTES: Final = {ord("\u201c"): "'", ord("\u201d"): "'", ord('"'): "'", ord("\u201e"): "'"}
 
 
-def code_citation(text: str) -> str:
-    """Return people's words as code, which the session state does not read at all."""
-    return f"`{plain_citation(text)}`"
-
-
 def said(m: Material, text: str) -> str:
     """Return the user's words said back to them."""
-    return m.cite(m.words.mirror(text))
+    return cite(m.words.mirror(text))
 
 
 def lower_first(text: str) -> str:
@@ -163,7 +154,7 @@ def capital(text: str) -> str:
 def loop_line(m: Material, loop: OpenLoop) -> str:
     """Return an open loop on one line: what, and until when."""
     matter = m.matter(loop)
-    text = m.cite(matter.text)
+    text = cite(matter.text)
     if matter.due_at_ms is None:
         waits = loop.owner == "assistant" and loop.kind == "question"
         return m.words.say("loop_me", text=text) if waits else text
@@ -204,4 +195,4 @@ def note_line(m: Material, held: Held) -> str:
 def quote_line(m: Material, quote: Quote) -> str:
     """Return what was said before on one line, with its day."""
     key = {"user": "said_line", "other": "other_said_line"}.get(quote.who, "bot_said_line")
-    return m.words.say(key, Day=capital(m.day(quote.at_ms)), text=m.quote(quote.text))
+    return m.words.say(key, Day=capital(m.day(quote.at_ms)), text=cite(quote.text))

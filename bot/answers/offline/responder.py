@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from bot.answers.offline.answers import compose, is_more
-from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply, code_citation, plain_citation
+from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply
 from bot.answers.offline.notes import (
     StatedNote,
     alive,
@@ -36,7 +36,6 @@ from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import unindex_memory
 from memory.state.listed import show
-from memory.state.loops import ALIVE
 from memory.state.state_manager import apply_turn, close_loop, read_turn, session_title
 from memory.storage.store import Store
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
@@ -57,15 +56,6 @@ _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
-OWN_ACTIONS: Final = frozenset(
-    {
-        "recall", "list_open", "list_decisions", "list_add", "recap", "summarize", "note", "beyond", "done", "drop",
-        "undo", "greet", "farewell", "introduce", "help", "explain", "acknowledge", "small_talk", "remind",
-        "remind_when", "remind_what",
-    }
-)  # fmt: skip
-"""What the concierge said itself only repeats somebody, so it is never quoted."""
-
 log = structlog.get_logger(__name__)
 
 
@@ -129,10 +119,15 @@ class OfflineResponder:
         material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read anew
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
-        reply = await asyncio.to_thread(settled, material, ask, self._languages)
+        reply = await asyncio.to_thread(compose, material)
         show(reply.text)
-        effects = tuple(_withdrawn(material, past))
-        return Answer(reply.text, action_name=reply.action_name, effects=effects, change=_changed(reply, material, ask))
+        return Answer(
+            reply.text,
+            action_name=reply.action_name,
+            authored=" ".join((_in_short(material.request), *reply.asks)),
+            effects=tuple(_withdrawn(material, past)),
+            change=_changed(reply, material, ask),
+        )
 
     # --- what was said ----------------------------------------------------------------------------------------------
 
@@ -236,7 +231,7 @@ def quotes_of(
         if turn.unfiled:
             continue
         sides = [(turn.user_text, "user" if turn.user_id == user_id else "other")]
-        if turn.action_name not in OWN_ACTIONS:
+        if turn.authored is None:
             sides.append((turn.assistant_text, "assistant"))
         elif read_request(turn.user_text, languages).kind not in _STATED:
             continue
@@ -263,7 +258,7 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
     text = clean(ask.text)
     request, rest = _request(ask, past, languages)
     language = languages.get(request.language)
-    turn = turn_of(ask, _stand_in(request), languages)
+    turn = turn_of(ask, _in_short(request), languages)
     kept = standing_turns(past.turns, languages)
     notes = _notes(kept, past.memories, languages)
     wrong = last_noted(standing_turns(past.own, languages), languages) if request.kind == "undo" else []
@@ -289,8 +284,6 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         history=past.own or ask.packet.history,
         rest=rest,
         trouble=past.trouble,
-        cite=plain_citation,
-        quote=plain_citation,
     )
 
 
@@ -307,7 +300,8 @@ def _request(ask: Ask, past: _Past, languages: Languages) -> tuple[Request, bool
     return request, False
 
 
-def _stand_in(request: Request) -> str:
+def _in_short(request: Request) -> str:
+    """Return what the concierge says in its own name, apart from what it asks; the rest of a reply repeats people."""
     words = words_of(request.language)
     return words.say("no_alarm") if request.kind == "remind" else words.say("ok")
 
@@ -329,35 +323,6 @@ def turn_of(ask: Ask, reply: str, languages: Languages) -> ConversationTurn:
         language=signs.language,
         created_at_ms=ask.now_ms,
     )
-
-
-def settled(material: Material, ask: Ask, languages: Languages) -> Reply:
-    """Return the reply that leaves behind what it says, no more: people's words in it are not the assistant's own.
-
-    The session state reads the reply too. Where it would take a quoted promise or question for the assistant's, the
-    quotations are set as code, which it does not read.
-    """
-    ways = (
-        material,
-        replace(material, quote=code_citation),
-        replace(material, quote=code_citation, cite=code_citation),
-    )
-    for way in ways:
-        reply = compose(way)
-        after = apply_turn(ask.state, turn_of(ask, reply.text, languages), languages, ask.time_zone)
-        if _leaves(after, reply) == _leaves(material.after, reply):
-            return reply
-    return compose(material)
-
-
-def _leaves(state: SessionState, reply: Reply) -> tuple[object, ...]:
-    loops = sorted(
-        (loop.loop_id, loop.owner, loop.text, loop.due_at_ms or 0) for loop in state.open_loops if loop.status in ALIVE
-    )
-    questions = sorted(
-        pending.question for pending in state.pending_clarifications if pending.question not in reply.asks
-    )
-    return (*loops, *questions)
 
 
 def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], languages: Languages) -> list[StatedNote]:
@@ -406,7 +371,7 @@ def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
     for turn in turns:
         if turn.unfiled:
             continue
-        counts.update(_telling(turn.user_text, turn.language, turn.action_name in OWN_ACTIONS, languages))
+        counts.update(_telling(turn.user_text, turn.language, turn.authored is not None, languages))
     return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
 
 
