@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -266,6 +266,10 @@ class App:
         for envelope in await self.services.inbox.unfinished(self.services.me):
             if envelope.update_id == update_id:
                 self.joined.lanes.submit(replace(envelope, again=True))
+
+    def alone(self, conversation_id: str) -> AbstractAsyncContextManager[None]:
+        """Let no turn be under way in a conversation meanwhile."""
+        return self.joined.lanes.alone(conversation_id)
 
     def workspace(self) -> Workspace:
         """Return what the operator's commands read with, over this bot's own connection."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 from bot.features.continuity.gate import ContinuityGate
@@ -72,6 +73,10 @@ class Served(Protocol):
 
     async def replay(self, update_id: int) -> None:
         """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""
+        ...
+
+    def alone(self, conversation_id: str) -> AbstractAsyncContextManager[None]:
+        """Let no turn be under way in a conversation meanwhile."""
         ...
 
     def workspace(self) -> Workspace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
@@ -46,6 +47,7 @@ class Checkpoint(BaseModel):
     saved_at_ms: int
     last_seq: int = Field(description="The last turn in it; the turn log has the rest.")
     clean: bool = Field(description="Written by an orderly stop.")
+    digest: str = Field(description="Over its content; the file holds it, and it was just checked.")
 
 
 class SessionPage(BaseModel):
@@ -85,23 +87,24 @@ def session_routes(bot: Served) -> APIRouter:
         workspace = bot.workspace()
         found = await workspace.find(session_id)
         shown = await show_session(workspace, found, turns=turns, packet=packet, message="")
-        checkpoint = await asyncio.to_thread(_checkpoint, workspace.memory.checkpoints, found)
+        checkpoint = await asyncio.to_thread(checkpoint_of, workspace.memory.checkpoints, found)
         return SessionPage.model_validate({**shown_as_json(shown), "checkpoint": checkpoint})
 
     return routes
 
 
-def _checkpoint(files: CheckpointFiles, session_id: str) -> Checkpoint | None:
-    """Return what a session's file holds, read in a thread."""
+def checkpoint_of(files: CheckpointFiles, session_id: str) -> Checkpoint | None:
+    """Return what a session's file holds, None when there is none that can be read; it blocks."""
     path = files.path(session_id)
     try:
-        snapshot, size = files.load(session_id), path.stat().st_size
+        snapshot, data = files.load(session_id), path.read_bytes()
     except (ContinuityError, OSError):
         return None
     return Checkpoint(
         file=path.name,
-        bytes=size,
+        bytes=len(data),
         saved_at_ms=snapshot.saved_at_ms,
         last_seq=snapshot.state.last_seq,
         clean=snapshot.clean,
+        digest=orjson.loads(data)["digest"],
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.answers.prompts import WholePrompt, rebuilt, unpacked, whole
 from bot.ops.workspace import OpsError, Workspace
 from bot.replies import plural
-from memory.types import ConversationTurn
+from memory.types import ConversationTurn, RetrievedItem
 
 DAY_MS = 86_400_000
 
@@ -21,6 +21,8 @@ class SeenPrompt:
     is_exact: bool
     why: str = ""
     """Why there is none, or why it is not proven to be the same; "" when it is."""
+    retrieved: tuple[RetrievedItem, ...] = ()
+    """What was found for it, with the parts of each score."""
 
 
 async def read_prompt(workspace: Workspace, turn_id: str) -> SeenPrompt:
@@ -42,12 +44,12 @@ async def read_prompt(workspace: Workspace, turn_id: str) -> SeenPrompt:
         return SeenPrompt(turn, None, is_exact=False, why="it was written by another version of this program")
     prompt = whole(packet, turn.user_text, row["instructions"], row["tools"])
     if prompt.digest == row["digest"]:
-        return SeenPrompt(turn, prompt, is_exact=True)
+        return SeenPrompt(turn, prompt, is_exact=True, retrieved=packet.retrieved)
     if gone:
         why = f"{plural(gone, 'earlier turn')} of it can't be found in the log any more"
     else:
         why = "this version of the program words prompts differently, or the log was altered"
-    return SeenPrompt(turn, prompt, is_exact=False, why=why)
+    return SeenPrompt(turn, prompt, is_exact=False, why=why, retrieved=packet.retrieved)
 
 
 def _why_gone(workspace: Workspace, turn: ConversationTurn) -> str:

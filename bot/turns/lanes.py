@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakValueDictionary
@@ -131,6 +132,7 @@ class Lanes:
         self._limit_per_person = max(1, limit // PERSON_SHARE)
         self._shares: WeakValueDictionary[int | None, asyncio.Semaphore] = WeakValueDictionary()
         self._lines: dict[str, _Line] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -159,6 +161,12 @@ class Lanes:
             line = self._lines[key] = _Line()
             self._start(self._run(key, line), f"lane:{key}")
         line.append(_Item(envelope, do))
+
+    @asynccontextmanager
+    async def alone(self, conversation_id: str) -> AsyncIterator[None]:
+        """Let nothing be worked on in a conversation meanwhile; what runs is waited for, what comes waits."""
+        async with self._turn_of(conversation_id):
+            yield
 
     async def until_idle(self) -> None:
         """Wait until nothing is waiting or running."""
@@ -189,7 +197,7 @@ class Lanes:
         try:
             while line:
                 share = self._share_of(line.head.user_id)
-                async with share, self._places:
+                async with self._turn_of(key), share, self._places:
                     await self._wait_for_pieces(line)
                     later = await self._guarded(taken) if (taken := line.take()) else None
                 if later is not None:
@@ -201,6 +209,12 @@ class Lanes:
     async def _at_once(self, item: _Item) -> None:
         while (later := await self._guarded([item])) is not None:  # noqa: ASYNC110 - it is time that is awaited
             await asyncio.sleep(later.wait_s)
+
+    def _turn_of(self, conversation_id: str) -> asyncio.Lock:
+        lock = self._turns.get(conversation_id)
+        if lock is None:
+            lock = self._turns[conversation_id] = asyncio.Lock()
+        return lock
 
     def _share_of(self, user_id: int | None) -> asyncio.Semaphore:
         share = self._shares.get(user_id)

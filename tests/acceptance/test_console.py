@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import httpx
 import orjson
 import pytest
 from loopback.served import TOKEN
 
+from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.local import local_update
 from bot.intake.updates import read_update
+from bot.reminders.rules import insert_reminder
+from memory.ports import Statement
+from memory.testing import ManualClock
 
-PAGES = ["sessions", "checkpoints", "starts", "set-aside", "history"]
+PAGES = ["sessions", "continuity", "checkpoints", "starts", "set-aside", "history"]
 
 
 @pytest.fixture
@@ -66,12 +71,17 @@ async def test_a_conversation_is_shown_with_what_the_model_saw(console):
 
     page = (await browser.get(f"/console/sessions/{await session_id(client)}")).text
     found = (await browser.get(f"/console/turns/{re.findall(r'turns/(t_[0-9a-f]+)', page)[-1]}/found")).text
-    prompt = (await browser.get(f"/console/sessions/{await session_id(client)}/prompt")).text
+    prompt = (await browser.get(f"/console/turns/{re.findall(r'turns/(t_[0-9a-f]+)', page)[-1]}/prompt")).text
+    following = (await browser.get(f"/console/sessions/{await session_id(client)}/next")).text
 
     assert "My dog is called Rex." in page
     assert re.search(r"history \d+", page)
+    assert "openai-chat:loopback · " in page
+    assert "price unknown" in page
     assert "Rex" in found
     assert "My dog is called Rex." in prompt
+    assert "exactly what was given" in prompt
+    assert "My dog is called Rex." in following
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -144,3 +154,149 @@ async def test_the_list_renews_itself(console):
 
     assert "<html" not in part
     assert "1 turns in 1 sessions" in part
+
+
+async def test_wrong_tokens_have_to_wait(served):
+    """After five wrong ones from one address even the right one is not looked at for a minute."""
+    clock = ManualClock()
+    app, _ = await served(clock)
+    async with httpx.AsyncClient(base_url=app.http_url) as stranger:
+        wrong = [await stranger.post("/console/login", data={"token": f"guess {n}"}) for n in range(5)]
+        late = await stranger.post("/console/login", data={"token": TOKEN})
+        clock.advance(s=61)
+        right = await stranger.post("/console/login", data={"token": TOKEN}, headers={"X-Forwarded-Proto": "https"})
+
+    assert {answer.status_code for answer in wrong} == {401}
+    assert (late.status_code, late.headers["retry-after"]) == (429, "60")
+    assert right.status_code == 303
+    assert "Secure" in right.headers["set-cookie"]
+
+
+async def ask_and_do(browser, page: str, label: str, near: str, **filled) -> tuple[str, str]:
+    """Follow the link of this label beside these words, send the form that asks; return both pages."""
+    path = re.search(rf'href="(/console/do/[^"]+)" aria-label="{label}: [^"]*{near}', page)[1].replace("&amp;", "&")
+    asked = (await browser.get(path)).text
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked)) | filled
+    what = re.search(r'action="(/console/act/[a-z-]+)"', asked.partition('class="question"')[2])[1]
+    return asked, (await browser.post(what, data=fields)).text
+
+
+async def test_what_it_remembers_is_changed_by_hand(console):
+    """A note is corrected, then forgotten with its message; an open matter is ended; each is asked first."""
+    app, client, browser = console
+    for text in ("I live in Porto.", "I need to call the landlord by Friday about the heating."):
+        await client.post("/chat", json={"session_id": "home", "message": text})
+    home = f"/console/sessions/{await session_id(client)}/memory"
+
+    asked, corrected = await ask_and_do(
+        browser, (await browser.get(home)).text, "Correct", "Porto", value="I live in Lisbon."
+    )
+    warned, forgotten = await ask_and_do(browser, corrected, "Forget", "Lisbon")
+    _, ended = await ask_and_do(browser, forgotten, "Done", "landlord")
+
+    assert "I live in Porto." in asked
+    assert "I live in Lisbon." in corrected
+    assert "can&#39;t be brought back" in warned
+    assert "no trace is left" in forgotten
+    assert "Lisbon" not in forgotten
+    assert "Nothing is open." in ended
+    turns = [turn.user_text for turn in await app.services.store.last_turns(await session_id(client), 9)]
+    assert turns == ["I need to call the landlord by Friday about the heating."]
+
+
+async def test_nothing_is_done_unasked(console):
+    """A form that skips the question gets the question; the reminder and the note are still there."""
+    _, client, browser = console
+    await client.post("/chat", json={"session_id": "home", "message": "I live in Porto."})
+    home = f"/console/sessions/{await session_id(client)}/memory"
+    page = (await browser.get(home)).text
+    ref = re.search(r"note-forget\?session_id=\w+&amp;ref=([^\"]+)", page)[1]
+    form_mark = mark((await browser.get("/console/checkpoints")).text)
+
+    asked = await browser.post(
+        "/console/act/note-forget", data={"session_id": await session_id(client), "ref": ref, "mark": form_mark}
+    )
+    gone = await browser.get("/console/do/note-forget", params={"session_id": await session_id(client), "ref": "t_0.1"})
+
+    assert "Forget this for ever?" in asked.text
+    assert "Porto" in (await browser.get(home)).text
+    assert (gone.status_code, "look again" in gone.text) == (409, True)
+
+
+async def test_a_reminder_is_moved_and_cancelled(console):
+    """By the person's clock; what is in the past or no time at all is refused in a sentence."""
+    app, client, browser = console
+    await client.post("/chat", json={"session_id": "home", "message": "hello"})
+    row = await app.services.store.session(await session_id(client))
+    now_ms = app.services.clock.now_ms()
+    job = insert_reminder(
+        "k", conversation_id=row.conversation_id, session_id=row.session_id, user_id=row.user_id, turn_id=None,
+        title="call Ana", due_at_ms=now_ms + 3_600_000, time_zone="Europe/Berlin", now_ms=now_ms,
+    )  # fmt: skip
+    await app.services.db.write(job)
+    home = f"/console/sessions/{row.session_id}/memory"
+
+    asked, past = await ask_and_do(
+        browser, (await browser.get(home)).text, "Move", "call Ana", value="2020-01-01T09:00"
+    )
+    year = datetime.now(UTC).year + 1
+    _, moved = await ask_and_do(
+        browser, (await browser.get(home)).text, "Move", "call Ana", value=f"{year}-02-03T09:00"
+    )
+    _, cancelled = await ask_and_do(browser, moved, "Cancel", "call Ana")
+
+    assert "Europe/Berlin" in asked
+    assert "still to come" in past
+    assert f"3 Feb {year}" in moved or f"{year}-02-03" in moved
+    assert "Nothing is to come." in cancelled
+
+
+async def test_a_part_that_was_refused_is_sent_again(console, api):
+    """Retry sends it at once; it leaves the list."""
+    app, _, browser = console
+    api.people.says(1, "/help")
+    await app.settled()
+    (part,), rows = app.joined.outbox.compose(
+        Target(app.services.me.bot_id, "tg:1:1:0", 1), OutgoingMessage("once more")
+    )
+    await app.services.db.write(*rows, Statement("outbox_failed", {"part_id": part.part_id, "error": "refused"}))
+
+    page = (await browser.get("/console/set-aside")).text
+    await browser.post("/console/act/retry-part", data={"part_id": part.part_id, "mark": mark(page)})
+    await app.settled()
+
+    assert "once more" in page
+    assert api.texts(1)[-1] == "once more"
+    assert "Nothing is set aside." in (await browser.get("/console/set-aside")).text
+
+
+async def test_continuity_is_chosen_for_somebody(console):
+    """The choice is stored and shown, on the session's page and on the list."""
+    _, client, browser = console
+    await client.post("/chat", json={"session_id": "home", "message": "I need to call the landlord by Friday."})
+    home = f"/console/sessions/{await session_id(client)}/carried"
+    form_mark = mark((await browser.get(home)).text)
+
+    chosen = await browser.post(
+        "/console/act/prefer",
+        data={"session_id": await session_id(client), "mode": "use", "skip_preview": "on", "mark": form_mark},
+    )
+    wrong = await browser.post(
+        "/console/act/prefer", data={"session_id": await session_id(client), "mode": "x", "mark": form_mark}
+    )
+
+    assert "<option selected>use</option>" in chosen.text
+    assert "without a preview" in (await browser.get("/console/continuity")).text
+    assert wrong.status_code == 409
+
+
+async def test_figures_of_the_last_days_are_drawn(console):
+    """Turns, seconds, tokens and money, each as a picture and as figures."""
+    _, client, browser = console
+    await client.post("/chat", json={"session_id": "home", "message": "hello"})
+
+    page = (await browser.get("/console/history")).text
+
+    assert page.count("<svg") == 6
+    assert "price isn&#39;t known" in page or "price isn't known" in page
+    assert re.search(r"slowest twentieth from 0\.\d s, middle 0\.\d s|slowest twentieth from \d+\.\d s", page)

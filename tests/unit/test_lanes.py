@@ -221,3 +221,35 @@ async def test_work_that_is_handed_in_waits_its_turn():
     work.go.set()
     await line.until_idle()
     assert done == [2]
+
+
+async def test_whoever_is_alone_waits_for_what_runs_and_holds_up_what_comes():
+    """Nothing is worked on in a conversation meanwhile; other conversations go on."""
+    work = Work()
+    line = lanes(work)
+    line.submit(envelope(1))
+    await work.started.wait()
+    inside, leave = asyncio.Event(), asyncio.Event()
+
+    async def stay():
+        async with line.alone("c1"):
+            inside.set()
+            await leave.wait()
+
+    staying = asyncio.create_task(stay())
+    await asyncio.sleep(0)
+    waited = not inside.is_set()
+    work.go.set()
+    await inside.wait()
+    line.submit(envelope(2))
+    line.submit(envelope(3, conversation="c2"))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    meanwhile = list(work.batches)
+    leave.set()
+    await staying
+    await line.until_idle()
+
+    assert waited
+    assert meanwhile == [[1], [3]]
+    assert work.batches[-1] == [2]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from html import escape
 
-WIDTH, HEIGHT, FOOT = 640, 140, 18
+WIDTH, HEIGHT, HEAD, FOOT = 640, 140, 16, 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,25 @@ class Segment:
     name: str
     tokens: int
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What is drawn over days; a day without a value is empty."""
+
+    name: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, and its figures as a table for whoever reads rather than looks."""
+
+    title: str
+    svg: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """Day, then a figure for each name; days without anything are left out."""
 
 
 def segments(tokens: Mapping[str, int]) -> list[Segment]:
@@ -30,22 +49,45 @@ def last_days(end: date, count: int) -> list[str]:
     return [(end - timedelta(days=back)).isoformat() for back in range(count - 1, -1, -1)]
 
 
-def bars(values: Mapping[str, float], days: Sequence[str], label: str) -> str:
-    """Return a bar chart with one bar a day; days without a value are empty. The title of a bar says its figure."""
-    top = max([values.get(day, 0) for day in days] + [1])
-    step = WIDTH / max(len(days), 1)
+def whole_number(value: float) -> str:
+    """Return a count, e.g. `1,204`."""
+    return f"{value:,.0f}"
+
+
+def dollars(value: float) -> str:
+    """Return money, small sums with their cents' parts, e.g. `$0.0012`."""
+    return f"${value:,.2f}" if value >= 1 or not value else f"${value:.4f}"
+
+
+def seconds(value: float) -> str:
+    """Return a length of time, e.g. `3.2 s`."""
+    return f"{value:,.1f} s"
+
+
+def chart(title: str, series: Sequence[Series], days: Sequence[str], shown: Callable[[float], str]) -> Chart:
+    """Return a bar chart with one bar a day; of several series the first stands behind, so give the largest first."""
+    filled = [day for day in days if any(one.values.get(day) for one in series)]
+    rows = tuple((day, *(shown(one.values.get(day, 0)) for one in series)) for day in reversed(filled))
+    return Chart(title, _svg(title, series, days, shown), tuple(one.name for one in series), rows)
+
+
+def _svg(title: str, series: Sequence[Series], days: Sequence[str], shown: Callable[[float], str]) -> str:
+    top = max((one.values.get(day, 0) for one in series for day in days), default=0)
+    room, step = HEIGHT - HEAD - FOOT, WIDTH / max(len(days), 1)
     drawn = []
     for number, day in enumerate(days):
-        value = values.get(day, 0)
-        height = round(value / top * (HEIGHT - FOOT - 14), 1)
-        x, y = round(number * step + 1, 1), round(HEIGHT - FOOT - height, 1)
-        title = f"<title>{escape(day)}: {value:,.0f}</title>"
-        drawn.append(f'<rect x="{x}" y="{y}" width="{round(step - 2, 1)}" height="{height}" rx="2">{title}</rect>')
+        told = ", ".join(f"{one.name} {shown(one.values.get(day, 0))}" for one in series)
+        for place, one in enumerate(series):
+            height = round(one.values.get(day, 0) / (top or 1) * room, 1)
+            at = f'x="{round(number * step + 1, 1)}" y="{round(HEIGHT - FOOT - height, 1)}"'
+            size = f'width="{round(step - 2, 1)}" height="{height}"'
+            title = f"<title>{escape(f'{day}: {told}')}</title>"
+            drawn.append(f'<rect class="series{place}" {at} {size} rx="2">{title}</rect>')
     marks = [
         f'<text x="{round(days.index(day) * step + 1, 1)}" y="{HEIGHT - 4}">{escape(day[5:])}</text>'
         for day in days[:: max(1, len(days) // 6)]
     ]
     return (
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(label)}">'
-        f'<text class="top" x="1" y="10">{top:,.0f}</text>{"".join(drawn)}{"".join(marks)}</svg>'
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
+        f'<text class="top" x="1" y="10">{escape(shown(top))}</text>{"".join(drawn)}{"".join(marks)}</svg>'
     )

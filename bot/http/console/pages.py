@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 import orjson
 
 from bot.http.console import charts
 from bot.http.served import Served
+from bot.http.sessions import checkpoint_of
 from bot.intake.local import is_local
-from bot.ops.checkpoints import Verdict, verify
+from bot.meters import NANODOLLARS
+from bot.ops.checkpoints import verify
 from bot.ops.format import moment
+from bot.ops.matters import read_matters
+from bot.ops.prompts import read_prompt
 from bot.ops.quarantine import list_failed_parts, list_quarantined
 from bot.ops.sessions import ListedSession, chat_of, list_sessions, show_session
 from bot.ops.status import Boot, read_boot, read_status, report_in_words
+from bot.ops.workspace import OpsError
 from bot.replies import ago
-from memory.continuity.types import ScoredArc
+from memory.continuity.types import Mode, ScoredArc
+from memory.ports import Row
 from memory.search.query import Query
-from memory.types import ConversationTurn, RetrievedItem
+from memory.types import ConversationTurn
 
 LISTED = 60
 TURNS = 60
@@ -29,6 +37,8 @@ CHECKED = 100
 DAYS = 30
 DAY_MS = 86_400_000
 FOUND = 8
+TAKEN_UP = ("updates_recovered", "turns_resumed", "replies_to_send", "replies_to_probe", "sessions_rebuilt")
+"""What of a start's report counts as recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,8 @@ class ShownTurn:
     tiers: list[charts.Segment]
     total_tokens: int
     cut: list[str]
+    took: str
+    """Model, seconds and money, as far as they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,46 +117,64 @@ class Pages:
         found = await self._bot.services.notes.sessions(shown.state.conversation_id, catch_up=False)
         notes = next((each for each in found if each.session_id == session_id), None)
         given = {row["turn_id"]: row for row in snapshots}
+        took = {
+            row["turn_id"]: row for row in await self._bot.services.db.read("console_figures", session_id=session_id)
+        }
         return {
             "id": session_id,
             "shown": shown,
             "title": notes.title if notes and notes.title else shown.row.title if shown.row else "",
             "notes": notes,
             "chat": _place(shown.state.conversation_id),
-            "answers": [self._answer(turn, given.get(turn.turn_id)) for turn in shown.turns],
+            "answers": [self._answer(turn, given.get(turn.turn_id), took.get(turn.turn_id)) for turn in shown.turns],
             "cap": self._bot.settings.continuity_context_tokens,
             "earlier": max(0, shown.state.turn_count - len(shown.turns)),
         }
 
-    def _answer(self, turn: ConversationTurn, snapshot: Mapping[str, Any] | None) -> ShownTurn:
+    def _answer(self, turn: ConversationTurn, snapshot: Row | None, figures: Row | None) -> ShownTurn:
         receipts = orjson.loads(snapshot["receipts_json"]) if snapshot else []
         tiers = charts.segments({one["tier"]: one["used_tokens"] for one in receipts})
         cut = [f"{one['tier']}: {one['cut_items']} left out" for one in receipts if one["cut_items"]]
         total = int(snapshot["total_tokens"]) if snapshot else 0
-        return ShownTurn(turn, self.time(turn.created_at_ms), tiers, total, cut)
+        return ShownTurn(turn, self.time(turn.created_at_ms), tiers, total, cut, took_in_words(figures))
 
-    async def found_for(self, turn_id: str) -> dict[str, list[RetrievedItem]]:
+    async def found_for(self, turn_id: str) -> dict[str, Any]:
         """Return what a search for this turn's words finds in its conversation now, with the parts of each score."""
         turn = await self._bot.services.store.turn(turn_id)
         if turn is None:
-            return {"items": []}
+            raise OpsError(f"there is no turn '{turn_id}'; it may have been forgotten")
         found = await self._bot.services.searcher.search(
             Query(turn.conversation_id, turn.user_text, now_ms=self._bot.services.clock.now_ms(), limit=FOUND + 1)
         )
-        return {"items": [item for item in found if item.ref != turn_id][:FOUND]}
+        return {"items": [item for item in found if item.ref != turn_id][:FOUND], "id": turn.session_id}
 
-    async def prompt_now(self, session: str) -> dict[str, str]:
+    async def prompt(self, turn_id: str) -> dict[str, Any]:
+        """Return what the model was given for an answer, with a proof or the reason why there is none."""
+        seen = await read_prompt(self._bot.workspace(), turn_id)
+        return {"seen": seen, "id": seen.turn.session_id}
+
+    async def next_packet(self, session: str) -> dict[str, str]:
         """Return the packet that the session's next message would be answered with."""
         workspace = self._bot.workspace()
-        shown = await show_session(workspace, await workspace.find(session), turns=0, packet=True, message="")
-        return {"prompt": shown.packet.model_dump_json(indent=2) if shown.packet else ""}
+        session_id = await workspace.find(session)
+        shown = await show_session(workspace, session_id, turns=0, packet=True, message="")
+        return {"packet": shown.packet.model_dump_json(indent=2) if shown.packet else "", "id": session_id}
+
+    async def memory(self, session: str) -> dict[str, Any]:
+        """Return what a session's conversation remembers, with what can be done about it."""
+        workspace = self._bot.workspace()
+        session_id = await workspace.find(session)
+        row = await self._bot.services.store.session(session_id)
+        conversation_id = row.conversation_id if row else ""
+        found = await read_matters(workspace, conversation_id)
+        return {"id": session_id, "chat": _place(conversation_id), "found": found}
 
     async def carried(self, session: str) -> dict[str, Any]:
         """Return what may be carried forward from a session's conversation."""
         workspace = self._bot.workspace()
         row = await self._bot.services.store.session(await workspace.find(session))
         if row is None or row.user_id is None:
-            return {"id": session, "carried": Carried("", "", (), frozenset(), "ask", skip_preview=False)}
+            return {"id": session, "modes": get_args(Mode), "carried": None}
         owner = await self._bot.continuity_gate.owner(row.conversation_id, row.user_id)
         stages = await self._bot.services.bootstrap.stages(owner)
         chosen = await self._bot.services.bootstrap.preference(owner)
@@ -152,13 +182,29 @@ class Pages:
         found = Carried(
             stages.preview, stages.internal_packet, stages.scored, core, chosen.mode, skip_preview=chosen.skip_preview
         )
-        return {"id": session, "carried": found}
+        return {"id": row.session_id, "modes": get_args(Mode), "carried": found}
 
-    async def checkpoints(self) -> dict[str, list[Verdict]]:
-        """Return a verdict on each of the latest sessions' checkpoints against the turn log."""
-        workspace = self._bot.workspace()
+    async def continuity(self) -> dict[str, Any]:
+        """Return who is asked before a conversation is carried forward, one line for each conversation."""
+        listed = await list_sessions(self._bot.workspace(), conversation=None, limit=LISTED)
+        lines = []
+        for one in listed:
+            if one.current and one.row.user_id is not None:
+                owner = await self._bot.continuity_gate.owner(one.row.conversation_id, one.row.user_id)
+                chosen = await self._bot.services.bootstrap.preference(owner)
+                place = _place(one.row.conversation_id)
+                lines.append({"id": one.row.session_id, "chat": place, "persona": owner.persona.name, "chosen": chosen})
+        return {"lines": lines}
+
+    async def checkpoints(self) -> dict[str, Any]:
+        """Return a verdict on each of the latest sessions' checkpoints against the turn log, and what was set aside."""
+        workspace, files = self._bot.workspace(), self._bot.services.checkpoints
         listed = await list_sessions(workspace, conversation=None, limit=CHECKED)
-        return {"verdicts": await verify(workspace, [one.row.session_id for one in listed])}
+        verdicts = await verify(workspace, [one.row.session_id for one in listed])
+        kept = await asyncio.to_thread(
+            lambda: {one.session_id: checkpoint_of(files, one.session_id) for one in verdicts}
+        )
+        return {"verdicts": verdicts, "files": kept, "set_aside": await asyncio.to_thread(files.quarantined)}
 
     async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...]]]]:
         """Return the last starts, each with what it found."""
@@ -170,20 +216,44 @@ class Pages:
         workspace = self._bot.workspace()
         return {"updates": await list_quarantined(workspace), "parts": await list_failed_parts(workspace)}
 
-    async def history(self) -> dict[str, dict[str, str]]:
+    async def history(self) -> dict[str, Any]:
         """Return charts of the last days."""
-        now_ms = self._bot.services.clock.now_ms()
-        today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
-        days = charts.last_days(today, DAYS)
+        db, now_ms = self._bot.services.db, self._bot.services.clock.now_ms()
+        days = charts.last_days(datetime.fromtimestamp(now_ms / 1000, UTC).date(), DAYS)
         since = {"since_ms": now_ms - DAYS * DAY_MS}
-        turns = await self._bot.services.db.read("console_days", **since)
-        starts = await self._bot.services.db.read("console_boot_days", **since)
-        drawn = {
-            "Turns a day": charts.bars(_by_day(turns, "turns"), days, "Turns a day"),
-            "Tokens a day": charts.bars(_by_day(turns, "tokens"), days, "Tokens a day"),
-            "Starts a day": charts.bars(_by_day(starts, "starts"), days, "Starts a day"),
-        }
-        return {"charts": drawn}
+        turns, spending = await db.read("console_days", **since), await db.read("console_spending", **since)
+        waits, starts = await db.read("console_waits", **since), await db.read("console_boot_days", **since)
+        boots = [read_boot(row) for row in await db.read("console_boots", **since)]
+        tokens = (charts.Series("in and out", _by_day(spending, "input_tokens", "output_tokens")),
+                  charts.Series("out", _by_day(spending, "output_tokens")))  # fmt: skip
+        slow = (charts.Series("slowest twentieth from", _by_day(waits, "most_ms", per=1000)),
+                charts.Series("middle", _by_day(waits, "half_ms", per=1000)))  # fmt: skip
+        unpriced = sum(row["unpriced"] or 0 for row in spending)
+        number = charts.whole_number
+        spent = charts.Series("dollars", _by_day(spending, "cost_nanodollars", per=NANODOLLARS))
+        drawn = [
+            charts.chart("Turns", [charts.Series("turns", _by_day(turns, "turns"))], days, number),
+            charts.chart("Seconds to an answer", slow, days, charts.seconds),
+            charts.chart("Tokens", tokens, days, number),
+            charts.chart("US dollars", [spent], days, charts.dollars),
+            charts.chart("Recovered after a crash", [charts.Series("taken up", _recovered(boots))], days, number),
+            charts.chart("Starts", [charts.Series("starts", _by_day(starts, "starts"))], days, number),
+        ]
+        return {"charts": drawn, "unpriced": unpriced}
+
+
+def took_in_words(figures: Row | None) -> str:
+    """Return what an answer took, e.g. `openai:gpt-5-mini · 3.2 s · $0.0012`; "" when that was not written down."""
+    if figures is None:
+        return ""
+    took_ms = figures["queue_ms"] + figures["packet_ms"] + figures["model_ms"]
+    words = [figures["model"] or "no model", charts.seconds(took_ms / 1000)]
+    if figures["model"]:
+        words.append(f"{figures['input_tokens']:,} tokens in ({figures['cached_tokens']:,} cached)")
+        words.append(f"{figures['output_tokens']:,} out")
+        cost = figures["cost_nanodollars"]
+        words.append("price unknown" if cost is None else charts.dollars(cost / NANODOLLARS))
+    return " · ".join(words)
 
 
 def _place(conversation_id: str) -> str:
@@ -192,5 +262,17 @@ def _place(conversation_id: str) -> str:
     return f"HTTP {chat[-6:]}" if chat.isdecimal() and is_local(int(chat)) else chat
 
 
-def _by_day(rows: list[Any], value: str) -> dict[str, float]:
-    return {(date(1970, 1, 1) + timedelta(days=int(row["day"]))).isoformat(): float(row[value] or 0) for row in rows}
+def _by_day(rows: Sequence[Row], *names: str, per: float = 1) -> dict[str, float]:
+    return {_day(row["day"]): sum(float(row[name] or 0) for name in names) / per for row in rows}
+
+
+def _day(number: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
+
+
+def _recovered(boots: Sequence[Boot]) -> dict[str, float]:
+    """Return by day how many updates, turns and parts a start took up that the process before had left."""
+    found: Counter[str] = Counter()
+    for boot in boots:
+        found[_day(boot.started_at_ms // DAY_MS)] += sum(int(boot.report.get(name, 0)) for name in TAKEN_UP)
+    return {day: float(count) for day, count in found.items()}

@@ -1,8 +1,7 @@
-"""`/console`: the pages, who may see them, and the few things that can be done from them."""
+"""`/console`: the pages, and who may see them."""
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -14,11 +13,13 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot.http.console.login import COOKIE, LIFE_MS, form_mark, is_own_form, is_valid, make_cookie
+from bot.http.console.actions import SAID, Actions, Form
+from bot.http.console.login import COOKIE, LIFE_MS, Tries, form_mark, is_own_form, is_token, is_valid, make_cookie
 from bot.http.console.pages import Pages
 from bot.http.problems import Problem
 from bot.http.served import Served
-from bot.ops import checkpoints, quarantine
+from bot.ops.workspace import OpsError
+from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "htmx.min.js": "text/javascript"}
@@ -34,7 +35,6 @@ HEADERS = {
 }
 
 Read = Callable[..., Awaitable[dict[str, Any]]]
-Act = Callable[[dict[str, str]], Awaitable[str]]
 
 
 class _LoggedOut(Exception):
@@ -48,6 +48,8 @@ class Console:
         self._bot = bot
         self._secret = secret
         self._pages = Pages(bot)
+        self._actions = Actions(bot).by_name
+        self._tries = Tries()
         self._templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
@@ -56,22 +58,18 @@ class Console:
             lstrip_blocks=True,
         )
         self._templates.filters.update(time=self._pages.time, age=self._pages.age)
-        self._acts: dict[str, Act] = {
-            "retry": self._retry,
-            "drop": self._drop,
-            "drop-part": self._drop_part,
-            "rebuild": self._rebuild,
-            "refresh": self._refresh,
-        }
 
     # --- who --------------------------------------------------------------------------------------------------------
 
     def _cookie(self, request: Request) -> str:
         """Return the cookie of a login that holds. Raises `_LoggedOut`."""
         cookie = request.cookies.get(COOKIE, "")
-        if not is_valid(cookie, self._secret, self._bot.services.clock.now_ms()):
+        if not is_valid(cookie, self._secret, self._now_ms()):
             raise _LoggedOut
         return cookie
+
+    def _now_ms(self) -> int:
+        return self._bot.services.clock.now_ms()
 
     async def _form(self, request: Request) -> dict[str, str]:
         """Return the fields of a small form. Raises `Problem` for a large one."""
@@ -82,11 +80,12 @@ class Console:
                 raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "this form is too large")
         return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
-    def page(self, name: str, request: Request, **shown: Any) -> HTMLResponse:
+    def page(self, name: str, request: Request, *, code: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:
         """Return a page for somebody who is logged in."""
         mark = form_mark(self._cookie(request), self._secret)
-        text = self._templates.get_template(name).render(mark=mark, path=request.url.path, said="", **shown)
-        return HTMLResponse(text, headers=HEADERS)
+        said = SAID.get(request.query_params.get("said", ""), "")
+        text = self._templates.get_template(name).render(mark=mark, path=request.url.path, said=said, **shown)
+        return HTMLResponse(text, code, headers=HEADERS)
 
     # --- login ------------------------------------------------------------------------------------------------------
 
@@ -98,16 +97,26 @@ class Console:
         return HTMLResponse(self._templates.get_template("login.html").render(said=said), status, headers=HEADERS)
 
     async def log_in(self, request: Request) -> Response:
-        """Take the token, give a cookie that no script and no other site can use."""
-        given = (await self._form(request)).get("token", "")
-        if not hmac.compare_digest(given.strip().encode(), self._secret.encode()):
+        """Take the token, give a cookie that no script and no other site can use. After some wrong ones: later."""
+        address, now_ms = request.client.host if request.client else "?", self._now_ms()
+        wait_s = -(-self._tries.wait_ms(address, now_ms) // 1000)
+        if wait_s:
+            answer: Response = self._login(f"Too many wrong tokens. Try again in {wait_s} seconds.", 429)
+            answer.headers["Retry-After"] = str(wait_s)
+            return answer
+        if not is_token((await self._form(request)).get("token", ""), self._secret):
+            self._tries.failed(address, now_ms)
             return self._login("That's not the token. It's the value of CONTINUITY_HTTP_TOKEN.", 401)
-        cookie = make_cookie(self._secret, secrets.token_urlsafe(12), self._bot.services.clock.now_ms())
         answer = RedirectResponse("/console/sessions", HTTPStatus.SEE_OTHER, headers=HEADERS)
         answer.set_cookie(
-            COOKIE, cookie, max_age=LIFE_MS // 1000, path="/console", httponly=True, samesite="strict",
-            secure=request.url.scheme == "https",
-        )  # fmt: skip
+            COOKIE,
+            make_cookie(self._secret, secrets.token_urlsafe(12), now_ms),
+            max_age=LIFE_MS // 1000,
+            path="/console",
+            httponly=True,
+            samesite="strict",
+            secure="https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "")),
+        )
         return answer
 
     async def log_out(self) -> Response:
@@ -118,42 +127,45 @@ class Console:
 
     # --- what can be done -------------------------------------------------------------------------------------------
 
+    async def ask(self, what: str, request: Request) -> Response:
+        """Ask before something is done."""
+        self._cookie(request)
+        return await self._asked(what, request, dict(request.query_params))
+
+    async def _asked(self, what: str, request: Request, form: Form) -> Response:
+        action = self._actions.get(what)
+        if action is None or action.ask is None:
+            raise Problem(HTTPStatus.NOT_FOUND, "there is nothing to ask here")
+        try:
+            question = await action.ask(form)
+        except (OpsError, ContinuityError) as exc:
+            return self._refused(request, exc)
+        fields = {name: text for name, text in form.items() if name not in ("mark", "sure", "value")}
+        return self.page("question.html", request, question=question, what=what, fields=fields)
+
     async def act(self, what: str, request: Request) -> Response:
-        """Do what a form asks for, then show the page it came from. Raises `Problem` for a form that is not ours."""
+        """Do what a form asks for, then show where it led. Raises `Problem` for a form that is not ours."""
         cookie, form = self._cookie(request), await self._form(request)
-        if what not in self._acts or not is_own_form(form.get("mark", ""), cookie, self._secret):
+        action = self._actions.get(what)
+        if action is None or not is_own_form(form.get("mark", ""), cookie, self._secret):
             raise Problem(HTTPStatus.FORBIDDEN, "this form was not made by this console; load the page again")
-        where = await self._acts[what](form)
-        return RedirectResponse(f"/console/{where}", HTTPStatus.SEE_OTHER, headers=HEADERS)
+        if action.ask is not None and "sure" not in form:
+            return await self._asked(what, request, form)
+        try:
+            done = await action.do(form)
+        except (OpsError, ContinuityError) as exc:
+            return self._refused(request, exc)
+        return RedirectResponse(f"/console/{done.where}?said={done.said}", HTTPStatus.SEE_OTHER, headers=HEADERS)
 
-    async def _retry(self, form: dict[str, str]) -> str:
-        for each in await quarantine.retry(self._bot.workspace(), _number(form, "update_id")):
-            await self._bot.replay(each.update_id)
-        return "set-aside"
-
-    async def _drop(self, form: dict[str, str]) -> str:
-        await quarantine.drop(self._bot.workspace(), _number(form, "update_id"))
-        return "set-aside"
-
-    async def _drop_part(self, form: dict[str, str]) -> str:
-        await quarantine.drop_part(self._bot.workspace(), form.get("part_id", ""))
-        return "set-aside"
-
-    async def _rebuild(self, form: dict[str, str]) -> str:
-        workspace = self._bot.workspace()
-        session_id = await workspace.find(form.get("session_id", ""))
-        await self._bot.services.recorder.settle()
-        await checkpoints.rebuild(workspace, [session_id])
-        return "checkpoints"
-
-    async def _refresh(self, form: dict[str, str]) -> str:
-        workspace = self._bot.workspace()
-        session_id = await workspace.find(form.get("session_id", ""))
-        row = await self._bot.services.store.session(session_id)
-        if row is not None and row.user_id is not None:
-            owner = await self._bot.continuity_gate.owner(row.conversation_id, row.user_id)
-            await self._bot.services.bootstrap.refresh(owner)
-        return f"sessions/{session_id}/carried"
+    def _refused(self, request: Request, error: Exception) -> Response:
+        """Say on a page why something could not be shown or done."""
+        if isinstance(error, StorageUnavailable):
+            return self.page(
+                "refused.html", request, code=503, why="The database can't be used just now; try again later."
+            )
+        code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
+        why = str(error)
+        return self.page("refused.html", request, code=code, why=why[:1].upper() + why[1:])
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
@@ -165,12 +177,16 @@ class Console:
         routes.post("/login")(self.log_in)
         routes.post("/logout")(self.log_out)
         routes.get("/static/{name}")(_static)
+        routes.get("/do/{what}")(self.ask)
         routes.post("/act/{what}")(self.act)
         self._add(routes, "/sessions", "sessions.html", pages.overview, part="sessions_table.html")
         self._add(routes, "/sessions/{session}", "conversation.html", pages.conversation)
-        self._add(routes, "/sessions/{session}/prompt", "prompt.html", pages.prompt_now)
+        self._add(routes, "/sessions/{session}/memory", "memory.html", pages.memory)
+        self._add(routes, "/sessions/{session}/next", "next.html", pages.next_packet, part="next_part.html")
         self._add(routes, "/sessions/{session}/carried", "carried.html", pages.carried)
-        self._add(routes, "/turns/{turn_id}/found", "found.html", pages.found_for)
+        self._add(routes, "/turns/{turn_id}/prompt", "prompt.html", pages.prompt, part="prompt_part.html")
+        self._add(routes, "/turns/{turn_id}/found", "found.html", pages.found_for, part="found_part.html")
+        self._add(routes, "/continuity", "continuity.html", pages.continuity)
         self._add(routes, "/checkpoints", "checkpoints.html", pages.checkpoints)
         self._add(routes, "/starts", "starts.html", pages.starts)
         self._add(routes, "/set-aside", "set_aside.html", pages.set_aside)
@@ -178,12 +194,15 @@ class Console:
         return routes
 
     def _add(self, routes: APIRouter, path: str, template: str, read: Read, part: str | None = None) -> None:
-        """Add a page; `read` takes what the path names, `part` is what a page that renews itself asks for."""
+        """Add a page; `read` takes what the path names, `part` is what htmx asks for to put into another page."""
 
         async def show(request: Request) -> Response:
             self._cookie(request)
             name = part if part and "hx-request" in request.headers else template
-            return self.page(name, request, **await read(*request.path_params.values()))
+            try:
+                return self.page(name, request, **await read(*request.path_params.values()))
+            except (OpsError, ContinuityError) as exc:
+                return self._refused(request, exc)
 
         routes.get(path)(show)
 
@@ -212,10 +231,3 @@ def add_console(api: FastAPI, bot: Served) -> None:
         return RedirectResponse("/console/login", HTTPStatus.SEE_OTHER)
 
     api.add_exception_handler(_LoggedOut, logged_out)
-
-
-def _number(form: dict[str, str], name: str) -> int:
-    value = form.get(name, "")
-    if not value.isdecimal():
-        raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name}: takes a number")
-    return int(value)

@@ -1,0 +1,299 @@
+"""What can be done from the console: what is asked before it, and doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+from zoneinfo import ZoneInfo
+
+from bot.features.loops import Ending
+from bot.http.served import Served
+from bot.ops import checkpoints, matters, quarantine
+from bot.ops.workspace import OpsError
+from bot.replies import plural, shorten
+from memory.continuity.types import BootstrapOwner, Mode, Preference
+
+Form = Mapping[str, str]
+
+FLUSH_S = 3.0
+QUOTED_CHARS = 200
+LOCAL_TIME = "%Y-%m-%dT%H:%M"
+"""What a browser's field for date and time gives."""
+
+SAID = {
+    "forgotten": "Forgotten. The files were looked through, and no trace is left.",
+    "traces": "Forgotten. A trace is still in the files; the next start clears it away.",
+    "unproven": "Forgotten. The files couldn't be looked through.",
+    "corrected": "Corrected.",
+    "done": "It's no longer open.",
+    "moved": "Moved.",
+    "cancelled": "Cancelled.",
+    "retried": "It's being worked on again.",
+    "sent": "It's being sent again.",
+    "dropped": "Dropped.",
+    "rebuilt": "Rebuilt.",
+    "refreshed": "Made again.",
+    "chosen": "Chosen.",
+}
+"""What the page says afterwards, by a word in its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked before something is done."""
+
+    title: str
+    says: str
+    button: str
+    back: str
+    """Where one goes who would rather not, below /console/."""
+    quotes: tuple[str, ...] = ()
+    field: Literal["", "text", "time"] = ""
+    value: str = ""
+    dangerous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Which page is shown afterwards, below /console/, and what it says."""
+
+    where: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that can be done; with `ask` only after a question."""
+
+    do: Callable[[Form], Awaitable[Done]]
+    ask: Callable[[Form], Awaitable[Question]] | None = None
+
+
+class Actions:
+    """Does what the forms ask for. Everything raises OpsError, `UnknownSession` and `StorageError`."""
+
+    def __init__(self, bot: Served) -> None:
+        self._bot = bot
+        self.by_name: dict[str, Action] = {
+            "note-forget": Action(self._forget, self._ask_forget),
+            "note-correct": Action(self._correct, self._ask_correct),
+            "loop-end": Action(self._end_loop, self._ask_end_loop),
+            "reminder-move": Action(self._move, self._ask_move),
+            "reminder-cancel": Action(self._cancel, self._ask_cancel),
+            "retry": Action(self._retry),
+            "drop": Action(self._drop, self._ask_drop),
+            "retry-part": Action(self._retry_part),
+            "drop-part": Action(self._drop_part, self._ask_drop_part),
+            "rebuild": Action(self._rebuild),
+            "refresh": Action(self._refresh),
+            "prefer": Action(self._prefer),
+        }
+
+    # --- notes ------------------------------------------------------------------------------------------------------
+
+    async def _ask_forget(self, form: Form) -> Question:
+        session_id, conversation_id = await self._session(form)
+        found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        return Question(
+            title="Forget this for ever?",
+            says=f"“{found.note.text}” goes with {plural(found.turns, 'message')} that it rests on, and their answers. "
+            "It can't be brought back.",
+            button="Forget it",
+            back=_memory(session_id),
+            quotes=tuple(shorten(each, QUOTED_CHARS) for each in found.quoted),
+            dangerous=True,
+        )
+
+    async def _forget(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        await self._bot.services.delivery.flush(FLUSH_S)
+        async with self._bot.alone(conversation_id):
+            _, proof = await matters.forget_note(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        self._bot.services.reminders.look()
+        left = await self._bot.services.store.session(session_id)
+        said = "unproven" if proof.found is None else "traces" if proof.found else "forgotten"
+        return Done(_memory(session_id) if left else "sessions", said)
+
+    async def _ask_correct(self, form: Form) -> Question:
+        session_id, conversation_id = await self._session(form)
+        found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        return Question(
+            title="Correct this note",
+            says="The assistant goes by the new words from now on. What was said stays as it was said:",
+            button="Save",
+            back=_memory(session_id),
+            quotes=tuple(shorten(each, QUOTED_CHARS) for each in found.quoted),
+            field="text",
+            value=found.note.text,
+        )
+
+    async def _correct(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        text = form.get("value", "")
+        await matters.correct_note(self._bot.workspace(), conversation_id, form.get("ref", ""), text)
+        return Done(_memory(session_id), "corrected")
+
+    # --- open matters and reminders ---------------------------------------------------------------------------------
+
+    async def _ask_end_loop(self, form: Form) -> Question:
+        session_id, conversation_id = await self._session(form)
+        found = await matters.read_matters(self._bot.workspace(), conversation_id)
+        listed = matters.the_one(found.loops, form.get("ref", ""), lambda each: each.loop.loop_id, "open matter")
+        dropped = _ending(form) == "dropped"
+        return Question(
+            title="Drop it?" if dropped else "Is it done?",
+            says="The assistant won't come back to it." if dropped else "The assistant takes it as settled.",
+            button="Drop it" if dropped else "It's done",
+            back=_memory(session_id),
+            quotes=(listed.loop.text,),
+        )
+
+    async def _end_loop(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        await matters.end_loop(self._bot.workspace(), conversation_id, form.get("ref", ""), _ending(form))
+        return Done(_memory(session_id), "done")
+
+    async def _ask_move(self, form: Form) -> Question:
+        session_id, conversation_id = await self._session(form)
+        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "snooze")
+        due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, ZoneInfo(job.time_zone))
+        return Question(
+            title="Move this reminder",
+            says=f"By the person's clock ({job.time_zone}).",
+            button="Move it",
+            back=_memory(session_id),
+            quotes=(job.title,),
+            field="time",
+            value=f"{due:{LOCAL_TIME}}",
+        )
+
+    async def _move(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        workspace, ref = self._bot.workspace(), form.get("ref", "")
+        job = await matters.reminder(workspace, conversation_id, ref, "snooze")
+        try:
+            at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=ZoneInfo(job.time_zone))
+        except ValueError:
+            raise OpsError("say when, as day and hour") from None
+        await matters.move_reminder(workspace, conversation_id, ref, round(at.timestamp() * 1000))
+        self._bot.services.reminders.look()
+        return Done(_memory(session_id), "moved")
+
+    async def _ask_cancel(self, form: Form) -> Question:
+        session_id, conversation_id = await self._session(form)
+        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "cancel")
+        return Question(
+            title="Cancel this reminder?",
+            says="It won't come, and nobody is told.",
+            button="Cancel the reminder",
+            back=_memory(session_id),
+            quotes=(job.title,),
+            dangerous=True,
+        )
+
+    async def _cancel(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        await matters.cancel_reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        self._bot.services.reminders.look()
+        return Done(_memory(session_id), "cancelled")
+
+    # --- what was set aside -----------------------------------------------------------------------------------------
+
+    async def _retry(self, form: Form) -> Done:
+        for each in await quarantine.retry(self._bot.workspace(), _number(form, "update_id")):
+            await self._bot.replay(each.update_id)
+        return Done("set-aside", "retried")
+
+    async def _ask_drop(self, form: Form) -> Question:
+        update_id = _number(form, "update_id")
+        return Question(
+            title="Drop this message?",
+            says=f"Update {update_id} goes for good, and its text with it. Whoever wrote it gets no answer.",
+            button="Drop it",
+            back="set-aside",
+            dangerous=True,
+        )
+
+    async def _drop(self, form: Form) -> Done:
+        await quarantine.drop(self._bot.workspace(), _number(form, "update_id"))
+        return Done("set-aside", "dropped")
+
+    async def _retry_part(self, form: Form) -> Done:
+        part = await quarantine.retry_part(self._bot.workspace(), form.get("part_id", ""))
+        await self._bot.services.delivery.reachable(part.bot_id, part.chat_id)
+        self._bot.services.delivery.deliver([part])
+        return Done("set-aside", "sent")
+
+    async def _ask_drop_part(self, form: Form) -> Question:
+        found = await quarantine.list_failed_parts(self._bot.workspace())
+        one = matters.the_one(found, form.get("part_id", ""), lambda each: each.part.part_id, "unsent part")
+        return Question(
+            title="Drop this part of an answer?",
+            says="It goes for good. The turn it belongs to stays.",
+            button="Drop it",
+            back="set-aside",
+            quotes=(shorten(one.part.text, QUOTED_CHARS),),
+            dangerous=True,
+        )
+
+    async def _drop_part(self, form: Form) -> Done:
+        await quarantine.drop_part(self._bot.workspace(), form.get("part_id", ""))
+        return Done("set-aside", "dropped")
+
+    # --- checkpoints and continuity ---------------------------------------------------------------------------------
+
+    async def _rebuild(self, form: Form) -> Done:
+        workspace = self._bot.workspace()
+        session_id = await workspace.find(form.get("session_id", ""))
+        await self._bot.services.recorder.settle()
+        await checkpoints.rebuild(workspace, [session_id])
+        return Done("checkpoints", "rebuilt")
+
+    async def _refresh(self, form: Form) -> Done:
+        session_id, owner = await self._owner(form)
+        await self._bot.services.bootstrap.refresh(owner)
+        return Done(f"sessions/{session_id}/carried", "refreshed")
+
+    async def _prefer(self, form: Form) -> Done:
+        session_id, owner = await self._owner(form)
+        mode = form.get("mode", "")
+        if mode not in get_args(Mode):
+            raise OpsError(f"choose one of {', '.join(get_args(Mode))}")
+        chosen = Preference(mode=mode, skip_preview=form.get("skip_preview") == "on")
+        await self._bot.services.bootstrap.prefer(owner, chosen)
+        return Done(f"sessions/{session_id}/carried", "chosen")
+
+    # --- which ------------------------------------------------------------------------------------------------------
+
+    async def _session(self, form: Form) -> tuple[str, str]:
+        """Return the session and the conversation that a form names."""
+        workspace = self._bot.workspace()
+        session_id = await workspace.find(form.get("session_id", ""))
+        row = await workspace.memory.store.session(session_id)
+        if row is None:
+            raise OpsError(f"session '{session_id}' is in no table, only in a checkpoint; rebuild it first")
+        return session_id, row.conversation_id
+
+    async def _owner(self, form: Form) -> tuple[str, BootstrapOwner]:
+        session_id, conversation_id = await self._session(form)
+        row = await self._bot.services.store.session(session_id)
+        if row is None or row.user_id is None:
+            raise OpsError("nobody is known to have opened this session")
+        return session_id, await self._bot.continuity_gate.owner(conversation_id, row.user_id)
+
+
+def _memory(session_id: str) -> str:
+    return f"sessions/{session_id}/memory"
+
+
+def _ending(form: Form) -> Ending:
+    return "dropped" if form.get("ending") == "dropped" else "done"
+
+
+def _number(form: Form, name: str) -> int:
+    value = form.get(name, "")
+    if not (value.isascii() and value.isdecimal()):
+        raise OpsError(f"{name} takes a number")
+    return int(value)
