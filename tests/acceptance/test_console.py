@@ -153,7 +153,7 @@ async def test_the_list_renews_itself(console):
     part = (await browser.get("/console/sessions", headers={"HX-Request": "true"})).text
 
     assert "<html" not in part
-    assert "1 turns in 1 sessions" in part
+    assert "1 turn in 1 session." in part
 
 
 async def test_wrong_tokens_have_to_wait(served):

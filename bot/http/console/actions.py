@@ -41,7 +41,7 @@ SAID = {
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Confirmation:
     """What is asked before something is done."""
 
     title: str
@@ -68,7 +68,7 @@ class Action:
     """One thing that can be done; with `ask` only after a question."""
 
     do: Callable[[Form], Awaitable[Done]]
-    ask: Callable[[Form], Awaitable[Question]] | None = None
+    ask: Callable[[Form], Awaitable[Confirmation]] | None = None
 
 
 class Actions:
@@ -93,10 +93,10 @@ class Actions:
 
     # --- notes ------------------------------------------------------------------------------------------------------
 
-    async def _ask_forget(self, form: Form) -> Question:
+    async def _ask_forget(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
-        return Question(
+        return Confirmation(
             title="Forget this for ever?",
             says=f"“{found.note.text}” goes with {plural(found.turns, 'message')} that it rests on, and their answers. "
             "It can't be brought back.",
@@ -116,10 +116,10 @@ class Actions:
         said = "unproven" if proof.found is None else "traces" if proof.found else "forgotten"
         return Done(_memory(session_id) if left else "sessions", said)
 
-    async def _ask_correct(self, form: Form) -> Question:
+    async def _ask_correct(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
-        return Question(
+        return Confirmation(
             title="Correct this note",
             says="The assistant goes by the new words from now on. What was said stays as it was said:",
             button="Save",
@@ -137,12 +137,12 @@ class Actions:
 
     # --- open matters and reminders ---------------------------------------------------------------------------------
 
-    async def _ask_end_loop(self, form: Form) -> Question:
+    async def _ask_end_loop(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         found = await matters.read_matters(self._bot.workspace(), conversation_id)
         listed = matters.the_one(found.loops, form.get("ref", ""), lambda each: each.loop.loop_id, "open matter")
         dropped = _ending(form) == "dropped"
-        return Question(
+        return Confirmation(
             title="Drop it?" if dropped else "Is it done?",
             says="The assistant won't come back to it." if dropped else "The assistant takes it as settled.",
             button="Drop it" if dropped else "It's done",
@@ -155,11 +155,11 @@ class Actions:
         await matters.end_loop(self._bot.workspace(), conversation_id, form.get("ref", ""), _ending(form))
         return Done(_memory(session_id), "done")
 
-    async def _ask_move(self, form: Form) -> Question:
+    async def _ask_move(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "snooze")
         due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, ZoneInfo(job.time_zone))
-        return Question(
+        return Confirmation(
             title="Move this reminder",
             says=f"By the person's clock ({job.time_zone}).",
             button="Move it",
@@ -181,10 +181,10 @@ class Actions:
         self._bot.services.reminders.look()
         return Done(_memory(session_id), "moved")
 
-    async def _ask_cancel(self, form: Form) -> Question:
+    async def _ask_cancel(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "cancel")
-        return Question(
+        return Confirmation(
             title="Cancel this reminder?",
             says="It won't come, and nobody is told.",
             button="Cancel the reminder",
@@ -206,9 +206,9 @@ class Actions:
             await self._bot.replay(each.update_id)
         return Done("set-aside", "retried")
 
-    async def _ask_drop(self, form: Form) -> Question:
+    async def _ask_drop(self, form: Form) -> Confirmation:
         update_id = _number(form, "update_id")
-        return Question(
+        return Confirmation(
             title="Drop this message?",
             says=f"Update {update_id} goes for good, and its text with it. Whoever wrote it gets no answer.",
             button="Drop it",
@@ -226,10 +226,10 @@ class Actions:
         self._bot.services.delivery.deliver([part])
         return Done("set-aside", "sent")
 
-    async def _ask_drop_part(self, form: Form) -> Question:
+    async def _ask_drop_part(self, form: Form) -> Confirmation:
         found = await quarantine.list_failed_parts(self._bot.workspace())
         one = matters.the_one(found, form.get("part_id", ""), lambda each: each.part.part_id, "unsent part")
-        return Question(
+        return Confirmation(
             title="Drop this part of an answer?",
             says="It goes for good. The turn it belongs to stays.",
             button="Drop it",

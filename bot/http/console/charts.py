@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from html import escape
 
-WIDTH, HEIGHT, HEAD, FOOT = 640, 140, 16, 18
+WIDTH, HEIGHT, HEAD, FOOT = 640, 180, 24, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,10 @@ def _svg(title: str, series: Sequence[Series], days: Sequence[str], shown: Calla
             title = f"<title>{escape(f'{day}: {told}')}</title>"
             drawn.append(f'<rect class="series{place}" {at} {size} rx="2">{title}</rect>')
     marks = [
-        f'<text x="{round(days.index(day) * step + 1, 1)}" y="{HEIGHT - 4}">{escape(day[5:])}</text>'
-        for day in days[:: max(1, len(days) // 6)]
+        f'<text x="{round(days.index(day) * step + 1, 1)}" y="{HEIGHT - 6}">{escape(day[5:])}</text>'
+        for day in days[:: max(1, len(days) // 5)]
     ]
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
-        f'<text class="top" x="1" y="10">{escape(shown(top))}</text>{"".join(drawn)}{"".join(marks)}</svg>'
+        f'<text class="top" x="1" y="16">{escape(shown(top))}</text>{"".join(drawn)}{"".join(marks)}</svg>'
     )

@@ -133,9 +133,9 @@ class Pages:
 
     def _answer(self, turn: ConversationTurn, snapshot: Row | None, figures: Row | None) -> ShownTurn:
         receipts = orjson.loads(snapshot["receipts_json"]) if snapshot else []
-        tiers = charts.segments({one["tier"]: one["used_tokens"] for one in receipts})
+        tiers = charts.segments(prompt_pieces(snapshot, receipts)) if snapshot else []
         cut = [f"{one['tier']}: {one['cut_items']} left out" for one in receipts if one["cut_items"]]
-        total = int(snapshot["total_tokens"]) if snapshot else 0
+        total = sum(segment.tokens for segment in tiers)
         return ShownTurn(turn, self.time(turn.created_at_ms), tiers, total, cut, took_in_words(figures))
 
     async def found_for(self, turn_id: str) -> dict[str, Any]:
@@ -240,6 +240,14 @@ class Pages:
             charts.chart("Starts", [charts.Series("starts", _by_day(starts, "starts"))], days, number),
         ]
         return {"charts": drawn, "unpriced": unpriced}
+
+
+def prompt_pieces(snapshot: Row, receipts: Sequence[Row]) -> dict[str, int]:
+    """Return what a prompt was made of, in tokens: the tiers, and what stood beside them."""
+    tiers = {one["tier"]: int(one["used_tokens"]) for one in receipts}
+    beside = {name: int(snapshot[f"{name}_tokens"]) for name in ("instructions", "tools", "bootstrap", "message")}
+    frame = max(0, int(snapshot["total_tokens"]) - sum(tiers.values()) - sum(beside.values()))
+    return {**tiers, **beside, "frame": frame}
 
 
 def took_in_words(figures: Row | None) -> str:

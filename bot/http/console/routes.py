@@ -19,6 +19,7 @@ from bot.http.console.pages import Pages
 from bot.http.problems import Problem
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
+from bot.replies import plural
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 
 _HERE = Path(__file__).parent
@@ -57,7 +58,7 @@ class Console:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters.update(time=self._pages.time, age=self._pages.age)
+        self._templates.filters.update(time=self._pages.time, age=self._pages.age, plural=plural)
 
     # --- who --------------------------------------------------------------------------------------------------------
 

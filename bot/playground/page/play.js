@@ -42,8 +42,8 @@ function rich(node, text, entities, from, to) {
 }
 
 function bubble(line, isGroup) {
-  const mine = !line.by_bot;
-  const node = make("div", `line ${mine ? "mine" : "bot"}`);
+  const mine = !line.by_bot && (!isGroup || line.who === at("who").selectedOptions[0].text);
+  const node = make("div", `line ${mine ? "mine" : line.by_bot ? "bot" : "other"}`);
   if (isGroup || line.edits) node.append(make("span", "who", `${line.by_bot ? "Continuity" : line.who}${line.edits ? " · edited" : ""}`));
   rich(node, line.text, [...line.entities].sort((a, b) => a.offset - b.offset || b.length - a.length), 0, line.text.length);
   if (line.file_name) node.append(make("span", "who", `file: ${line.file_name}`));
@@ -68,7 +68,7 @@ function keys(line) {
 
 function show(state) {
   const isGroup = state.chats.some((one) => one.id === chat && one.group);
-  const fresh = JSON.stringify([chat, state.lines, state.draft, state.typing, events.length]);
+  const fresh = JSON.stringify([chat, writer, state.lines, state.draft, state.typing, events.length]);
   if (fresh === shown) return;
   shown = fresh;
   const talk = at("talk"), atEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 80;
@@ -152,7 +152,7 @@ function hints() {
 }
 
 for (const [id, name] of [[YOU, "You"], [ANA, "Ana"]]) at("who").append(new Option(name, String(id)));
-at("who").onchange = () => { writer = Number(at("who").value); };
+at("who").onchange = () => { writer = Number(at("who").value); version = ""; if (aborter) aborter.abort(); };
 at("form").onsubmit = (event) => {
   event.preventDefault();
   const text = at("text").value;
