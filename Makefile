@@ -51,6 +51,7 @@ bench-quality: setup ## measure memory quality; each benchmark prints JSON
 
 lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
 	$(LOCK) --group build pyproject.toml -o requirements.lock
+	$(LOCK) --extra postgres -c requirements.lock pyproject.toml -o requirements-postgres.lock
 	$(LOCK) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 
 clean: ## remove what set-up made; data stays

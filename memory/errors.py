@@ -5,6 +5,7 @@ ContinuityError
 │   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
 │   │   └── StorageDamaged     the file is damaged, or no longer where it was: trying again mends nothing
 │   ├── Conflict               somebody else wrote first
+│   ├── Fenced                 another worker holds the conversation by now
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
 │   └── UnsafeSettings         WAL or synchronous could not be switched on
@@ -66,6 +67,10 @@ class StorageDamaged(StorageUnavailable):
 
 class Conflict(StorageError):
     """Another writer was first; nothing of this transaction was stored. Load again and decide again."""
+
+
+class Fenced(StorageError):
+    """Another worker holds this conversation by now; nothing of this transaction was stored. Leave it to that one."""
 
 
 class Locked(StorageError):

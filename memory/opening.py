@@ -38,11 +38,11 @@ from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.engine import lock_alone, open_database
 from memory.storage.extension import Extension
 from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.place import places, take_lock
-from memory.storage.sqlite import SqliteDatabase
+from memory.storage.place import places
 from memory.storage.store import SessionRow
 from memory.types import (
     ConversationContextPacket,
@@ -175,7 +175,9 @@ class ConversationMemory(Parts):
         background: bool = True,
         read_only: bool = False,
     ) -> Self:
-        """Open the memory in a folder (made if need be) or at `sqlite:///path`, with its schema up to date.
+        """Open the memory in a folder (made if need be), at `sqlite:///path` or at `postgresql://…` (an extra).
+
+        The schema is brought up to date.
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
@@ -193,12 +195,12 @@ class ConversationMemory(Parts):
             applied: tuple[str, ...] = ()
             if not read_only:
                 if exclusive:
-                    held.callback(take_lock(path).release)
+                    held.callback(lock_alone(path).release)
                 make_folder(folder)
                 folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
                 applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-            db = await SqliteDatabase.open(path, queries, read_only=read_only)
+            db = await open_database(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
             given = Given(
                 clock=clock,

@@ -17,15 +17,15 @@ from memory.notes.drafts import ModelReader
 from memory.notes.readings import Readings, ZoneOf
 from memory.notes.store import ask_to_read
 from memory.ports import Clock, Ids, TokenCounter
-from memory.privacy.forget import Forgetter, database_files
+from memory.privacy.forget import Forgetter
 from memory.search.embeddings import Embedder
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
 from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Promote, Recorder
 from memory.storage.checkpoint import CheckpointFiles
+from memory.storage.engine import OpenDatabase
 from memory.storage.extension import Erase
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store
 from memory.types import ConversationTurn, SessionState
 
@@ -57,7 +57,7 @@ class Parts:
     ids: Ids
     languages: Languages
     counter: TokenCounter
-    db: SqliteDatabase
+    db: OpenDatabase
     store: Store
     checkpoints: CheckpointFiles
     hydrator: Hydrator
@@ -74,7 +74,7 @@ class Parts:
     session_gap_ms: int
 
     @classmethod
-    def join(cls, db: SqliteDatabase, checkpoints: CheckpointFiles, given: Given) -> Self:
+    def join(cls, db: OpenDatabase, checkpoints: CheckpointFiles, given: Given) -> Self:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
@@ -85,6 +85,7 @@ class Parts:
             counter,
             clock,
             summary_max_tokens=budget.summary_tokens,
+            rows_alone=db.shared,
             derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages), ask_to_read(turn)),
         )
         recorder = Recorder(
@@ -130,7 +131,7 @@ class Parts:
                 hydrator.fold,
                 readings,
                 clock,
-                files=database_files(db.path),
+                files=db.files,
                 caches=[assembler.clear_cache, searcher.clear_cache],
                 erase=given.erase,
             ),

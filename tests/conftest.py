@@ -1,7 +1,10 @@
 """Being here puts this folder on the import path, so that every test finds `loopback`."""
 
+import os
+
 import pytest
 from hypothesis import settings
+from servers import REQUIRED, Databases, NoServer, server
 
 settings.register_profile("project", deadline=None)  # machines are noisy: no test here is about time
 settings.load_profile("project")
@@ -15,3 +18,50 @@ def pytest_addoption(parser):
 def write_pages(request):
     """Say whether pages that show a talk are to be written instead of compared."""
     return request.config.getoption("--write-pages")
+
+
+ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+"""Every database that a memory can live on."""
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """Return the address of a PostgreSQL server; without one the test is skipped, or fails where it is required."""
+    try:
+        with server() as url:
+            yield url
+    except (NoServer, ImportError) as exc:
+        why = f"PostgreSQL is not tested: {exc}"
+        if os.environ.get(REQUIRED):
+            pytest.fail(why)
+        pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def postgres_databases(postgres_server):
+    """Return what gives out empty databases."""
+    databases = Databases(postgres_server)
+    yield databases
+    databases.close()
+
+
+@pytest.fixture
+def postgres(postgres_databases):
+    """Return the address of an empty database of PostgreSQL with the tables of a bot."""
+    with postgres_databases.lent() as address:
+        yield address
+
+
+@pytest.fixture(params=ENGINES)
+def place(request, tmp_path, monkeypatch):
+    """Return where a memory opens: a folder, then an address of PostgreSQL; checkpoints are in the test's folder."""
+    if request.param == "sqlite":
+        return tmp_path
+    monkeypatch.chdir(tmp_path)
+    return request.getfixturevalue("postgres")
+
+
+@pytest.fixture
+def address(place):
+    """Return the database of that place as `migrate` and `open_database` want it."""
+    return place if isinstance(place, str) else place / "continuity.db"

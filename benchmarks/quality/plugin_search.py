@@ -11,7 +11,9 @@ bot shows: passages, not messages.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import secrets
 import tempfile
 import threading
 import weakref
@@ -30,9 +32,9 @@ from memory.search import embeddings
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
+from memory.storage.engine import OpenDatabase, open_database
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import insert_turn
 from memory.types import ConversationTurn
 
@@ -65,9 +67,9 @@ def _model() -> embeddings.Embedder | None:
 def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | None) -> Callable[..., list[str]]:
     folder = tempfile.TemporaryDirectory(prefix="search-")
     runner = asyncio.Runner()
-    path = Path(folder.name) / "continuity.db"
-    migrate(path)
-    db = _open(runner, path)
+    where = _place(Path(folder.name))
+    migrate(where)
+    db = _open(runner, where)
     languages = Languages.load()
     stored, names = as_turns(turns)
     statements = [statement for turn in stored for statement in _stored(turn, languages)]
@@ -109,12 +111,23 @@ async def _catch_up(semantic: Semantic) -> None:
     await semantic.catch_up()
 
 
-def _open(runner: asyncio.Runner, path: Path) -> SqliteDatabase:
+def _place(folder: Path) -> Path | str:
+    """Return where the store is: a file, or a schema of its own in PostgreSQL, at the address in QUALITY_DATABASE."""
+    server = os.environ.get("QUALITY_DATABASE")
+    if not server:
+        return folder / "continuity.db"
+    import psycopg  # noqa: PLC0415 - an extra
+
+    schema = f"quality_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}".encode())
+    return f"{server}?options=-csearch_path%3D{schema}"
+
+
+def _open(runner: asyncio.Runner, where: Path | str) -> OpenDatabase:
     """Open in a daemon thread: the connection's own thread inherits that, and a script that ends need not wait."""
-    opened: list[SqliteDatabase] = []
-    thread = threading.Thread(
-        target=lambda: opened.append(runner.run(SqliteDatabase.open(path, QUERY_FILES))), daemon=True
-    )
+    opened: list[OpenDatabase] = []
+    thread = threading.Thread(target=lambda: opened.append(runner.run(open_database(where, QUERY_FILES))), daemon=True)
     thread.start()
     thread.join()
     return opened[0]

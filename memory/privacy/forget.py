@@ -153,11 +153,6 @@ def nothing_more(_: ForgetCounts) -> Sequence[Statement]:
     return ()
 
 
-def database_files(path: Path) -> list[Path]:
-    """Return the files in which SQLite keeps a database."""
-    return [path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal"))]
-
-
 class Forgetter:
     """Forgets. One call at a time per conversation; turns of other conversations go on meanwhile."""
 

@@ -13,10 +13,6 @@ SELECT :conversation_id, :source, :ref, :session_id, :seq,
        :user_id, :traits, :user_terms, :assistant_terms, :at_ms
 WHERE NOT EXISTS (SELECT 1 FROM search_docs WHERE ref = :ref AND source = :source);
 
--- name: unindex_document
--- A memory that was superseded, or a turn that shall not be found; deleting the row itself does this by a trigger.
-DELETE FROM search_docs WHERE ref = :ref AND source = :source;
-
 -- name: merge_index
 -- After a deletion: merges away what FTS5 only marked as deleted (it holds hashes, never words); bounded work.
 INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
@@ -103,17 +99,3 @@ INSERT INTO embeddings (doc_id, side, passage, model, vector)
 SELECT :doc_id, :side, :passage, :model, :vector
 WHERE EXISTS (SELECT 1 FROM search_docs WHERE doc_id = :doc_id AND ref = :ref AND source = :source)
 ON CONFLICT (doc_id, side, passage) DO UPDATE SET model = :model, vector = :vector;
-
--- name: embeddings_of
--- The vectors of a conversation behind a document, the newest ones of very many.
-SELECT e.doc_id, e.side, e.vector, d.session_id, d.ordinal, d.ref
-FROM search_docs d JOIN embeddings e ON e.doc_id = d.doc_id
-WHERE d.conversation_id = :conversation_id AND d.doc_id > :after AND e.model = :model
-ORDER BY e.doc_id DESC, e.side DESC, e.passage DESC LIMIT :most;
-
--- name: turns_that_followed
--- P12: which values of a subject were said later, by the order in which their turns were stored and not by a clock.
-SELECT later.ref AS turn_id FROM memories
-JOIN search_docs AS later ON later.source = 'turn' AND later.ref = memories.turn_id
-WHERE memories.conversation_id = :conversation_id AND memories.subject = :subject
-    AND later.ordinal > (SELECT ordinal FROM search_docs WHERE source = 'turn' AND ref = :turn_id);

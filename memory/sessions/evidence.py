@@ -82,6 +82,17 @@ def altered(tail: Sequence[LoggedTurn], digest_before: str | None) -> list[Logge
     return found
 
 
+def borne_out(evidence: Evidence) -> bool:
+    """Return whether the rows hold everything that the checkpoint says: then it is a copy of them, else it is stale."""
+    checkpoint = evidence.checkpoint
+    if checkpoint is None or evidence.row is None:
+        return False
+    logged = {each.turn.seq: each.turn for each in evidence.tail}
+    known = (evidence.row.last_seq, state.edits if (state := state_of_row(evidence.row)[0]) else -1)
+    same = all(logged.get(turn.seq) == turn for turn in checkpoint.last_turns)
+    return same and (checkpoint.state.last_seq, checkpoint.state.edits) <= known
+
+
 def other_history(evidence: Evidence, copies: dict[int, LoggedTurn]) -> str | None:
     """Return why the checkpoint cannot be of the log's history, or None when it can.
 

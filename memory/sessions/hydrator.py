@@ -25,6 +25,7 @@ from memory.sessions.evidence import (
     Evidence,
     Plan,
     altered,
+    borne_out,
     decide,
     healed_tail,
     no_copy,
@@ -117,7 +118,13 @@ class Hydrator:
         *,
         summary_max_tokens: int = 1000,
         derive: Derive = derive_nothing,
+        rows_alone: bool = False,
     ) -> None:
+        """`rows_alone`: other processes may have gone on with a session, so that a checkpoint proves nothing.
+
+        It is a copy then: read where the rows bear it out, removed where they do not, and never healed from (P13).
+        """
+        self._rows_alone = rows_alone
         self._store = store
         self._checkpoints = checkpoints
         self._clock = clock
@@ -134,10 +141,15 @@ class Hydrator:
     async def survey(self) -> Survey:
         """Look around at start: mark what was interrupted, name what has no row. Loads no session.
 
-        One statement, one query and one listing, whatever the number of sessions. Raises `StorageUnavailable`.
+        One statement, one query and one listing, whatever the number of sessions; copies of rows that other processes
+        may have changed meanwhile are removed. Raises `StorageUnavailable`.
         """
         leftovers = await asyncio.to_thread(self._checkpoints.sweep)
         names = await asyncio.to_thread(self._checkpoints.session_ids)
+        if self._rows_alone:
+            for name in names:
+                await asyncio.to_thread(self._checkpoints.remove, name)
+            names = []
         marked = await self._store.db.write(mark_resuming())
         known = await self._store.session_ids() if names else set()
         return Survey(marked[0].changed, tuple(sorted(set(names) - known)), leftovers)
@@ -197,7 +209,11 @@ class Hydrator:
             tail = await self._store.last_logged(session_id, KEPT_TURNS + 1)
             if not row or not tail or tail[-1].turn.seq <= row.last_seq:
                 break
-        return Evidence(session_id, row, tuple(tail), checkpoint, fate, warnings)
+        evidence = Evidence(session_id, row, tuple(tail), checkpoint, fate, warnings)
+        if not self._rows_alone or borne_out(evidence):
+            return evidence
+        await asyncio.to_thread(self._checkpoints.remove, session_id)
+        return Evidence(session_id, row, tuple(tail), None, "missing")
 
     def _load_checkpoint(
         self, session_id: str

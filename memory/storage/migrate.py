@@ -14,8 +14,9 @@ from pathlib import Path
 
 from memory.errors import SchemaMismatch, StorageError
 from memory.ports import unobserved
+from memory.storage.engine import Schema, dialect_of, open_schema
 from memory.storage.named_queries import load_queries
-from memory.storage.sqlite_schema import SchemaFile
+from memory.storage.place import is_server, shown
 
 FOLDER = Path(__file__).parent / "migrations"
 MEMORY_ONLY = (FOLDER,)
@@ -89,18 +90,18 @@ def status(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> SchemaSta
     `folders` of migrations: the memory's, then those of its extensions. Raises `StorageUnavailable` when it cannot be
     read.
     """
-    if not Path(path).exists():
-        return compare(_known(folders), ())
-    with SchemaFile(path, read_only=True) as schema:
-        return _status(schema, folders)
+    if not is_server(path) and not Path(path).exists():
+        return compare(_known(folders, path), ())
+    with open_schema(path, read_only=True) as schema:
+        return _status(schema, folders, path)
 
 
-def _known(folders: Sequence[Path]) -> list[Migration]:
-    return [step for folder in folders for step in available(folder)]
+def _known(folders: Sequence[Path], path: Path | str) -> list[Migration]:
+    return [step for folder in folders for step in available(folder, dialect_of(path))]
 
 
-def _status(schema: SchemaFile, folders: Sequence[Path]) -> SchemaStatus:
-    return compare(_known(folders), {row[0] for row in schema.rows(_QUERIES["applied_migrations"])})
+def _status(schema: Schema, folders: Sequence[Path], path: Path | str) -> SchemaStatus:
+    return compare(_known(folders, path), {row[0] for row in schema.rows(_QUERIES["applied_migrations"])})
 
 
 def pending(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
@@ -112,7 +113,7 @@ def require_known(found: SchemaStatus, path: Path | str) -> None:
     """Raise `SchemaMismatch` when the database is newer than the program."""
     if found.ahead:
         raise SchemaMismatch(
-            f"database {path} has schema {found.ahead[-1]:04d}, which this program does not know yet; "
+            f"database {shown(path)} has schema {found.ahead[-1]:04d}, which this program does not know yet; "
             "upgrade the program or restore a backup"
         )
 
@@ -133,8 +134,8 @@ def migrate(
     """
     applied_at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     applied = []
-    with SchemaFile(path) as schema:  # for writing, also to look: only so SQLite undoes what a crash left half-done
-        found = _status(schema, folders)
+    with open_schema(path) as schema:  # for writing, also to look: only so SQLite undoes what a crash left half-done
+        found = _status(schema, folders, path)
         require_known(found, path)
         for number, step in enumerate(found.pending):
             told(number, len(found.pending))

@@ -14,12 +14,22 @@ QUERY_FILES = tuple(sorted(PACKAGE.glob("*/*.sql")))
 NAME_MARK = "-- name: "
 
 
-def load_queries(files: Sequence[Path]) -> dict[str, str]:
-    """Return query name → SQL text of all files.
+def of_dialect(file: Path, dialect: str) -> bool:
+    """Return whether a file is for this database: `x.sql` is for every one, `x.postgres.sql` for that alone."""
+    return file.suffixes[:-1] in ([], [f".{dialect}"])
+
+
+def load_queries(files: Sequence[Path], dialect: str = "sqlite") -> dict[str, str]:
+    """Return query name → SQL text of all files that are for this database; what must differ replaces what is portable.
 
     A block begins with `-- name: insert_turn`, its next line is a comment that says why the query exists, the rest
     is SQL with `:name` parameters. Raises `ValueError` for a name that comes twice or a query without a reason.
     """
+    portable = _load([file for file in files if not file.suffixes[:-1]])
+    return portable | _load([file for file in files if file.suffixes[:-1] and of_dialect(file, dialect)])
+
+
+def _load(files: Sequence[Path]) -> dict[str, str]:
     queries: dict[str, str] = {}
     for file in files:
         for block in file.read_text(encoding="utf-8").split(NAME_MARK)[1:]:

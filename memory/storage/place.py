@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -15,18 +16,40 @@ DATABASE: Final = "continuity.db"
 CHECKPOINTS: Final = "checkpoints"
 
 
-def places(where: str | os.PathLike[str], checkpoints: Path | None = None) -> tuple[Path, Path]:
-    """Return the database file and the folder of checkpoints for a folder or an address.
+def is_server(where: str | os.PathLike[str]) -> bool:
+    """Return whether this names a database on a server, not a file."""
+    return isinstance(where, str) and where.startswith(("postgresql://", "postgres://"))
 
-    Raises `ValueError` for an address of another kind than `sqlite:///path`.
+
+def shown(where: str | os.PathLike[str]) -> str:
+    """Return where a database is, for people: an address without user, password and options."""
+    if not is_server(where):
+        return os.fspath(where)
+    try:
+        parts = urlsplit(os.fspath(where))
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "postgresql://…"
+    return f"postgresql://{parts.hostname or ''}{port}{parts.path}"
+
+
+def places(where: str | os.PathLike[str], checkpoints: Path | None = None) -> tuple[Path | str, Path]:
+    """Return the database (a file, or the address of a server) and the folder of checkpoints.
+
+    Raises `ValueError` for an address of another kind than `sqlite:///path` and `postgresql://…`.
     """
     text = os.fspath(where)
+    if is_server(text):
+        return text, (checkpoints or Path(CHECKPOINTS)).absolute()
     scheme, found, rest = text.partition("://")
     if not found:
         folder = Path(text).absolute()
         return folder / DATABASE, checkpoints or folder / CHECKPOINTS
     if scheme != "sqlite" or len(rest) < 2 or not rest.startswith("/"):  # noqa: PLR2004 - a slash and a name
-        raise ValueError(f"a memory opens in a folder or at sqlite:///path/to/file.db, not at {scheme}://…")
+        raise ValueError(
+            "a memory opens in a folder, at sqlite:///path/to/file.db "
+            f"or at postgresql://host/name, not at {scheme}://…"
+        )
     path = Path(rest[1:]).absolute()
     return path, checkpoints or path.with_name(CHECKPOINTS)
 
@@ -34,6 +57,11 @@ def places(where: str | os.PathLike[str], checkpoints: Path | None = None) -> tu
 def lock_path(database: Path) -> Path:
     """Return the file that the one process that works on a database holds locked (P9)."""
     return database.with_name(database.name + ".lock")
+
+
+def database_files(path: Path) -> tuple[Path, ...]:
+    """Return the files in which SQLite keeps a database."""
+    return (path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")))
 
 
 def take_lock(database: Path) -> FileLock:

@@ -16,6 +16,7 @@ from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reas
 from memory.ports import Result, Row, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
+from memory.storage.place import database_files
 from memory.storage.sqlite_commit import GroupCommit
 from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, translate
 
@@ -52,6 +53,21 @@ class SqliteDatabase:
         """Told the seconds of the COMMIT alone: SQLite writes to its log then and waits for the disk."""
         if writer:
             writer.on_commit = self._committed
+
+    @property
+    def shared(self) -> bool:
+        """False: one process works on it at a time."""
+        return False
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files in which it lies."""
+        return database_files(self.path)
+
+    @property
+    def where(self) -> str:
+        """Where it is, for people."""
+        return str(self.path)
 
     @classmethod
     async def open(cls, path: Path | str, queries: Sequence[Path], *, read_only: bool = False) -> Self:

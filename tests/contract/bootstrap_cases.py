@@ -8,9 +8,9 @@ import memory
 from memory.continuity.heartbeat import Heartbeat
 from memory.continuity.staleness import Workload
 from memory.ports import Statement
+from memory.storage.engine import open_database
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import insert_session
 from memory.testing import CONVERSATION_ID, START_MS, USER_ID, make_loop, make_memory, make_persona, make_state
 
@@ -47,12 +47,12 @@ UNION ALL SELECT internal_packet FROM continuity_choices;
 """
 
 
-async def sqlite(folder):
-    """Open a fresh database file."""
+async def opened(address, folder):
+    """Open a fresh database."""
     extra = folder / "test.sql"
     extra.write_text(TEST_QUERIES, encoding="utf-8")
-    migrate(folder / "bot.db", now_ms=START_MS)
-    return await SqliteDatabase.open(folder / "bot.db", [*QUERY_FILES, extra])
+    migrate(address, now_ms=START_MS)
+    return await open_database(address, [*QUERY_FILES, extra])
 
 
 def session(session_id="s_1", *, turns=4, at_ms=START_MS, user_id=USER_ID, origin="gap", **state):

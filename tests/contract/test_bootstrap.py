@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bootstrap_cases import IDLE, heartbeat_of, new, note, past, session, sqlite, words_of
+from bootstrap_cases import IDLE, heartbeat_of, new, note, opened, past, session, words_of
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.packet import GUARDRAILS
@@ -24,9 +24,9 @@ from memory.testing import (
 )
 
 
-@pytest.fixture(params=[sqlite], ids=["sqlite"])
-async def db(request, tmp_path):
-    database = await request.param(tmp_path)
+@pytest.fixture
+async def db(address, tmp_path):
+    database = await opened(address, tmp_path)
     yield database
     await database.close()
 

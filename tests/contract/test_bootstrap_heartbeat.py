@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bootstrap_cases import IDLE, heartbeat_of, new, note, past, sqlite, words_of
+from bootstrap_cases import IDLE, heartbeat_of, new, note, opened, past, words_of
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
@@ -15,9 +15,9 @@ from memory.ports import Statement
 from memory.testing import START_MS, ManualClock, WordCounter, make_owner, make_persona
 
 
-@pytest.fixture(params=[sqlite], ids=["sqlite"])
-async def db(request, tmp_path):
-    database = await request.param(tmp_path)
+@pytest.fixture
+async def db(address, tmp_path):
+    database = await opened(address, tmp_path)
     yield database
     await database.close()
 

@@ -12,9 +12,9 @@ from memory.context.context_builder import prompt, reference_text
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.ports import Statement
+from memory.storage.engine import open_database
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store, insert_session, insert_turn, update_session
 from memory.testing import (
     ManualClock,
@@ -36,10 +36,9 @@ TALK = "what would you say about the whole matter and why does it go like that e
 
 
 @pytest.fixture
-async def store(tmp_path):
-    path = tmp_path / "continuity.db"
-    migrate(path)
-    db = await SqliteDatabase.open(path, QUERY_FILES)
+async def store(address):
+    migrate(address)
+    db = await open_database(address, QUERY_FILES)
     yield Store(db)
     await db.close()
 
@@ -490,10 +489,10 @@ async def test_a_compaction_that_cannot_be_stored_leaves_everything_as_it_was(st
     assert await store.compactions("s_1") == []
 
 
-async def test_a_compaction_goes_through_the_recorder_and_survives_a_restart(tmp_path):
+async def test_a_compaction_goes_through_the_recorder_and_survives_a_restart(place):
     """The live session, its row and the session after a restart have the same mark, and so the same packet."""
     said = [TALK, *[f"My locker {n} is number {n}{n}{n}." for n in range(1, 9)], *[TALK] * 21]
-    async with open_memory(tmp_path, counter=COUNTER) as before:
+    async with open_memory(place, counter=COUNTER) as before:
         await before.recorder.open_session("tg:1:1:0", 7, "first")
         for number, text in enumerate(said, 1):
             await before.recorder.record(make_exchange(number, user_text=text), None)
@@ -501,7 +500,7 @@ async def test_a_compaction_goes_through_the_recorder_and_survives_a_restart(tmp
         state = await before.recorder.session("s_1")
         state = await compactor(before.store).compact_if_due(state, gatherer.history, before.recorder.edit)
         packet = await gatherer.packet(state, "and now?", now_ms=NOW_MS)
-    async with open_memory(tmp_path, counter=COUNTER) as after:
+    async with open_memory(place, counter=COUNTER) as after:
         restored = await after.recorder.session("s_1")
         again = await assembler(after.store).packet(restored, "and now?", now_ms=NOW_MS)
 

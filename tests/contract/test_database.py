@@ -10,9 +10,9 @@ from memory.storage.store import Store, insert_session, insert_turn, update_sess
 from memory.testing import make_state, make_turn, open_memory
 
 
-@pytest.fixture(params=[open_memory], ids=["sqlite"])
-async def database(request, tmp_path):
-    async with request.param(tmp_path) as memory:
+@pytest.fixture
+async def database(place):
+    async with open_memory(place) as memory:
         yield memory.db
 
 

@@ -5,6 +5,7 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import memory as package
@@ -14,11 +15,12 @@ from memory.errors import Conflict
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest, database_files
+from memory.privacy.forget import ForgetRequest
 from memory.search.query import Query
 from memory.search.searcher import Searcher
 from memory.sessions.hydrator import Hydrator
 from memory.state.state_manager import close_loop, live_loops
+from memory.storage.postgres_connection import placeholders
 from memory.testing import WordCounter, make_exchange, open_memory
 from memory.types import CompactionMark, ConversationContextPacket
 
@@ -29,8 +31,8 @@ PERSONA = Persona(name="assistant", role="assistant", tone=("warm", "clear"), in
 
 
 @pytest.fixture
-async def memory(tmp_path):
-    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as opened:
+async def memory(place):
+    async with open_memory(place, extensions=[BOT_TABLES]) as opened:
         yield opened
 
 
@@ -82,15 +84,38 @@ async def opened(memory, conversation=HERE, user=SOMEBODY, origin="first"):
 
 def run_sql(memory, sql, **params):
     """Do what another part of the program does, from outside."""
+    if memory.db.shared:
+        return all_of(memory, placeholders(sql), params)
     with closing(sqlite3.connect(memory.db.path, isolation_level=None)) as connection:
         return connection.execute(sql, params).fetchall()
 
 
 def raw_bytes(memory):
-    """Return every byte of the database, its log and the checkpoint folder, as they lie on the disk."""
-    files = [*database_files(memory.db.path), *memory.checkpoints.folder.iterdir()]
+    """Return every byte of the database, its log and the checkpoint folder, as they lie on the disk.
+
+    Of a server, whose files are not ours to read, every row of every table.
+    """
+    files = [*memory.db.files, *memory.checkpoints.folder.iterdir()]
+    query = "SELECT t::TEXT FROM {} t"
+    found = [all_of(memory, query.format(table)) for table in tables(memory)]
+    rows = "\n".join(row for each in found for (row,) in each)
     there = [str(file) for file in files if file.is_file()]
-    return subprocess.run(["/bin/cat", *there], check=True, capture_output=True).stdout  # a child: see memory.traces
+    there = there or ["/dev/null"]
+    found = subprocess.run(["/bin/cat", *there], check=True, capture_output=True)  # a child: see memory.traces
+    return rows.encode() + found.stdout
+
+
+def all_of(memory, sql, params=None):
+    with psycopg.connect(memory.db.address, autocommit=True) as connection:
+        cursor = connection.execute(sql, params)
+        return cursor.fetchall() if cursor.description else []
+
+
+def tables(memory):
+    if not memory.db.shared:
+        return []
+    found = all_of(memory, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    return [name for (name,) in found]
 
 
 def stays(memory, word):
@@ -127,9 +152,9 @@ async def clutter(memory, bootstrap, session, words):
 CLUTTER = """
     INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, position, turn_id, part_no, kind, text,
         entities_json, markup_json, state, attempts, created_at_ms)
-    VALUES ('o_1', 1, :c, 7, 1, 't_1', 0, 'reply', 'Noted: ' || :w, '[]', json_object('text', :w), 'sent', 1, 1);
-    INSERT INTO buttons VALUES ('b_1', :c, 7, 'g', 'answer_again', json_object('text', :w), NULL, 9, 1);
-    INSERT INTO inbox VALUES (1, 1, 1, :c, json_object('text', :w), 'parked', 1, 'b', 't_9', :w, 1, NULL);
+    VALUES ('o_1', 1, :c, 7, 1, 't_1', 0, 'reply', 'Noted: ' || :w, '[]', '{"text": "' || :w || '"}', 'sent', 1, 1);
+    INSERT INTO buttons VALUES ('b_1', :c, 7, 'g', 'answer_again', '{"text": "' || :w || '"}', NULL, 9, 1);
+    INSERT INTO inbox VALUES (1, 1, 1, :c, '{"text": "' || :w || '"}', 'parked', 1, 'b', 't_9', :w, 1, NULL);
     INSERT INTO jobs
     VALUES ('j_1', :c, :s, 7, 't_1', 'k', 'reminder', 'call ' || :w, 'scheduled', '', 1, 'UTC', 1, 1, '')
 """

@@ -8,7 +8,7 @@ from memory.notes.readings import Readings
 from memory.notes.requests import texts_of
 from memory.notes.store import ask_to_read
 from memory.privacy.export import gather
-from memory.privacy.forget import ForgetRequest, Forgetter, database_files
+from memory.privacy.forget import ForgetRequest, Forgetter
 from memory.testing import WordCounter, make_exchange, open_memory
 
 HERE = "tg:1:7:0"
@@ -18,8 +18,8 @@ PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
 
 
 @pytest.fixture
-async def memory(tmp_path):
-    async with open_memory(tmp_path) as opened:
+async def memory(place):
+    async with open_memory(place) as opened:
         opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 
@@ -32,7 +32,7 @@ def readings(memory):
 @pytest.fixture
 def forgetter(memory, readings):
     bootstrap = Bootstrap(memory.db, memory.clock, WordCounter())
-    fold, files = memory.hydrator.fold, database_files(memory.db.path)
+    fold, files = memory.hydrator.fold, memory.db.files
     return Forgetter(
         memory.db, memory.recorder, memory.checkpoints, bootstrap, fold, readings, memory.clock, files=files
     )

@@ -71,8 +71,8 @@ RIGHT = NotesDraft(
 
 
 @pytest.fixture
-async def memory(tmp_path):
-    async with open_memory(tmp_path) as opened:
+async def memory(place):
+    async with open_memory(place) as opened:
         opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 

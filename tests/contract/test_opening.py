@@ -40,8 +40,8 @@ def shop(tmp_path):
 
 
 @pytest.fixture
-async def memory(tmp_path, shop):
-    async with open_memory(tmp_path, extensions=[shop]) as opened:
+async def memory(place, shop):
+    async with open_memory(place, extensions=[shop]) as opened:
         yield opened
 
 
@@ -51,27 +51,29 @@ async def say(memory, text, answer="Noted.", **about):
     return turn
 
 
-async def test_a_second_process_is_kept_out(tmp_path):
+async def test_a_second_process_is_kept_out(place):
     """The lock is held as long as the memory is open, and not a moment longer; looking needs none."""
-    async with await ConversationMemory.open(tmp_path, counter=WordCounter()) as memory:
+    async with await ConversationMemory.open(place, counter=WordCounter()) as memory:
         with pytest.raises(Locked, match="another process works on"):
-            await ConversationMemory.open(tmp_path)
+            await ConversationMemory.open(place)
         await say(memory, "My order is 7781.")
-        looking = await ConversationMemory.open(tmp_path, read_only=True)
+        looking = await ConversationMemory.open(place, read_only=True)
         assert [each.turn_count for each in await looking.sessions(HERE)] == [1]
         with pytest.raises(StorageUnavailable, match="open for reading only"):
             await say(looking, "And one more.")
         await looking.close()
-    async with await ConversationMemory.open(f"sqlite:///{tmp_path}/continuity.db", counter=WordCounter()) as memory:
+    async with await ConversationMemory.open(
+        place if isinstance(place, str) else f"sqlite:///{place}/continuity.db", counter=WordCounter()
+    ) as memory:
         assert (memory.found.resuming, memory.found.applied) == (0, ())
     await memory.close()
 
 
-async def test_what_a_killed_process_left_is_told(tmp_path):
+async def test_what_a_killed_process_left_is_told(place):
     """A session that was at work when the process died is found, and goes on."""
-    async with open_memory(tmp_path) as killed:
+    async with open_memory(place) as killed:
         await say(killed, "My order is 7781.")
-    async with open_memory(tmp_path, recover=True) as memory:
+    async with open_memory(place, recover=True) as memory:
         assert memory.found.resuming == 1
         assert memory.found.applied == ()
         assert "My order is 7781." in [each["content"] for each in (await memory.begin(HERE, "Where is it?")).messages]
@@ -90,10 +92,10 @@ async def test_a_message_is_answered_once(memory):
     assert again.recorded == first.recorded == stored
 
 
-async def test_a_message_is_prepared_within_the_budget(tmp_path):
+async def test_a_message_is_prepared_within_the_budget(place):
     """Every prompt of a long talk keeps to the cap, and older turns are folded into a summary by themselves."""
     budget = Budget(history_tokens=200, cap_tokens=700)
-    async with open_memory(tmp_path, budget=budget) as memory:
+    async with open_memory(place, budget=budget) as memory:
         for number in range(40):
             turn = await memory.begin(HERE, f"Tell me about tower {number}, please.")
             words = sum(WordCounter().count(each["content"]) for each in turn.messages)
@@ -102,10 +104,10 @@ async def test_a_message_is_prepared_within_the_budget(tmp_path):
         assert await memory.compactor.last(turn.state.session_id)
 
 
-async def test_sessions_begin_end_and_come_back(tmp_path):
+async def test_sessions_begin_end_and_come_back(place):
     """Silence opens a new session, `fresh` one that knows nothing, `resume` takes up an earlier one."""
     clock = ManualClock()
-    async with open_memory(tmp_path, clock=clock, session_gap_s=600) as memory:
+    async with open_memory(place, clock=clock, session_gap_s=600) as memory:
         first = await say(memory, "My boat is called Fram.")
         clock.advance(s=601)
         second = await say(memory, "Good morning.")
@@ -159,16 +161,16 @@ async def test_rows_of_the_caller_come_and_go_with_turns(memory):
     assert (gone.counts.turns, await memory.db.read("orders"), (await memory.export(HERE))["sessions"]) == (1, [], [])
 
 
-@pytest.mark.parametrize("where", ["postgresql://host/db", "sqlite://", "sqlite:///", "mysql:///x"])
+@pytest.mark.parametrize("where", ["sqlite://", "sqlite:///", "mysql:///x"])
 def test_an_address_of_another_kind_is_refused(where):
     """It says what a memory opens."""
-    with pytest.raises(ValueError, match=r"opens in a folder or at sqlite:///path"):
+    with pytest.raises(ValueError, match=r"opens in a folder, at sqlite:///path"):
         places(where)
 
 
-async def test_ids_and_clock_are_the_callers(tmp_path):
+async def test_ids_and_clock_are_the_callers(place):
     """What was handed in is used."""
     clock = ManualClock(5_000)
-    async with open_memory(tmp_path, clock=clock, ids=SequentialIds()) as memory:
+    async with open_memory(place, clock=clock, ids=SequentialIds()) as memory:
         turn = await say(memory, "Hello.")
     assert (turn.recorded.turn_id, turn.recorded.created_at_ms) == ("t_2", 5_000)

@@ -20,8 +20,8 @@ LANGUAGES = Languages.load()
 
 
 @pytest.fixture
-async def memory(tmp_path):
-    async with open_memory(tmp_path) as opened:
+async def memory(place):
+    async with open_memory(place) as opened:
         opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES),)
         yield opened
 

@@ -19,8 +19,8 @@ PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
 
 
 @pytest.fixture
-async def memory(tmp_path):
-    async with open_memory(tmp_path) as opened:
+async def memory(place):
+    async with open_memory(place) as opened:
         opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 

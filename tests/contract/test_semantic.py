@@ -13,9 +13,9 @@ from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import LEAST, Semantic
+from memory.storage.engine import open_database
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import insert_turn
 from memory.testing import make_turn
 
@@ -57,12 +57,12 @@ class FakeEmbedder:
 
 
 @pytest.fixture
-async def db(tmp_path):
-    migrate(tmp_path / "continuity.db")
+async def db(tmp_path, address):
+    migrate(address)
     extra = tmp_path / "test.sql"
     extra.write_text(QUERIES, encoding="utf-8")
     files = [*QUERY_FILES, extra]
-    database = await SqliteDatabase.open(tmp_path / "continuity.db", files)
+    database = await open_database(address, files)
     yield database
     await database.close()
 

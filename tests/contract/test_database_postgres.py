@@ -1,0 +1,243 @@
+"""What PostgreSQL adds to the promises of the port: connections that break, and commits whose answer is lost."""
+
+import asyncio
+import re
+
+import psycopg
+import pytest
+from servers import Cluster, NoServer
+
+from bot.tables import MIGRATIONS
+from bot.tables import QUERY_FILES as ALL_QUERY_FILES
+from memory.errors import Conflict, Fenced, StorageUnavailable, UnsafeSettings
+from memory.ports import Statement
+from memory.privacy.forget import ForgetRequest
+from memory.storage import postgres as adapter
+from memory.storage.engine import open_database
+from memory.storage.migrate import FOLDER, available, migrate, pending
+from memory.storage.named_queries import QUERY_FILES
+from memory.storage.place import shown
+from memory.storage.postgres_connection import placeholders
+from memory.storage.store import Store, insert_turn
+from memory.testing import make_exchange, make_turn, open_memory
+
+pytestmark = pytest.mark.postgres
+HERE = "tg:1:7:0"
+
+
+def turn(seq, **overrides):
+    return insert_turn(make_turn(seq=seq, **overrides), f"digest {seq}")
+
+
+@pytest.fixture
+async def db(postgres):
+    database = await open_database(postgres, QUERY_FILES)
+    yield database
+    await database.close()
+
+
+async def seqs(database):
+    return [logged.seq for logged in await Store(database).last_turns("s_1", 1000)]
+
+
+def sever(address):
+    """Cut every connection of this database but our own, as a broken network would."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name = 'continuity' AND pid <> pg_backend_pid()"
+        )
+
+
+async def test_a_connection_that_breaks_before_commit_is_not_noticed(db, postgres, monkeypatch):
+    """The transaction is begun again on another connection, and is stored once."""
+    cuts = iter([True, False])
+
+    def cut(name):
+        if name == "db_before_commit" and next(cuts):
+            sever(postgres)
+
+    monkeypatch.setattr(adapter, "point", cut)
+
+    await db.write(turn(1), turn(2))
+
+    assert await seqs(db) == [1, 2]
+    assert db.trouble() is None
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["stored", "not stored"])
+async def test_a_commit_whose_answer_is_lost_is_looked_up(db, monkeypatch, stored):
+    """It is done once, whether the server had carried it out or not: the caller never sees the difference."""
+    lost = []
+    execute = adapter._Connection.execute
+
+    async def broken(self, query, *args, **more):
+        if query != "COMMIT" or lost:
+            return await execute(self, query, *args, **more)
+        lost.append(True)
+        if stored:
+            await execute(self, query)
+        await self.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(adapter._Connection, "execute", broken)
+    await db.write(turn(1))
+
+    assert lost
+    assert await seqs(db) == [1]
+    with pytest.raises(Conflict):
+        await db.write(turn(1))
+
+
+async def test_reads_go_on_over_another_connection(db, postgres):
+    """A connection that broke while nobody used it is replaced without a word."""
+    await db.write(turn(1))
+    sever(postgres)
+
+    assert await seqs(db) == [1]
+
+
+async def test_a_server_that_is_away_is_trouble_until_it_answers(monkeypatch):
+    """Nothing is stored meanwhile, it is said why without the password, and work goes on by itself."""
+    monkeypatch.setattr(adapter, "WAIT_FOR_CONNECTION_S", 0.5)
+    try:
+        cluster = Cluster()
+    except NoServer as why:
+        pytest.skip(str(why))
+    try:
+        migrate(cluster.url)
+        db = await open_database(cluster.url.replace("postgres@", "postgres:secret@"), QUERY_FILES)
+        await db.write(turn(1))
+        cluster.stop()
+        with pytest.raises(StorageUnavailable, match="the server cannot be reached") as refused:
+            await db.write(turn(2))
+        assert "secret" not in str(refused.value) + str(db.trouble())
+        assert "the server cannot be reached" in db.trouble()
+        cluster.start()
+        while db.trouble():  # noqa: ASYNC110 - what a person does who looks at /health
+            await asyncio.sleep(0.05)
+        await db.write(turn(3))
+        assert await seqs(db) == [1, 3]
+        await db.close()
+    finally:
+        cluster.remove()
+
+
+async def test_a_write_without_its_fence_stores_nothing(db):
+    """What every write checks first is checked in the same transaction."""
+    await db.write(turn(1))
+    db.fence = lambda: Statement("get_turn", {"turn_id": "t_1"})
+    await db.write(turn(2))
+    db.fence = lambda: Statement("get_turn", {"turn_id": "somebody else's"})
+
+    with pytest.raises(Fenced):
+        await db.write(turn(3))
+    assert await seqs(db) == [1, 2]
+
+
+async def test_of_two_writers_one_wins(db):
+    """Two calls for one seq at the same time: one is stored, the other is told."""
+    calls = [db.write(turn(1, turn_id=name)) for name in ("one", "other")]
+
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert [isinstance(each, Conflict) for each in outcomes].count(True) == 1
+
+
+async def test_a_server_that_may_forget_is_refused(postgres):
+    """Without synchronous commits a power cut takes what was confirmed (P1)."""
+    with pytest.raises(UnsafeSettings, match="synchronous_commit=off"):
+        await open_database(postgres + "%20-csynchronous_commit%3Doff", QUERY_FILES)
+
+
+async def test_an_address_that_leads_nowhere_says_so():
+    """A wrong port and a wrong name are told apart, and the password is never shown."""
+    with pytest.raises(StorageUnavailable, match="the server cannot be reached") as refused:
+        await open_database("postgresql://me:secret@127.0.0.1:1/nothing", QUERY_FILES)
+    assert "secret" not in str(refused.value)
+    assert shown("postgresql://me:secret@db.example:5433/bot?sslmode=require") == "postgresql://db.example:5433/bot"
+
+
+def test_a_query_keeps_its_strings_and_casts():
+    """Only parameters are replaced; a percent sign means itself."""
+    query = "SELECT ':no', a::text, '%' || :one || '%' -- :not this\nFROM t WHERE b = :two"
+
+    assert placeholders(query) == (
+        "SELECT ':no', a::text, '%%' || %(one)s || '%%' -- :not this\nFROM t WHERE b = %(two)s"
+    )
+
+
+def test_both_databases_have_the_same_tables(postgres, tmp_path):
+    """Every table and column of one is on the other, but for what each needs for itself."""
+    own = {"search_index", "search_hits", "search_counts", "commit_marks", "search_docs"}
+    with psycopg.connect(postgres) as connection:
+        found = connection.execute(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
+        ).fetchall()
+    there = {tuple(each) for each in found if each[0] not in own}
+    migrate(tmp_path / "bot.db", MIGRATIONS)
+    from contextlib import closing  # noqa: PLC0415
+    from sqlite3 import connect  # noqa: PLC0415
+
+    with closing(connect(tmp_path / "bot.db")) as file:
+        names = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        here = {
+            (name, column[1])
+            for name in names
+            if name not in own and not name.startswith(("search_index_", "sqlite_"))
+            for column in file.execute(f"PRAGMA table_info({name})")
+        }
+    assert here == there
+
+
+def test_migrations_are_applied_once_by_two_at_once(postgres_databases):
+    """Two processes that start together: each step is applied by one of them, and recorded."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    address = postgres_databases.bare()
+    with ThreadPoolExecutor(2) as pool:
+        done = [each.result() for each in [pool.submit(migrate, address) for _ in range(2)]]
+
+    assert sorted(done[0] + done[1]) == [str(step) for step in available(FOLDER, "postgres")]
+    assert pending(address) == ()
+
+
+async def test_a_session_is_the_same_on_another_machine(postgres, tmp_path):
+    """Hydrated from the rows alone it equals what the first process has in memory, turn for turn."""
+    async with open_memory(postgres, checkpoints=tmp_path / "one") as one:
+        session = await one.recorder.open_session(HERE, 7, "first")
+        for number in range(1, 31):
+            await one.recorder.record(make_exchange(number, session_id=session.session_id), None)
+        await one.settle()
+        async with open_memory(postgres, checkpoints=tmp_path / "other") as other:
+            there = await other.hydrator.hydrate(session.session_id)
+        here = await one.recorder.session(session.session_id)
+        assert there.state == here.model_copy(update={"status": there.state.status})
+        assert [logged.turn for logged in there.tail] == list(await one.recorder.recent_turns(session.session_id))
+
+
+async def test_a_stale_copy_brings_nothing_back(postgres, tmp_path):
+    """What was forgotten on one machine is not healed from a checkpoint that another one had kept (P13)."""
+    async with open_memory(postgres, checkpoints=tmp_path / "one") as one:
+        session = await one.recorder.open_session(HERE, 7, "first")
+        for number, text in enumerate(["I live in Reykjavik.", "Nice weather.", "The code is zebrafish."], 1):
+            await one.recorder.record(make_exchange(number, session_id=session.session_id, user_text=text), None)
+        await one.settle()
+        async with open_memory(postgres, checkpoints=tmp_path / "other") as other:
+            await other.forget(ForgetRequest(HERE, turn_ids=("t_3",)))
+    assert b"zebrafish" in next((tmp_path / "one").glob("*.json")).read_bytes()
+
+    async with open_memory(postgres, checkpoints=tmp_path / "one") as one:
+        turns = (await one.hydrator.hydrate(session.session_id)).tail
+        assert [logged.turn.user_text for logged in turns] == ["I live in Reykjavik.", "Nice weather."]
+        assert not [file for file in (tmp_path / "one").iterdir() if b"zebrafish" in file.read_bytes()]
+
+
+def test_what_differs_is_there_for_both():
+    """A query that SQLite has in a file of its own has a counterpart of the same name on PostgreSQL."""
+    assert names_in(".sqlite") <= names_in(".postgres") | names_in("")
+
+
+def names_in(dialect):
+    files = [file for file in ALL_QUERY_FILES if "".join(file.suffixes[:-1]) == dialect]
+    return {name for file in files for name in re.findall(r"^-- name: (\w+)$", file.read_text(), re.MULTILINE)}
