@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, build
-from memory.context.transcript import NOBODY, user_message
+from memory.context.transcript import NOBODY, clip, user_message
+from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.language.zones import zone_of
@@ -40,6 +41,14 @@ from memory.types import (
 
 MAX_RETRIEVED: Final = 12
 MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6
+MIN_RETRIEVED: Final = 6
+"""So much is offered for a question, however far it is behind the best."""
+YOUNG_TURNS: Final = 6
+"""A session of fewer turns shows little of the past by itself: whatever is said in it is looked up like a question."""
+LAST_WORDS: Final = 2
+"""Exchanges of the session before that are told as they were said."""
+LAST_WORDS_TOKENS: Final = 150
+LAST_SAID_CHARS: Final = 320
 MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
 """So many sessions of the conversation are looked at for today, threads and the last conversation."""
@@ -209,18 +218,20 @@ class Assembler:
         language = self._languages.detect(message)
         if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
             return []
+        asked = len(history) < YOUNG_TURNS or any(each.asks for each in read_sentences(message, language))
         found = await self._searcher.search(
             Query(
                 state.conversation_id,
                 _query(message, history),
                 session_ids=[state.session_id] if alone else None,
                 exclude_turn_ids=[turn.turn_id for turn in history],
-                limit=MAX_RETRIEVED if "?" in message else MAX_RETRIEVED_FOR_A_STATEMENT,
+                limit=MAX_RETRIEVED if asked else MAX_RETRIEVED_FOR_A_STATEMENT,
                 now_ms=now_ms,
                 open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
             )
         )
-        return [item for item in _relevant(found) if not alone or item.session_id == state.session_id]
+        relevant = _relevant(found, MIN_RETRIEVED if asked else 0)
+        return [item for item in relevant if not alone or item.session_id == state.session_id]
 
     async def _today(self, rows: Sequence[SessionRow], view: NotesView, midnight_ms: int, time_zone: str) -> list[str]:
         """Return what was said today in other sessions, the latest first: when, about what, then what was noted."""
@@ -232,6 +243,7 @@ class Assembler:
             noted = _noted(view, {row.session_id}, row.last_turn_at_ms, time_zone)
             digest = await self._digest(row, midnight_ms, room, heading)
             lines += [digest[0], *noted] if noted and digest else digest
+            lines += await self._last_words(row, time_zone) if noted and row is rows[0] else ()
         return lines
 
     async def _view(self, state: SessionState, *, alone: bool) -> NotesView:
@@ -260,9 +272,23 @@ class Assembler:
             return ""
         ids = {row.session_id for row in rows}
         if noted := _noted(view, ids, now_ms, time_zone):
-            return "\n".join(noted)
+            return "\n".join([*await self._last_words(rows[0], time_zone), *noted])
         heading = f"From {_clock(rows[0].last_turn_at_ms, time_zone, day=True)}"
         return "\n".join(await self._digest(rows[0], 0, self._budget.last_conversation_tokens, heading))
+
+    async def _last_words(self, row: SessionRow, time_zone: str) -> tuple[str, ...]:
+        """Return how a session ended, as it was said: its last exchanges, the newest always, under a heading."""
+        key = (row.session_id, row.version, time_zone)
+        if key not in self._digests:
+            turns = [turn for turn in await self._store.last_turns(row.session_id, LAST_WORDS) if not turn.unfiled]
+            room, lines = LAST_WORDS_TOKENS, list[str]()
+            for turn in reversed(turns):
+                said = [f"- {line}" for line in _exchange(turn)]
+                room -= sum(map(self._counter.count, said))
+                lines = [*said, *lines] if room >= 0 or not lines else lines
+            heading = f"The last words then, on {_clock(row.last_turn_at_ms, time_zone, day=True)}:"
+            self._keep(key, (heading, *lines) if lines else ())
+        return self._digests[key]
 
     async def _digest(self, row: SessionRow, since_ms: int, max_tokens: int, heading: str) -> tuple[str, ...]:
         """Return a heading and the summary of a session since a moment; made once for each version of the session."""
@@ -275,11 +301,14 @@ class Assembler:
             summary = summarize(turns, previous, self._languages, self._counter, room)
             about = f", about {row.title}" if row.title else ""
             notes = [line for line in summary.splitlines() if line != HEADER]
-            self._digests[key] = (f"{heading}{about}:", *notes) if notes else ()
-        self._digests.move_to_end(key)
+            self._keep(key, (f"{heading}{about}:", *notes) if notes else ())
+        return self._digests[key]
+
+    def _keep(self, key: tuple[str | int, ...], lines: tuple[str, ...]) -> None:
+        """Keep what was made of a session, and let go of what was made longest ago."""
+        self._digests[key] = lines
         while len(self._digests) > CACHED_SESSIONS:
             self._digests.popitem(last=False)
-        return self._digests[key]
 
     async def _jobs(self, state: SessionState, *, alone: bool) -> list[JobProgress]:
         """Return the running jobs with their progress; without them rather than not at all."""
@@ -297,16 +326,22 @@ def _noted(view: NotesView, session_ids: Collection[str], now_ms: int, time_zone
     return [f"- {line_of(note, now_ms, time_zone)}" for note in chosen]
 
 
+def _exchange(turn: ConversationTurn) -> tuple[str, str]:
+    """Return both sides of a turn on a line each; of a long one its beginning and its end."""
+    user, assistant = clip(turn.user_text, LAST_SAID_CHARS), clip(turn.assistant_text, LAST_SAID_CHARS, "answer")
+    return f"user: {' '.join(user.split())}", f"assistant: {' '.join(assistant.split())}"
+
+
 def _query(message: str, history: Sequence[ConversationTurn]) -> str:
     """Return what to search for; a short question ("and how much?") goes together with what the person said before."""
     follows = history and "?" in message and len(message.split()) <= _FOLLOW_UP_WORDS
     return f"{message} {history[-1].user_text[:_FOLLOWED_CHARS]}" if follows else message
 
 
-def _relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
-    """Return what is not far behind the best: on LoCoMo half the items hold 99 % of the evidence."""
+def _relevant(found: Sequence[RetrievedItem], least: int) -> list[RetrievedItem]:
+    """Return the first `least` and what is not far behind the best: on LoCoMo half of them hold 99 % of the evidence."""
     best = max((item.score for item in found), default=0.0)
-    return [item for item in found if item.score >= best - abs(best) * _RELEVANT]
+    return [item for n, item in enumerate(found) if n < least or item.score >= best - abs(best) * _RELEVANT]
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

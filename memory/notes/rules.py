@@ -31,10 +31,12 @@ from memory.notes.types import (
 from memory.notes.weigh import closes, is_todo, weigh
 from memory.types import ToolCall
 
-WORTH_NOTING = 0.17
-"""What weighs less is only talk."""
+WORTH_SHOWING = 0.17
+"""What weighs less was only said in passing."""
 CLEAR_FROM = 0.09
 """A task, a day ahead or what stays true is seldom said with many words."""
+FAINT_FROM = 0.05
+"""What weighs less is only talk, and not noted at all."""
 STATED_WEIGHT = 0.4
 """What somebody states in so many words matters at least so much."""
 MATTERS_MAX = 60
@@ -143,10 +145,13 @@ class _RulesReading:
         weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated else 0.0)
         kind = stated[0] if stated else lasting_kind(clause)
         clear = kind is not None or clause.due is not None or is_todo(clause)
-        least = CLEAR_FROM if clear else 2 * WORTH_NOTING if closes(clause) else WORTH_NOTING
-        if not text or is_courtesy(clause) or (weight < least and not wrong):
+        least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
+        faint = weight < least and not wrong
+        if not text or is_courtesy(clause) or (faint and weight < FAINT_FROM):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)
+        if again is not None and faint:
+            return
         if again is not None and again.key not in wrong:
             self._drop(again.key)
             wrong = (*wrong, again.key)
@@ -156,14 +161,14 @@ class _RulesReading:
             self.lasting[key] = LastingNote(
                 note_id=key, kind=kind, text=text, quoted="user", subject=stated[1] if stated else "",
                 turn_ids=turn_ids,
-                said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
+                said_at_ms=clause.at_ms, weight=weight, faint=faint, replaces=wrong,
             )  # fmt: skip
         else:
             due = clause.due
             self.matters[key] = Matter(
                 matter_id=key, kind=matter_kind(clause, said), text=text, quoted="user", owner=owner_of(clause),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
-                turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, replaces=wrong,
+                turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, faint=faint, replaces=wrong,
             )  # fmt: skip
         self._note(
             key,

@@ -48,6 +48,8 @@ class Matter(Contract):
     """When it was last spoken of."""
     weight: float = Field(default=0.5, ge=0, le=1)
     """How much it matters to the person: 1 = a return without it feels like amnesia."""
+    faint: bool = False
+    """True for what was only said in passing: the model is told it, no list shows it."""
     replaces: tuple[str, ...] = ()
     """Ids of matters that it corrects ("the interview moved to Monday"); they are not shown any more."""
     by_hand: bool = False
@@ -69,6 +71,8 @@ class LastingNote(Contract):
     turn_ids: tuple[str, ...] = Field(min_length=1)
     said_at_ms: int
     weight: float = Field(default=0.5, ge=0, le=1)
+    faint: bool = False
+    """As in `Matter`."""
     replaces: tuple[str, ...] = ()
     """Ids of notes that it corrects."""
     by_hand: bool = False

@@ -140,7 +140,8 @@ def _value(
 
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
-    return _diverse(view.standings, PREVIEW_MAX, _SHOWN_FROM)
+    clear = [s for s in view.standings if not s.note.faint]
+    return _diverse(clear, PREVIEW_MAX, _SHOWN_FROM)
 
 
 def loops(view: NotesView) -> list[Standing]:
@@ -152,7 +153,7 @@ def loops(view: NotesView) -> list[Standing]:
 def _is_open(standing: Standing, now_ms: int) -> bool:
     """Return whether somebody has to act: a task, promise or question, or a day ahead that matters."""
     note = standing.note
-    if not isinstance(note, Matter):
+    if not isinstance(note, Matter) or note.faint:
         return False
     ahead = note.due_at_ms is not None and note.due_at_ms > now_ms
     return note.kind in _OPEN_KINDS or (note.kind == "event" and ahead and standing.value >= _WEIGHTY_EVENT)

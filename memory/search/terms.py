@@ -26,6 +26,7 @@ _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|º|\.|er)?")
 _DAY_MS = 86_400_000
 _MONTH_LETTERS = 3
 _DAYS_IN_MONTH = 31
+_ROOT_CHARS, _ENDING_CHARS, _COMPOUND_CHARS = 4, 3, 16
 MAX_TERMS = 3000
 """More words of one side of a turn are not indexed: a pasted book must not cost a turn its speed."""
 MAX_QUESTION_TERMS = 24
@@ -202,8 +203,14 @@ def unnamed(text: str, names: Mapping[str, int | None]) -> str:
 
 
 def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
-    """Return the terms that a word is indexed under in other languages, and where its language is unknown."""
-    return {word, *(stem(code, word) for code in codes)} - {term}
+    """Return the terms that a word is indexed under in other languages, and where its language is unknown.
+
+    So are a derived word's shorter forms ("rental", "rents") and both halves of what others write apart ("dead zone").
+    """
+    shorter = (word[:-cut] for cut in range(1, _ENDING_CHARS + 1) if len(word) - cut >= _ROOT_CHARS)
+    halves = (half for at in range(_ROOT_CHARS, len(word) - _ROOT_CHARS + 1) for half in (word[:at], word[at:]))
+    plain = {*shorter, *halves} if word.isalpha() and len(word) <= _COMPOUND_CHARS else set()
+    return {word, *plain, *(stem(code, word) for code in codes)} - {term}
 
 
 def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.context.assembler import Assembler
+from memory.context.assembler import MIN_RETRIEVED, YOUNG_TURNS, Assembler
 from memory.context.budget import Budget
 from memory.context.compactor import Compactor
 from memory.context.context_builder import prompt, reference_text
@@ -285,23 +285,23 @@ async def test_small_talk_searches_nothing(store, desk, message):
 
 
 async def test_what_is_far_behind_the_best_is_left_out(store, desk):
-    """A tail of weak hits is no context."""
-    weak = found("m_2", "s_0", "something else").model_copy(update={"score": 0.4})
+    """A tail of weak hits is no context; the first six are shown whatever they are worth."""
+    good = [found(f"m_{n}", "s_0", f"the boat number {n} is red") for n in range(MIN_RETRIEVED)]
+    weak = found("m_9", "s_0", "something else").model_copy(update={"score": 0.4})
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    full = await assembler(store, FixedSearcher(*good, weak)).packet(state, "what colour is the boat?", now_ms=NOW_MS)
+    short = await assembler(store, FixedSearcher(good[0], weak)).packet(state, "which colour is it?", now_ms=NOW_MS)
+
+    assert [item.ref for item in full.retrieved] == [item.ref for item in good]
+    assert [item.ref for item in short.retrieved] == ["m_0", "m_9"]
+
+
+async def test_a_statement_brings_only_what_is_close(store, desk):
+    """In the middle of a talk what is said without a question has its context in front of it."""
+    state = await desk.session("s_1", ["we painted it"] * YOUNG_TURNS, ended_at_ms=NOW_MS)
+    weak = found("m_9", "s_0", "something else").model_copy(update={"score": 0.4})
     searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"), weak)
-    packet = await assembler(store, searcher).packet(state, "what colour is the boat?", now_ms=NOW_MS)
-
-    assert [item.ref for item in packet.retrieved] == ["m_1"]
-
-
-async def test_the_best_stays_when_nothing_fits_well(store, desk):
-    """Scores may be below nothing, as of a long answer that is all there is; the best of them is shown."""
-    best, far = (
-        found("m_1", "s_0", "the boat is red").model_copy(update={"score": -1.0}),
-        found("m_2", "s_0", "something else").model_copy(update={"score": -1.8}),
-    )
-    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    packet = await assembler(store, FixedSearcher(best, far)).packet(state, "what colour is it?", now_ms=NOW_MS)
+    packet = await assembler(store, searcher).packet(state, "the boat was red before", now_ms=NOW_MS)
 
     assert [item.ref for item in packet.retrieved] == ["m_1"]
 

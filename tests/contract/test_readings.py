@@ -5,12 +5,15 @@ import time
 
 import pytest
 
+from memory.context.assembler import Assembler
+from memory.context.budget import Budget
 from memory.errors import UnknownSession
 from memory.language.languages import Languages
+from memory.notes.current import CurrentNotes
 from memory.notes.readings import Readings
 from memory.notes.rules import read_by_rules
 from memory.notes.store import QUIET_MS, ask_to_read
-from memory.testing import make_exchange, open_memory
+from memory.testing import WordCounter, make_exchange, open_memory
 
 HERE = "tg:1:1:0"
 LANGUAGES = Languages.load()
@@ -201,3 +204,20 @@ async def test_two_who_ask_at_once_get_one_reading(memory, readings, reader, say
     await asyncio.gather(*(readings.catch_up(HERE) for _ in range(4)))
 
     assert reader.turns == ["t_1"]
+
+
+async def test_the_next_session_is_told_how_the_one_before_ended(memory, readings, say):
+    """Its last words stand in the prompt as they were said, beside what was noted; nothing of it after /fresh."""
+    before = await opened(memory)
+    await say(before, SURGERY, "or do I ask my brother to drive her?")
+    memory.clock.advance(s=40 * 3600)
+    await readings.catch_up(HERE)
+    notes = CurrentNotes(memory.store, readings, LANGUAGES, memory.clock)
+    assembler = Assembler(memory.store, None, Budget(), LANGUAGES, WordCounter(), notes=notes)
+    session = await opened(memory, "gap")
+    packet = await assembler.packet(session, "hi", now_ms=memory.clock.now_ms())
+    fresh = await assembler.packet(session, "hi", now_ms=memory.clock.now_ms(), isolated=True)
+
+    assert "- user: or do I ask my brother to drive her?" in packet.last_conversation.splitlines()
+    assert "knee surgery" in packet.last_conversation
+    assert fresh.last_conversation == ""
