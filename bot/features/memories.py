@@ -73,9 +73,9 @@ def everything_known(memories: Sequence[Memory], view: NotesView) -> list[Known]
 
     A memory whose words stand in a note of the same turn is told by the note.
     """
-    clear = [each.note for each in view.standings if not each.note.faint]
-    lasting = [known_note(note) for note in clear if isinstance(note, LastingNote)]
-    going = [known_note(note) for note in clear if isinstance(note, Matter)]
+    clear = [each for each in view.standings if not each.note.faint]
+    lasting = [known_note(each) for each in clear if isinstance(each.note, LastingNote)]
+    going = [known_note(each) for each in clear if isinstance(each.note, Matter)]
     told = [each for each in map(known_memory, memories) if not any(tells(note, each) for note in (*lasting, *going))]
     return [*told, *lasting, *going]
 

@@ -339,7 +339,7 @@ def _query(message: str, history: Sequence[ConversationTurn]) -> str:
 
 
 def _relevant(found: Sequence[RetrievedItem], least: int) -> list[RetrievedItem]:
-    """Return the first `least` and what is not far behind the best: on LoCoMo half of them hold 99 % of the evidence."""
+    """Return the first `least` and what is not far behind the best: on LoCoMo half hold 99 % of the evidence."""
     best = max((item.score for item in found), default=0.0)
     return [item for n, item in enumerate(found) if n < least or item.score >= best - abs(best) * _RELEVANT]
 

@@ -155,7 +155,7 @@ def find_due(text: str, now_ms: int, zone: str, language: Language, default_hour
     """
     if not language.time:
         return None
-    lower = lowered(clean(text[:MAX_CHARS]))
+    lower = language.accented(lowered(clean(text[:MAX_CHARS])))
     rules = _rules(language)
     now = _local(now_ms, zone)
     try:
@@ -168,7 +168,8 @@ def says_day(text: str, now_ms: int, zone: str, language: Language) -> bool:
     """Return whether the text names a day ("tomorrow", "on Friday", "in two hours") and not only a time of day."""
     if not language.time:
         return False
-    lower, rules, now = lowered(clean(text[:MAX_CHARS])), _rules(language), _local(now_ms, zone)
+    lower = language.accented(lowered(clean(text[:MAX_CHARS])))
+    rules, now = _rules(language), _local(now_ms, zone)
     try:
         return bool(_relative(lower, now, rules) or _day(lower, now, rules))
     except (ValueError, OverflowError):
@@ -287,6 +288,8 @@ def _numeric(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[
     for match in _NUMERIC.finditer(lower):
         if rules.clock.match(lower, match.start()) and not match[3] and "." in match[0].rstrip("."):
             continue
+        if rules.twelve_hour and not match[3] and "/" not in match[0] and not match[0].endswith("."):
+            continue  # where "2.5" is a number, a date is written with a slash or a year
         if int(match[2]) in range(1, 13) and int(match[1]) in range(1, 32):
             return _coming(now, int(match[3]) if match[3] else None, int(match[2]), int(match[1])), match.span()
     return None

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock, local
 from typing import Any
+from unicodedata import combining, normalize
 
 import snowballstemmer
 
@@ -105,6 +106,8 @@ class Language:
     """Articles and the like, behind which a word that is written large there is a noun."""
     spelling: Mapping[str, str] = field(default_factory=dict)
     """How people write on a phone (a pattern) and what it stands for."""
+    accents: Mapping[str, str] = field(default_factory=dict)
+    """Words as they are written without accents, and with them."""
 
     @property
     def known(self) -> bool:
@@ -115,8 +118,18 @@ class Language:
         """Return whether the lower-cased text holds a phrase of the cue; False for a cue that this language lacks."""
         return bool(self.cues.get(cue, _NEVER).search(text))
 
+    def accented(self, lower: str) -> str:
+        """Return the lower-cased text with the accents that were left out, where the word is known only with them.
+
+        Somebody who writes accents means what they write: then nothing changes. The length stays the same.
+        """
+        if not self.accents or not lower.isascii():
+            return lower
+        return _WORD.sub(lambda found: self.accents.get(found.group(), found.group()), lower)
+
     def mended(self, lower: str) -> str:
         """Return the lower-cased text with what people abbreviate and misspell written out, so that cues find it."""
+        lower = self.accented(lower)
         for pattern, meant in _spelling(self):
             lower = pattern.sub(meant, lower)
         return lower
@@ -161,6 +174,30 @@ def _ordinals(data: Mapping[str, Any]) -> tuple[dict[str, int], re.Pattern[str]]
     return words, cue_pattern(parts) if parts else _NEVER
 
 
+def _accents(data: object) -> dict[str, str]:
+    """Return the words of a data file that are written with accents, by how they look without; none that is a word.
+
+    An accent on the last letter tells forms of a verb apart ("reserve", "reservé") and is nobody's to add.
+    """
+    words = set(_WORD.findall(" ".join(_texts(data))))
+    plain = {"".join(c for c in normalize("NFD", word) if not combining(c)): word for word in sorted(words)}
+    return {
+        bare: word for bare, word in plain.items() if bare[:-1] != word[:-1] and bare.isascii() and bare not in words
+    }
+
+
+def _texts(data: object) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
+            yield str(key)
+            yield from _texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _texts(value)
+
+
 def _facts(data: Mapping[str, Any]) -> tuple[FactRule, ...]:
     ends = "".join(rf"|\s+{end}(?!\w)" for end in data.get("clause_end", ()))
     value = rf"(?P<value>[^.,;!?\n]+?)(?=\s*(?:$|[.,;!?\n]{ends}))"
@@ -199,6 +236,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         nouns_are_large=bool(data.get("before_nouns")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
         spelling=dict(data.get("spelling", {}).get("rows", ())),
+        accents=_accents({name: part for name, part in data.items() if name != "spelling"}),
     )
 
 

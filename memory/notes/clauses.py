@@ -15,12 +15,16 @@ from memory.types import ConversationTurn
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
-    "bare", "closing", "commitment", "correct", "deferral", "done", "drop", "event", "feeling", "goodbye", "greeting",
-    "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh", "limit", "negates", "not_a_promise",
-    "not_yet", "obligation", "offer", "others", "over", "proposal", "question", "request", "thanks", "waits", "wish",
+    "bare", "closing", "commitment", "correct", "deadline", "deferral", "done", "drop", "event", "feeling", "goodbye",
+    "greeting", "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh", "limit", "negates",
+    "not_a_promise", "not_yet", "obligation", "offer", "others", "over", "pronoun", "proposal", "question", "request",
+    "tells", "thanks", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 _SHORT_WORDS = 5
+_ACTOR_WORDS = 3
+"""Whoever acts is named among the first words, or beside the verb."""
+_EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
 _ARTICLE = 3
 """Words up to this length are mostly articles in a language that has no data file."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
@@ -38,6 +42,11 @@ _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)"
 _SENTENCE_END = re.compile(
     r"(?<!\d\.)(?<!\b[A-Za-z]\.)(?<!Mr\.)(?<!Dr\.)(?<!St\.)(?<!Mrs\.)(?<=[.!?\u2026])[\"')\]»”]*\s+"
 )
+_VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
+_ARTICLES = (
+    r"(?<!\w)(?:the|an?|my|your|our|this|that|some|no|to|un|una|uno|une|um|uma|os|des|les|los|las|ein|eine|einen) "
+)
+"""A name stands behind none of these."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -57,6 +66,8 @@ class Clause:
     stems: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     """Lower-cased names of people and places in it."""
+    actor: str = ""
+    """Who acts, of those named, as it was written; "" when nobody does."""
     numbers: frozenset[str] = frozenset()
     due: Due | None = None
     cues: frozenset[str] = frozenset()
@@ -125,6 +136,8 @@ def names_of(turns: Iterable[ConversationTurn], language: Language) -> frozenset
     found: set[str] = set()
     small: set[str] = set()
     used: set[str] = set()
+    turns = list(turns)
+    told = "\n".join(lowered(turn.user_text) for turn in turns)
     for turn in turns:
         small.update(word for word in _WORDS.findall(turn.assistant_text) if word.islower())
         used.update(words_of(lowered(turn.user_text)))
@@ -133,14 +146,19 @@ def names_of(turns: Iterable[ConversationTurn], language: Language) -> frozenset
             for match in _CAPITAL.finditer(plain):
                 if not (language.nouns_are_large and _after_article(plain[: match.start()], language)):
                     found.add(lowered(match.group(1)))
-    found |= {
-        lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()
-    } & used
+    opening = {lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()}
+    found |= {word for word in opening & used if _could_be_a_name(word, told, language)}
     return frozenset(
         word
         for word in found - small
         if len(word) > 1 and word not in language.stop_words and not is_time_word(word, language)
     )
+
+
+def _could_be_a_name(word: str, told: str, language: Language) -> bool:
+    """Return whether a word with which the assistant began a sentence is not a plain word in the person's mouth."""
+    plain = language.weak_endings and word.endswith(language.weak_endings)
+    return not plain and _VOWEL.search(word) is not None and not re.search(rf"{_ARTICLES}{re.escape(word)}(?!\w)", told)
 
 
 def _after_article(before: str, language: Language) -> bool:
@@ -224,14 +242,32 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     lower = language.mended(lowered(text))
     words = words_of(lower)
     cues = frozenset(cue for cue in CUES if language.has(cue, lower))
+    names = frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names)
     return replace(
         bare,
         text=_FACES.sub("", text).strip() or text,
         lower=lower,
         stems=telling_stems(words, language),
-        names=frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names),
+        names=names,
+        actor=_actor(text, names, language) if names else "",
         numbers=frozenset(_NUMBER.findall(lower)),
         due=find_due(lower, bare.at_ms, frame.zone, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
     )
+
+
+def _actor(text: str, names: frozenset[str], language: Language) -> str:
+    """Return the name that a part of the text begins with, or that stands beside a verb of what others say or do."""
+    written = text.split()
+    words = [word.strip(_EDGE) for word in written]
+    plain = [lowered(word.removesuffix("'s")) for word in words]
+    for number, word in enumerate(words):
+        if plain[number] not in names:
+            continue
+        begins = number < _ACTOR_WORDS or written[number - 1][-1] in ",.;:!?"
+        beside = (*plain[max(0, number - 1) : number], *plain[number + 1 : number + 2])
+        if begins or any(language.has(cue, each) for each in beside for cue in ("others", "tells")):
+            more = [each for each in words[number + 1 : number + 2] if lowered(each) in names]
+            return " ".join([word.removesuffix("'s"), *more])
+    return ""

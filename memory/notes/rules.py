@@ -20,6 +20,7 @@ from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
     RULES,
     TEXT_MAX_CHARS,
+    Ending,
     LastingKind,
     LastingNote,
     Matter,
@@ -42,6 +43,7 @@ STATED_WEIGHT = 0.4
 MATTERS_MAX = 60
 LASTING_MAX = 40
 _RESTATED = 0.6
+_TAIL_CHARS = 20
 _MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "others", "waits", "request", "kin"})
 DAY_MS = 86_400_000
 _ENDING = frozenset({"task", "promise", "event", "question"})
@@ -56,6 +58,13 @@ _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u
 _LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
+_CLEAR_PROMISE_STEMS = 4
+"""A promise with fewer words of meaning is told with what it answers."""
+_GIVEN_WORDS = 22
+"""With so many words behind it a promise is kept in the same breath."""
+_DELIVERED_WORDS, _DELIVERED_SHARE = 45, 0.5
+_DEFERRED = frozenset({"later", "deferral", "when_ready"})
+_ASKED_FOR = frozenset({"request", "imperative", "offer", "when_ready"})
 _LISTS, _LISTED = "open_loop", "On the list"
 """The tool that puts something on the list, and how its result begins when it did."""
 _LISTED_WEIGHT = 0.7
@@ -115,26 +124,30 @@ class _RulesReading:
                 continue
             wrong = corrected_by(clause, list(self.noted.values()), self.language)
             self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
+        self._deliver(said)
         for number, clause in enumerate(said.assistant):
             if all(_share(clause, each) < _RESTATED for each in said.user):
-                self._promise(clause, f"{clause.turn_id}.a{number}")
+                self._promise(clause, f"{clause.turn_id}.a{number}", said, before)
         for number, call in enumerate(said.turn.tool_calls):
             if call.name == _LISTS and call.result.startswith(_LISTED):
                 self._listed(call, f"{said.turn.turn_id}.l{number}", said)
 
     def _settle(self, keys: Iterable[str], clause: Clause) -> None:
         """Note what ended; a matter of this session changes its status."""
-        ending = "dropped" if "drop" in clause.cues else "settled"
         for key in keys:
-            self.noted.pop(key, None)
-            if key in self.matters:
-                self.matters[key] = self.matters[key].model_copy(update={"status": ending})
-            self.settled.append(
-                Settled(
-                    matter_id=key, text=clause.text[:TEXT_MAX_CHARS], ending=ending,
-                    turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms,
-                )
-            )  # fmt: skip
+            self._end(key, clause, "dropped" if "drop" in clause.cues else "settled")
+
+    def _end(self, key: str, clause: Clause, ending: Ending) -> None:
+        """Note that something ended, by the clause that says so."""
+        self.noted.pop(key, None)
+        if key in self.matters:
+            self.matters[key] = self.matters[key].model_copy(update={"status": ending})
+        self.settled.append(
+            Settled(
+                matter_id=key, text=clause.text[:TEXT_MAX_CHARS], ending=ending,
+                turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms,
+            )
+        )  # fmt: skip
 
     def _add(
         self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None, wrong: tuple[str, ...]
@@ -203,23 +216,32 @@ class _RulesReading:
         )
         return True
 
-    def _promise(self, clause: Clause, key: str) -> None:
-        """Note what the assistant said it would do later."""
-        promises = (
-            "commitment" in clause.cues
-            and not _QUOTED.search(clause.text)
-            and not {"not_a_promise", "offer", "hypothetical"} & clause.cues
-        )
-        promises &= bool({"later", "deferral"} & clause.cues) or clause.due is not None
-        if not promises or clause.asks or len(clause.stems) < _PROMISE_STEMS or len(clause.text) > CLAUSE_MAX_CHARS:
+    def _promise(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
+        """Note what the assistant said it would do later, with what was asked of it where it does not say that."""
+        if not is_promised(clause, said):
+            return
+        text, turn_ids = promised_text(clause, said, before)
+        if len(stems_of_text(text, self.language)) < _PROMISE_STEMS:
             return
         due = clause.due
         self.matters[key] = Matter(
-            matter_id=key, kind="promise", text=clause.text, quoted="assistant", owner="assistant",
+            matter_id=key, kind="promise", text=text,
+            quoted="assistant" if text == clause.text else "user", owner="assistant",
             due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
-            turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms, weight=_PROMISE_WEIGHT,
+            turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=_PROMISE_WEIGHT,
         )  # fmt: skip
-        self._note(key, clause.text, due.due_at_ms if due else None, lasts=False, todo=True, place=clause.place)
+        self._note(key, text, due.due_at_ms if due else None, lasts=False, todo=True, place=clause.place)
+
+    def _deliver(self, said: TurnClauses) -> None:
+        """End what the assistant promised and gives now: a long answer that speaks of it."""
+        if sum(clause.words for clause in said.assistant) < _DELIVERED_WORDS:
+            return
+        spoken = said.reply_stems.union(*(clause.stems for clause in said.user))
+        mine = [m for m in self.matters.values() if m.owner == "assistant" and m.status == "open"]
+        for matter in (*mine, *(m for m in self.request.open_matters if m.owner == "assistant")):
+            noted = self.noted.get(matter.matter_id)
+            if noted and noted.stems and len(noted.stems & spoken) >= _DELIVERED_SHARE * len(noted.stems):
+                self._end(matter.matter_id, said.assistant[0], "settled")
 
     def _listed(self, call: ToolCall, key: str, said: TurnClauses) -> None:
         """Note what the assistant put on the list in so many words, since the person wanted it there."""
@@ -287,27 +309,66 @@ class _RulesReading:
 def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:
     """Return the words to quote and the turns they come from; "" when they mean nothing alone.
 
-    What begins with a bare pronoun brings the sentence before it; an answer of a word or two brings the question.
+    What begins with a bare pronoun, or says what is to be done without saying of what, brings what was said before it;
+    an answer of a word or two brings the question.
     """
-    if "bare" in clause.cues:
-        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
-            return f"{clause.before} {clause.text}", (clause.turn_id,)
-        named = [each for each in (before.user if before else ()) if names_somebody(each)]
-        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
-            return f"{named[-1].text}{_JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
-        return (clause.text, (clause.turn_id,)) if len(clause.stems) >= _CLEAR_STEMS else ("", ())
     if len(clause.stems) < _ANSWER_STEMS and not clause.before and before is not None:
         asked = [each for each in before.assistant if each.asks]
         if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
             return f"{asked[-1].text}{_JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
+    if "bare" in clause.cues or leans(clause):
+        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
+            return f"{clause.before} {clause.text}", (clause.turn_id,)
+        named = [each for each in (before.user if before else ()) if says_of_what(each, clause)]
+        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
+            return f"{named[-1].text}{_JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
+        if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
+            return "", ()
     return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
 
 
-def names_somebody(clause: Clause) -> bool:
-    """Return whether the clause can say who "he" is in the next one."""
-    return (
-        "bare" not in clause.cues and bool(clause.names or "kin" in clause.cues) and len(clause.stems) >= _ANSWER_STEMS
-    )
+def leans(clause: Clause) -> bool:
+    """Return whether the clause says that something is to be done or awaited, but not of what: "I'll ring them"."""
+    acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
+    if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= _CLEAR_STEMS:
+        return False
+    return "pronoun" in clause.cues or not clause.stems or clause.due is None
+
+
+def says_of_what(clause: Clause, later: Clause) -> bool:
+    """Return whether the clause can say who "he" is in a later one, or what is to be done there."""
+    if "bare" in clause.cues or len(clause.stems) < _ANSWER_STEMS:
+        return False
+    return bool(clause.names or "kin" in clause.cues) or "bare" not in later.cues
+
+
+def is_promised(clause: Clause, said: TurnClauses) -> bool:
+    """Return whether the assistant takes something upon itself that it has not done by the end of its answer."""
+    if not {"commitment", "will_do"} & clause.cues or {"not_a_promise", "offer", "hypothetical"} & clause.cues:
+        return False
+    if clause.asks or _QUOTED.search(clause.text) or len(clause.text) > CLAUSE_MAX_CHARS:
+        return False
+    after = said.turn.assistant_text.partition(clause.text[-_TAIL_CHARS:])[2]
+    if len(after.split()) >= _GIVEN_WORDS or "\n" in after.strip() or clause.text.endswith(":"):
+        return False
+    asked = any(each.asks or _ASKED_FOR & each.cues for each in said.user)
+    return asked or bool(_DEFERRED & clause.cues) or clause.due is not None
+
+
+def promised_text(clause: Clause, said: TurnClauses, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:
+    """Return the promise and its turns; where it says little alone ("I'll do it"), with what was asked for."""
+    text, stems = clause.text, clause.stems
+    turn_ids: tuple[str, ...] = (clause.turn_id,)
+    earlier = [each for each in (before.user if before else ()) if len(each.stems) >= _ANSWER_STEMS]
+    asked = [each for each in (*earlier, *said.user) if each.asks or _ASKED_FOR & each.cues]
+    nearest = asked[-1:] or list(said.user[-1:])
+    for each in (*nearest, *(one for one in earlier[-1:] if one not in nearest)):
+        clear = len(stems) >= _CLEAR_PROMISE_STEMS and (each not in asked or stems & each.stems)
+        if clear or len(each.text) + len(text) > TEXT_MAX_CHARS - len(_JOINT):
+            break
+        text, stems = f"{each.text}{_JOINT}{text}", stems | each.stems
+        turn_ids = tuple(dict.fromkeys((each.turn_id, *turn_ids)))
+    return text, turn_ids
 
 
 def _share(one: Clause, other: Clause) -> float:
@@ -355,8 +416,10 @@ def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
     if is_todo(clause) and not _MERELY_TOLD & clause.cues:
         return "task"
-    if "waits" in clause.cues or (clause.names and "others" in clause.cues):
+    if "waits" in clause.cues or ("others" in clause.cues and clause.actor):
         return "promise"
+    if clause.due is not None and "deadline" in clause.cues and not clause.asks:
+        return "task"
     if clause.due is not None or "event" in clause.cues:
         return "event"
     if clause.asks and said.assistant and said.assistant[-1].asks:
@@ -366,8 +429,6 @@ def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
 
 def owner_of(clause: Clause) -> str:
     """Return who has to act: somebody named in a clause about what others do, else the person."""
-    if is_todo(clause) or not {"others", "waits"} & clause.cues or not clause.names:
+    if is_todo(clause) or not {"others", "waits"} & clause.cues:
         return "user"
-    return next(
-        (word.strip(".,;:!?") for word in clause.text.split() if word.lower().strip(".,;:!?") in clause.names), "user"
-    )
+    return clause.actor or "user"

@@ -26,8 +26,8 @@ _SHOWN_FROM = 2.0
 _LOOP_FROM = 1.2
 _FEW, _FEW_FROM = 2, 0.9
 """So few lines are shown although they are worth less: where little was said, little is what matters."""
-_WEIGHTY_EVENT = 2.8
-"""An event worth so much is prepared for or reported on."""
+_FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
+"""Where so few matters are open, events worth so much stand with them: they are prepared for or reported on."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 
 ViewedNote = Matter | LastingNote
@@ -145,18 +145,20 @@ def preview(view: NotesView) -> list[Standing]:
 
 
 def loops(view: NotesView) -> list[Standing]:
-    """Return the matters in which somebody has to do or answer something, best first."""
-    open_ones = [s for s in view.standings if _is_open(s, view.now_ms)]
-    return _diverse(open_ones, LOOPS_MAX, _LOOP_FROM)
+    """Return the matters in which somebody has to do or answer something, best first.
+
+    Where there is hardly any, what happens soon is prepared for.
+    """
+    todo = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
+    open_ones = _diverse(todo, LOOPS_MAX, _LOOP_FROM)
+    if len(open_ones) >= _FEW_LOOPS:
+        return open_ones
+    ahead = [s for s in view.standings if s.value >= _WEIGHTY_EVENT and _is_ahead(s.note, view.now_ms)]
+    return [*open_ones, *_diverse(ahead, _FEW_LOOPS - len(open_ones), _WEIGHTY_EVENT)]
 
 
-def _is_open(standing: Standing, now_ms: int) -> bool:
-    """Return whether somebody has to act: a task, promise or question, or a day ahead that matters."""
-    note = standing.note
-    if not isinstance(note, Matter) or note.faint:
-        return False
-    ahead = note.due_at_ms is not None and note.due_at_ms > now_ms
-    return note.kind in _OPEN_KINDS or (note.kind == "event" and ahead and standing.value >= _WEIGHTY_EVENT)
+def _is_ahead(note: ViewedNote, now_ms: int) -> bool:
+    return isinstance(note, Matter) and note.kind == "event" and note.due_at_ms is not None and note.due_at_ms > now_ms
 
 
 def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:
