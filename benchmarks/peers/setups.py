@@ -96,6 +96,7 @@ def ours(world: World) -> Command:
     own = {
         "CONTINUITY_MODEL": "openai-chat:loopback",
         "CONTINUITY_ALLOWED_USERS": "*",
+        "PYTHONPATH": str(ROOT),
         "CONTINUITY_DATABASE_URL": f"sqlite:///{world.folder / 'continuity.db'}",
     }
     return [sys.executable, "-m", "bot", "run"], world.environment | own
