@@ -173,6 +173,7 @@ CREATE TABLE usage_days (
     user_id BIGINT NOT NULL,                  -- Telegram's user id
     day TEXT NOT NULL,                        -- YYYY-MM-DD where the person is
     tokens BIGINT NOT NULL,                   -- input and output tokens as the provider reported them
+    cost_nanodollars BIGINT NOT NULL DEFAULT 0, -- billionths of a US dollar, of what has a known price
     PRIMARY KEY (user_id, day)
 );
 

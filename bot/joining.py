@@ -43,7 +43,7 @@ from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
-from bot.people.spending import ReadingPurse, Spending
+from bot.people.spending import ReadingPurse, Spending, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
@@ -154,7 +154,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     opened.push_async_callback(memory.close)
     db = memory.db
     people = PersonalChoices(db, clock, settings.continuity_timezone)
-    spending = Spending(db, settings.continuity_daily_tokens_per_user)
+    spending = Spending(db, day_budget(settings))
     memory.readings.purse = ReadingPurse(spending, clock, zone_of)
     waiting = ModelWaits(settings.database_path.with_name(settings.database_path.name + ".waiting"))
     waiting.open()

@@ -385,9 +385,10 @@ SELECT day, tokens FROM usage_days WHERE user_id = :user_id ORDER BY day;
 
 -- name: usage_add
 -- In the turn's transaction.
-INSERT INTO usage_days (user_id, day, tokens) VALUES (:user_id, :day, :tokens)
-ON CONFLICT (user_id, day) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens;
+INSERT INTO usage_days (user_id, day, tokens, cost_nanodollars) VALUES (:user_id, :day, :tokens, :cost_nanodollars)
+ON CONFLICT (user_id, day) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens,
+    cost_nanodollars = usage_days.cost_nanodollars + excluded.cost_nanodollars;
 
 -- name: usage_of_day
 -- Before the model is asked.
-SELECT tokens FROM usage_days WHERE user_id = :user_id AND day = :day;
+SELECT tokens, cost_nanodollars FROM usage_days WHERE user_id = :user_id AND day = :day;

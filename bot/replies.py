@@ -137,6 +137,7 @@ WHY_BUSY = "the language model is overloaded."
 WHY_BROKEN = "the connection to the language model failed."
 WHY_GARBAGE = "the language model sent something I can't read."
 WHY_REFUSED = "the language model refused the request; whoever runs me should check the key and the model's name."
+WHY_TOO_FAST = "that's a lot at once; give me a minute."
 WHY_BUDGET = "today's budget for the language model is used up; there's a new one at midnight."
 TRY_AGAIN = "Try again"
 TOO_LONG = (

@@ -127,6 +127,12 @@ class Settings(BaseSettings):
         30, ge=0, le=3650, description="How long what the model saw can be looked up; 0 = not at all."
     )
     continuity_daily_tokens_per_user: int | None = Field(None, ge=1, le=10**12, description="Empty = no limit.")
+    continuity_daily_cost_per_user: float | None = Field(
+        None, gt=0, le=10**6, description="US dollars, of models with a known price. Empty = no limit."
+    )
+    continuity_turns_per_minute_per_user: int | None = Field(
+        None, ge=1, le=10_000, description="What comes faster waits for [Try again]. Empty = no limit."
+    )
 
     @field_validator("telegram_bot_token")
     @classmethod

@@ -53,8 +53,9 @@ class ReadingModel:
         """Return the model's draft with what it cost. Raises what pydantic-ai raises."""
         agent = await asyncio.to_thread(_agent, self.name)
         result = await agent.run(reading_prompt(request))
-        self._spend(spent_of(self.name, "reading", result.usage, self._prices))
-        return Drafting(result.output, result.usage.input_tokens, result.usage.output_tokens)
+        spent = spent_of(self.name, "reading", result.usage, self._prices)
+        self._spend(spent)
+        return Drafting(result.output, spent.input_tokens, spent.output_tokens, spent.cost_nanodollars)
 
 
 @lru_cache(maxsize=4)

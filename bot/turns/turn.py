@@ -22,7 +22,7 @@ from bot.intake.updates import Envelope, batch_text
 from bot.meters import Stopwatch
 from bot.people.choices import plain_name
 from bot.people.personas import instructions_of
-from bot.people.spending import Spending, day_of, spent
+from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
 from bot.tracing import Attribute
 from bot.turns.services import Services
 from memory import faults
@@ -128,7 +128,8 @@ class Turns:
     def __init__(self, services: Services, door: TurnGate) -> None:
         self._services = services
         self.door = door
-        self._spending = Spending(services.db, services.settings.continuity_daily_tokens_per_user)
+        self._spending = Spending(services.db, day_budget(services.settings))
+        self._rate = TurnRate(services.settings.continuity_turns_per_minute_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
         self._unstored: OrderedDict[str, tuple[Ask, Answer]] = OrderedDict()
@@ -278,6 +279,8 @@ class Turns:
         caring = care(ask.text)
         if caring:
             return caring
+        if not self._rate.admits(ask.user_id, ask.now_ms):
+            return NoAnswer("the person has had all turns of this minute", replies.WHY_TOO_FAST)
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
             return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
         key = ask.conversation_id
@@ -312,7 +315,7 @@ class Turns:
         )
         ends = [*work.effects, *(services.inbox.done(envelope) for envelope in batch)]
         tokens = answer.input_tokens + answer.output_tokens
-        ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens)
+        ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
         ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask)]

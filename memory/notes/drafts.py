@@ -68,6 +68,8 @@ class Drafting:
     draft: NotesDraft
     input_tokens: int
     output_tokens: int
+    cost_nanodollars: int | None = None
+    """None when nobody knows the price."""
 
 
 Reason = Literal[

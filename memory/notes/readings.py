@@ -61,8 +61,8 @@ class Purse(Protocol):
         """Return whether this person's budget for the day has something left."""
         ...
 
-    async def booked(self, user_id: int | None, tokens: int) -> Sequence[Statement]:
-        """Return what writes the tokens down, to be committed with the notes."""
+    async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> Sequence[Statement]:
+        """Return what writes tokens and cost (None = not known) down, to be committed with the notes."""
         ...
 
 
@@ -279,7 +279,7 @@ class Readings:
         cost is stored.
         """
         tokens = drafting.input_tokens + drafting.output_tokens
-        paid = await self.purse.booked(waiting.user_id, tokens) if self.purse else ()
+        paid = await self.purse.booked(waiting.user_id, tokens, drafting.cost_nanodollars) if self.purse else ()
         if at_first is None:
             await self._store.db.write(*paid, renew_reading(waiting.session_id))
             return

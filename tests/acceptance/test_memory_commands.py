@@ -231,3 +231,29 @@ async def test_everybody_has_a_budget_of_their_own(api, model, bot_here):
 
     assert "budget" not in (await reply(api, "hello", chat_id=FRIEND, user=FRIEND)).text
     assert "budget" in (await reply(api, "two")).text
+
+
+async def test_a_day_has_a_budget_in_money(api, model, bot_here):
+    """When the day's dollars are used up the model is not asked; a model without a price costs nothing."""
+    prices = {"CONTINUITY_PRICES": "openai-chat:loopback=1000/1000"}
+    await bot_here(CONTINUITY_DAILY_COST_PER_USER="0.001", **prices)
+    await reply(api, "one")
+    asked = len(model.requests)
+
+    assert "budget" in (await reply(api, "two")).text
+    assert len(model.requests) == asked
+
+
+async def test_a_minute_has_a_number_of_turns(api, model, bot_here):
+    """Who writes faster than that is told so and can try again; others and the next minute are not concerned."""
+    bot = await bot_here(CONTINUITY_TURNS_PER_MINUTE_PER_USER="2")
+    await reply(api, "one")
+    await reply(api, "two")
+    asked = len(model.requests)
+    assert "a lot at once" in (await reply(api, "three")).text
+    assert len(model.requests) == asked
+    assert "at once" not in (await reply(api, "hello", chat_id=FRIEND, user=FRIEND)).text
+
+    await bot.passes(hours=1)
+    await tap(api, "Try again")
+    await answered(api, PERSON, "three")

@@ -53,7 +53,7 @@ class Purse:
     async def may_spend(self, _user_id):
         return self.full
 
-    async def booked(self, user_id, tokens):
+    async def booked(self, user_id, tokens, _cost_nanodollars):
         self.paid.append((user_id, tokens))
         return [Statement("hasten_reading", {"session_id": "", "at_ms": 0})]
 

@@ -129,7 +129,8 @@ def test_a_database_from_before_the_split_keeps_all(tmp_path):
         db.execute("INSERT INTO search_docs VALUES (1, 'c', 'turn', 't_1', 's_1', 1, 1, 7, '', '', '', 1)")
         db.commit()
 
-    assert migrate(path, MIGRATIONS)[-4:-1] == ("1001_bot", "1002_chat_moves", "1003_no_text_of_nobody")
+    own = tuple(name for name in migrate(path, MIGRATIONS) if name.startswith("1"))
+    assert own[:3] == ("1001_bot", "1002_chat_moves", "1003_no_text_of_nobody")
 
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT turn_id, dedupe_key FROM conversation_turns ORDER BY seq").fetchall() == [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.intake.access import TRIES, Gate
+import random
+
+from bot.intake.access import ALPHABET, MAX_TOLD, TRIES, Gate
 from bot.turns.model_waits import ModelWaits, limit
 
 
@@ -48,6 +50,22 @@ def test_guessing_ends_after_a_few_tries():
 
     assert not closed.knows_code(7, closed.code)
     assert closed.knows_code(8, closed.code)
+
+
+def test_a_crowd_that_guesses_gets_nowhere_and_takes_no_memory():
+    """A hundred thousand guesses of twenty thousand people: none hits, few are remembered, and the owner gets in."""
+    closed = gate()
+    chance = random.Random(1)
+    guesses = ("".join(chance.choices(ALPHABET, k=8)) for _ in range(TRIES))
+    tried = list(guesses)
+    hits = sum(
+        closed.knows_code(user_id, guess) for user_id in range(20_000) for guess in tried if guess != closed.code
+    )
+
+    assert hits == 0
+    assert len(closed._tries) <= MAX_TOLD
+    assert len(ALPHABET) ** 8 > 2**39
+    assert closed.knows_code(-1, closed.code)
 
 
 def test_a_stranger_is_told_once():

@@ -86,5 +86,10 @@ def test_a_day_is_the_persons_own():
     late_ms = START_MS + 2 * 3_600_000
 
     assert (day_of(late_ms, "UTC"), day_of(late_ms, "America/New_York")) == ("2023-11-15", "2023-11-14")
-    assert spent(7, "2023-11-15", 12)[0].params == {"user_id": 7, "day": "2023-11-15", "tokens": 12}
+    assert spent(7, "2023-11-15", 12)[0].params == {
+        "user_id": 7,
+        "day": "2023-11-15",
+        "tokens": 12,
+        "cost_nanodollars": 0,
+    }
     assert spent(None, "2023-11-15", 12) == spent(7, "2023-11-15", 0) == []
