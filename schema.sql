@@ -112,6 +112,7 @@ CREATE TABLE inbox (
     error TEXT,                               -- why it was quarantined or parked
     received_at_ms BIGINT NOT NULL,           -- when it was written down
     done_at_ms BIGINT,                        -- when it was finished
+    waits BIGINT NOT NULL DEFAULT 0,          -- how often the process died while others were at work too or it waited for its model
     PRIMARY KEY (bot_id, update_id)
 );
 CREATE INDEX inbox_by_state ON inbox (state, position);

@@ -20,9 +20,14 @@ WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'cla
 -- An orderly stop is no failure: what it cut short does not count as an attempt.
 UPDATE inbox SET state = 'received', attempts = attempts - 1 WHERE state = 'claimed' AND boot_id = :boot_id;
 
+-- name: inbox_excuse
+-- A death that nobody can hold against this turn is taken back, and counted by itself.
+UPDATE inbox SET state = 'received', attempts = attempts - 1, waits = waits + 1
+WHERE turn_id = :turn_id AND state = 'claimed';
+
 -- name: inbox_reopen
 -- The user said go: the parked turn is worked on as if it had just come.
-UPDATE inbox SET state = 'received', attempts = 0, received_at_ms = :at_ms, error = NULL
+UPDATE inbox SET state = 'received', attempts = 0, waits = 0, received_at_ms = :at_ms, error = NULL
 WHERE turn_id = :turn_id AND state = 'parked';
 
 -- name: inbox_skip
@@ -41,17 +46,17 @@ WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'cla
 
 -- name: inbox_unfinished
 -- What a start replays, in order of arrival.
-SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+SELECT bot_id, update_id, position, payload, state, attempts, waits, boot_id, turn_id, received_at_ms
 FROM inbox WHERE state IN ('received', 'claimed') AND bot_id = :bot_id ORDER BY position;
 
 -- name: inbox_received_turn
 -- The updates of a turn that the user put back to work with [Try again], [Answer now] or /retry.
-SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+SELECT bot_id, update_id, position, payload, state, attempts, waits, boot_id, turn_id, received_at_ms
 FROM inbox WHERE turn_id = :turn_id AND state = 'received' ORDER BY position;
 
 -- name: inbox_held
 -- Messages that wait for a word on what to carry forward, and those that a begun turn took in already, in order.
-SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+SELECT bot_id, update_id, position, payload, state, attempts, waits, boot_id, turn_id, received_at_ms
 FROM inbox
 WHERE conversation_id = :conversation_id
     AND ((state = 'parked' AND error IN (:one, :other)) OR (state = 'claimed' AND turn_id = :turn_id))
@@ -59,7 +64,7 @@ ORDER BY position;
 
 -- name: inbox_held_anywhere
 -- What waits for such a word in any conversation, for the start.
-SELECT bot_id, update_id, position, payload, state, attempts, boot_id, turn_id, received_at_ms
+SELECT bot_id, update_id, position, payload, state, attempts, waits, boot_id, turn_id, received_at_ms
 FROM inbox WHERE bot_id = :bot_id AND state = 'parked' AND error = :mark ORDER BY conversation_id, position;
 
 -- name: inbox_hold

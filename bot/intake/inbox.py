@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +65,12 @@ class Inbox:
                 for envelope in envelopes
             )
         )
+
+    async def excuse(self, turn_ids: Iterable[str]) -> None:
+        """Take back the attempts of turns that are not to blame for the last death. Raises StorageUnavailable."""
+        statements = [Statement("inbox_excuse", {"turn_id": turn_id}) for turn_id in sorted(turn_ids)]
+        if statements:
+            await self._db.write(*statements)
 
     def done(self, envelope: Envelope) -> Statement:
         """Return the statement that finishes an update; a second one for the same update is a Conflict (P2)."""
@@ -136,4 +142,5 @@ def _envelope(row: Row, me: Me) -> Envelope | None:
         return None
     if envelope is None:
         return None
-    return replace(envelope, turn_id=row["turn_id"], attempts=row["attempts"], received_at_ms=row["received_at_ms"])
+    known = {name: row[name] for name in ("turn_id", "attempts", "waits", "received_at_ms")}
+    return replace(envelope, **known)

@@ -80,8 +80,8 @@ class Envelope:
     turn_id: str | None = None
     attempts: int = 0
     received_at_ms: int = 0
-    excused: bool = False
-    """True when the process that worked on it last died while it waited for its model: not its fault."""
+    waits: int = 0
+    """How often the process died while it could not be blamed: it waited for its model, or was not alone at work."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
 

@@ -15,7 +15,7 @@ FROM inbox WHERE state = 'quarantined' ORDER BY position DESC;
 
 -- name: ops_quarantine_retry
 -- The operator said try again; the next start replays it as if it had just come.
-UPDATE inbox SET state = 'received', attempts = 0, error = NULL, done_at_ms = NULL, received_at_ms = :at_ms
+UPDATE inbox SET state = 'received', attempts = 0, waits = 0, error = NULL, done_at_ms = NULL, received_at_ms = :at_ms
 WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'quarantined';
 
 -- name: ops_quarantine_drop

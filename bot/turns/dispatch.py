@@ -17,7 +17,7 @@ from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.lanes import Do, Postponed
-from bot.turns.model_waits import limit
+from bot.turns.model_waits import is_given_up
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory import faults
@@ -81,7 +81,7 @@ class Dispatch:
         """
         attempts = max(envelope.attempts for envelope in batch)
         try:
-            if attempts >= limit(excused=batch[0].excused):
+            if is_given_up(attempts, max(envelope.waits for envelope in batch)):
                 await self._quarantine(batch, turn_id, attempts)
             elif do is not None and claimed:
                 await do(batch[0])
@@ -103,15 +103,16 @@ class Dispatch:
         log.error("work failed", update_ids=update_ids, attempt=attempts + 1, exc_info=error)
         self._services.meters.tried_again()
         await asyncio.sleep(backoff_s(attempts))
-        return [replace(envelope, attempts=attempts + 1, excused=False) for envelope in batch]
+        return [replace(envelope, attempts=attempts + 1) for envelope in batch]
 
     async def _claimed(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
         """Claim the updates, then do what they ask for."""
         if batch[0].kind == "text":
             await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
-        await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
-        faults.point("turn_claimed")
-        await (do(batch[0]) if do is not None else self._do(batch, turn_id))
+        with self._services.waiting.at_work(turn_id):
+            await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
+            faults.point("turn_claimed")
+            await (do(batch[0]) if do is not None else self._do(batch, turn_id))
 
     async def _refused(self, batch: Sequence[Envelope], turn_id: str, error: StorageUnavailable) -> None:
         """Let the person know that something could not be stored, and their updates wait for [Try again].

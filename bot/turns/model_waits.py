@@ -1,9 +1,9 @@
-"""Which turns wait for a model just now, in a small file that outlives kill -9.
+"""Which turns are not to blame if the process dies now, in a small file that outlives kill -9.
 
-A process that dies while a turn merely waits for its model was most likely killed from outside; one that dies while it
-works on a turn was most likely killed by it. All of them count together; how the last one ended decides whether the
-turn is put aside after ten or after three (P3). The file is a hint: it is not synced; without it every death counts
-fully.
+A process that dies while a turn merely waits for its model was most likely killed from outside, and of several turns at
+work nobody knows which one killed it. Such a death is counted by itself, and ten of them put a turn aside; a death
+while it was alone at work is an attempt that failed, of which there are three (P3). The file is a hint: it is not
+synced; without it every death is held against the turns that were begun.
 """
 
 from __future__ import annotations
@@ -15,33 +15,36 @@ from pathlib import Path
 
 import orjson
 
-MAX_DEATHS_AT_WORK = 3
-MAX_DEATHS_WAITING = 10
+MAX_ATTEMPTS = 3
+MAX_WAITS = 10
+MAX_BYTES = 1_000_000
 
 
-def limit(*, excused: bool) -> int:
-    """Return after how many begun attempts a turn is put aside, given how the last one ended."""
-    return MAX_DEATHS_WAITING if excused else MAX_DEATHS_AT_WORK
+def is_given_up(attempts: int, waits: int) -> bool:
+    """Return whether a turn is put aside: `attempts` it failed by itself, in `waits` it died without blame."""
+    return attempts >= MAX_ATTEMPTS or waits >= MAX_WAITS
 
 
 class ModelWaits:
-    """The turns that wait for a model in this process, and those that did when the one before died."""
+    """The turns that are not to blame in this process, and those that were not when the one before died."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._turns: set[str] = set()
+        self._waiting: set[str] = set()
+        self._at_work: set[str] = set()
         self._length = 0
         self._file: int | None = None
         self.before: frozenset[str] = frozenset()
-        """Turns that were waiting when the previous process died; empty after an orderly stop."""
+        """Turns that were not to blame when the previous process died; empty after an orderly stop."""
 
     def open(self) -> None:
-        """Read what the previous process left, then start with an empty list. Never raises."""
+        """Read what the previous process left; it stays there until the first turn begins. Never raises."""
         with contextlib.suppress(OSError):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            left = os.pread(self._file, MAX_BYTES, 0)
+            self._length = len(left)
             with contextlib.suppress(orjson.JSONDecodeError, TypeError):
-                self.before = frozenset(orjson.loads(os.pread(self._file, 1_000_000, 0)))
-            os.ftruncate(self._file, 0)
+                self.before = frozenset(orjson.loads(left))
 
     def close(self) -> None:
         """Let go of the file; what it says stays."""
@@ -49,20 +52,28 @@ class ModelWaits:
             os.close(self._file)
             self._file = None
 
-    @contextlib.contextmanager
-    def on(self, turn_id: str) -> Iterator[None]:
+    def on(self, turn_id: str) -> contextlib.AbstractContextManager[None]:
         """Note that a turn waits for its model for as long as this is entered."""
-        self._turns.add(turn_id)
+        return self._noted(self._waiting, turn_id)
+
+    def at_work(self, turn_id: str) -> contextlib.AbstractContextManager[None]:
+        """Note that a turn is worked on for as long as this is entered, from before its claim."""
+        return self._noted(self._at_work, turn_id)
+
+    @contextlib.contextmanager
+    def _noted(self, turns: set[str], turn_id: str) -> Iterator[None]:
+        turns.add(turn_id)
         self._write()
         try:
             yield
         finally:
-            self._turns.discard(turn_id)
+            turns.discard(turn_id)
             self._write()
 
     def _write(self) -> None:
         """Write the list over the old one in one call, padded so that nothing of the old one is left."""
-        text = orjson.dumps(sorted(self._turns))
+        together = self._at_work if len(self._at_work) > 1 else set()
+        text = orjson.dumps(sorted(self._waiting | together))
         if self._file is not None:
             with contextlib.suppress(OSError):
                 os.pwrite(self._file, text.ljust(self._length), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -62,6 +62,7 @@ class Recovery:
         report.replies_to_probe = sum(part.state == "sending" for part in parts)
         report.replies_to_send = len(parts) - report.replies_to_probe
         self._services.delivery.deliver(parts)
+        await self._services.inbox.excuse(self._services.waiting.before)
         envelopes = await self._services.inbox.unfinished(self._services.me)
         report.updates_recovered = len(envelopes)
         now_ms, window_ms = self._services.clock.now_ms(), self._services.settings.resume_window_ms
@@ -72,10 +73,9 @@ class Recovery:
                 report.turns_asked_about += 1
                 await self._ask(batch, now_ms)
                 continue
-            excused = batch[0].turn_id in self._services.waiting.before
-            report.turns_resumed += any(envelope.attempts for envelope in batch)
+            report.turns_resumed += any(envelope.attempts or envelope.waits for envelope in batch)
             for envelope in batch:
-                self._lanes.submit(replace(envelope, excused=excused))
+                self._lanes.submit(envelope)
 
     async def _ask(self, batch: Sequence[Envelope], now_ms: int) -> None:
         """Park an old turn and ask the user once what to do with it."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from loopback.model import Gate
 from story import PERSON, answered, answers_to, stored_turns
+
+from bot import replies
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
 
@@ -91,6 +94,37 @@ async def test_recovery_that_dies_at_its_first_second_third_point_is_recovered_f
         if survived:
             return
     raise AssertionError("the recovery never came to its end")
+
+
+async def test_who_was_not_alone_at_work_is_not_blamed_for_a_death(api, model, bot_process):
+    """Six people are answered at once when the process dies, four times: nobody's message is set aside."""
+    model.gate = Gate()
+    bot = await bot_process(start=False)
+    people = [PERSON + number for number in range(6)]
+    for person in people:
+        api.people.says(person, f"hello from {person}")
+    for _ in range(4):
+        await die(bot, "turn_packet_built:6")
+    model.gate.open()
+
+    await bot.start()
+    for person in people:
+        await answered(api, person, f"hello from {person}")
+        assert len(answers_to(api, person, f"hello from {person}")) == 1
+
+
+async def test_a_message_that_kills_the_process_alone_is_set_aside(api, bot_process):
+    """Negative control: alone at work at three deaths it is given up, its sender is told, and the next is answered."""
+    bot = await bot_process(start=False)
+    api.people.says(PERSON, "poison")
+    for _ in range(3):
+        await die(bot, "turn_packet_built")
+
+    await bot.start(ready=lambda: replies.QUARANTINED in screen(api))
+    api.people.says(PERSON, "next")
+    await answered(api, PERSON, "next")
+
+    assert answers_to(api, PERSON, "poison") == []
 
 
 async def test_without_the_probe_a_crash_after_the_send_repeats_the_reply(api, bot_process):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from bot.intake.access import ALPHABET, MAX_TOLD, TRIES, Gate
-from bot.turns.model_waits import ModelWaits, limit
+from bot.turns.model_waits import ModelWaits, is_given_up
 
 
 def gate(**overrides):
@@ -87,7 +87,28 @@ def test_waiting_turns_are_known_after_a_death(tmp_path):
     second.open()
 
     assert second.before == frozenset({"t_2"})
-    assert limit(excused=True) > limit(excused=False) == 3
+    assert is_given_up(3, 0)
+    assert not is_given_up(2, 9)
+    assert is_given_up(0, 10)
+
+
+def test_of_several_turns_at_work_none_is_blamed(tmp_path):
+    """Alone a turn is to blame for a death; together with others, or while it waits for its model, it is not."""
+    waits = ModelWaits(tmp_path / "w")
+    waits.open()
+
+    def excused():
+        later = ModelWaits(tmp_path / "w")
+        later.open()
+        return later.before
+
+    with waits.at_work("t_1"):
+        assert excused() == frozenset()
+        with waits.at_work("t_2"):
+            assert excused() == frozenset({"t_1", "t_2"})
+        assert excused() == frozenset()
+        with waits.on("t_1"):
+            assert excused() == frozenset({"t_1"})
 
 
 def test_a_damaged_note_of_waiting_turns_excuses_nothing(tmp_path):
