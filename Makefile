@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 TOOLS := $(VENV)/.installed
+SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: help install setup run chat test check soak bench bench-quality lock clean
+.PHONY: help install setup run chat test check soak bench bench-quality docs pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -19,6 +20,10 @@ $(RUNTIME): pyproject.toml requirements.lock .ci/install.py
 
 $(TOOLS): $(RUNTIME) requirements-dev.lock
 	@$(PYTHON) .ci/install.py $(VENV) requirements-dev.lock
+	@touch $@
+
+$(SITE): requirements-docs.lock .ci/install.py
+	@$(PYTHON) .ci/install.py .venv-docs requirements-docs.lock
 	@touch $@
 
 install: $(RUNTIME) ## make .venv with what running needs
@@ -34,7 +39,8 @@ chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 test: setup ## run all tests (3 minutes on 2 cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak"
 
-check: setup ## lint, types and the directions of imports
+check: setup ## lint, types, the directions of imports, and every link of the documents
+	$(BIN)/python .ci/links.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -49,10 +55,17 @@ bench: setup ## measure speed; each benchmark prints JSON
 bench-quality: setup ## measure memory quality; each benchmark prints JSON
 	$(BIN)/python -m benchmarks.quality
 
+docs: $(SITE) ## build the documents as a site, into site/
+	NO_MKDOCS_2_WARNING=1 $(SITE:.installed=bin/mkdocs) build --strict --quiet && echo "site/index.html is ready."
+
+pictures: setup ## record docs/pictures/kill.svg anew from a real session (needs tmux)
+	$(BIN)/python tests/docs/record_kill.py
+
 lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
 	$(LOCK) --group build pyproject.toml -o requirements.lock
 	$(LOCK) --extra postgres -c requirements.lock pyproject.toml -o requirements-postgres.lock
 	$(LOCK) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(LOCK) --group docs -c requirements.lock -o requirements-docs.lock
 
 clean: ## remove what set-up made; data stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-docs site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

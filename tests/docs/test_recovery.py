@@ -1,0 +1,195 @@
+"""docs/how-to/recover.md, docs/how-to/move.md: data is broken in each way, and the page's own commands mend it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from pages import ROOT, blocks, text_of
+
+sys.path.insert(0, str(ROOT / "tests" / "contract"))
+
+from ops_house import House
+
+RECOVER, MOVE = ROOT / "docs" / "how-to" / "recover.md", ROOT / "docs" / "how-to" / "move.md"
+TURNS = 20
+"""More than a checkpoint has copies of."""
+
+
+def section(page, heading):
+    """Return the blocks of shell of one section of a page."""
+    (part,) = [part for part in text_of(page).split("\n## ") if part.startswith(heading)]
+    return blocks(part, "sh")
+
+
+class Checkout:
+    """A folder like the one a reader stands in: the program in .venv, data of a bot, a backup of yesterday."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir()
+        (folder / ".venv").mkdir()
+        (folder / ".venv" / "bin").symlink_to(ROOT / ".venv" / "bin")
+        self.house = House(folder)
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(folder), "BACKUP": str(folder / "backups" / "newest")}
+        self.env["CONTINUITY_ALLOWED_USERS"] = "7"
+
+    def types(self, commands, *, code=0, limit=None):
+        """Run shell commands as they stand on a page; return what they printed. `limit` = kB that a file may have."""
+        limited = f"ulimit -f {limit}\n{commands}" if limit else commands
+        command = ["bash", "-c", f"set -e\n{limited}"]
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False)
+        assert done.returncode == code, f"{commands}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def is_green(self):
+        """Say whether `doctor` fails no check, and the log and the checkpoints agree."""
+        self.types(".venv/bin/continuity-bot doctor\n.venv/bin/continuity-bot checkpoint verify")
+        return True
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a checkout with a long and a short session, a backup, and two turns that were said after it."""
+    made = Checkout(tmp_path / "checkout")
+    made.house.fill(TURNS, 2)
+    (made.folder / "backups").mkdir()
+    made.types('.venv/bin/continuity-bot backup "$BACKUP"')
+    for text in ("said after the backup", "and again"):
+        made.house.say(made.house.sessions[0], text)
+    return made
+
+
+def test_the_first_look_works_on_sound_data(checkout):
+    """Both commands, exit 0."""
+    (look,) = section(RECOVER, "First look")
+
+    assert "not running" in checkout.types(look)
+
+
+def test_a_damaged_checkpoint(checkout):
+    """Two bytes changed: `doctor` fails; the commands mend it and clear up."""
+    path = checkout.house.checkpoint(0)
+    path.write_bytes(path.read_bytes().replace(b"Tower", b"Tuwer", 1))
+    assert "checkpoints.match_log" in checkout.types(".venv/bin/continuity-bot doctor", code=1)
+
+    for block in section(RECOVER, "A damaged checkpoint"):
+        checkout.types(block)
+
+    assert checkout.is_green()
+    assert len(checkout.house.turns(checkout.house.sessions[0])) == TURNS + 2
+    assert not list(checkout.house.checkpoints.glob("*.corrupt-*"))
+
+
+def test_an_altered_turn(checkout):
+    """A turn of long ago comes back from the backup."""
+    checkout.house.alter(checkout.house.sessions[0], 3)
+    assert "checkpoints.match_log" in checkout.types(".venv/bin/continuity-bot doctor", code=1)
+
+    for block in section(RECOVER, "An altered turn"):
+        checkout.types(block)
+
+    assert checkout.is_green()
+
+
+@pytest.mark.parametrize("harm", ["gone", "emptied", "torn", "text"])
+def test_a_lost_database(checkout, harm):
+    """Whatever happened to the file: the backup comes back, and from the checkpoints what was said after it."""
+    database = checkout.house.database
+    if harm == "gone":
+        for path in checkout.folder.glob("continuity.db*"):
+            path.unlink()
+    else:
+        whole = database.read_bytes()
+        database.write_bytes({"emptied": b"", "torn": whole[:6000], "text": b"not a database\n" * 99}[harm])
+    assert "database" in checkout.types(".venv/bin/continuity-bot doctor", code=1)
+
+    for block in section(RECOVER, "A lost or damaged database"):
+        checkout.types(block)
+
+    assert checkout.is_green()
+    turns = checkout.house.turns(checkout.house.sessions[0])
+    assert len(turns) == TURNS + 2
+    assert turns[-1] == f"t_said_{TURNS + 2}"
+
+
+def test_no_database_and_no_backup(checkout):
+    """The checkpoints alone bring back the last turns of each session."""
+    for path in checkout.folder.glob("continuity.db*"):
+        path.unlink()
+
+    for block in section(RECOVER, "No database and no backup"):
+        checkout.types(block)
+
+    assert checkout.is_green()
+    assert checkout.house.turns(checkout.house.sessions[0])[-1] == f"t_said_{TURNS + 2}"
+
+
+@contextmanager
+def small_disk(folder, size):
+    """Put a small file system there, with the data on it. Only the superuser may; skips when even that is refused."""
+    kept = folder.with_name("kept")
+    shutil.copytree(folder, kept, symlinks=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", str(folder)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this superuser may not mount")
+    try:
+        shutil.copytree(kept, folder, symlinks=True, dirs_exist_ok=True)
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser may mount a small disk")
+def test_a_full_disk(checkout):
+    """Nothing can be written: `doctor` says so, a repair stops with a sentence; with room again all of it works."""
+    with small_disk(checkout.folder, "70m"):
+        checkout.house.checkpoint(0).unlink()
+        (checkout.folder / "backups" / "oldest").mkdir()
+        with (
+            (checkout.folder / "backups" / "oldest" / "continuity.db").open("wb") as old,
+            pytest.raises(OSError, match="28"),
+        ):
+            while True:
+                old.write(bytes(1 << 16))
+                old.flush()
+        assert "disk.space" in checkout.types(".venv/bin/continuity-bot doctor", code=1)
+        assert "the disk is full" in checkout.types(".venv/bin/continuity-bot backup backups/new", code=1)
+
+        for block in section(RECOVER, "A full disk"):
+            checkout.types(block)
+
+        assert checkout.is_green()
+        assert len(checkout.house.turns(checkout.house.sessions[0])) == TURNS + 2
+        checkout.types(".venv/bin/continuity-bot backup backups/new")
+
+
+def test_a_file_that_may_not_grow(checkout):
+    """The same without the superuser's help: a limit on files stands for the full disk."""
+    checkout.house.checkpoint(0).unlink()
+    said = checkout.types(".venv/bin/continuity-bot backup backups/new", code=1, limit=8)
+    assert "it may not grow any more" in said or "the disk is full" in said or "I/O error" in said
+    (checkout.folder / "backups" / "oldest").mkdir()
+
+    for block in section(RECOVER, "A full disk"):
+        checkout.types(block)
+
+    assert checkout.is_green()
+    checkout.types(".venv/bin/continuity-bot backup backups/new")
+
+
+def test_a_move_to_another_machine(checkout, tmp_path):
+    """Backed up here, restored there: the same turns, and `doctor` fails nothing."""
+    before, bring, after = blocks(text_of(MOVE), "sh")
+    new = Checkout(tmp_path / "new")
+    checkout.types(before)
+    assert bring.startswith("scp ")
+    shutil.copytree(checkout.folder / "moving", new.folder / "moving")
+
+    new.types("\n".join(line for line in after.splitlines() if not line.startswith("make ")))
+
+    assert new.house.turns(checkout.house.sessions[0]) == checkout.house.turns(checkout.house.sessions[0])
