@@ -21,6 +21,7 @@ SYNCHRONOUS_FULL = 2
 UNIQUE_CODES = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 ADVICE = {
     sqlite3.SQLITE_FULL: "the disk is full; make room, work goes on by itself",
+    sqlite3.SQLITE_IOERR_SHMSIZE: "the disk is full, not even its -shm can grow; make room, work goes on by itself",
     sqlite3.SQLITE_READONLY_ROLLBACK: "a crash left a change of it half-done; start the bot, which undoes it",
     sqlite3.SQLITE_READONLY: "it is read-only; check the mount and the owner of the file and its folder",
     sqlite3.SQLITE_IOERR: "the disk reports an I/O error; check it and keep a copy of the file",
