@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,6 +15,8 @@ from memory.storage.folders import make_folder
 
 DATABASE: Final = "continuity.db"
 CHECKPOINTS: Final = "checkpoints"
+PATIENCE_S: Final = 0.2
+"""So long a taken lock is tried: somebody may only be looking whether it is held."""
 
 
 def is_server(where: str | os.PathLike[str]) -> bool:
@@ -64,17 +67,37 @@ def database_files(path: Path) -> tuple[Path, ...]:
     return (path, *(path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")))
 
 
+def written_pid(lock: Path) -> int | None:
+    """Return the process that the lock file names, read without locking; it may have died since. Never raises."""
+    try:
+        text = lock.read_bytes()[:20].strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() and int(text) else None
+
+
+def _sign(descriptor: int) -> None:
+    """Write our process id into the lock file, which we hold; a full disk leaves it empty."""
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+
+
 def take_lock(database: Path) -> FileLock:
-    """Return the lock, taken; the folder is made if need be.
+    """Return the lock, taken; the folder is made if need be, and the lock file names this process.
 
     Raises `Locked` when another process has it, `StorageUnavailable` when it cannot be made.
     """
-    lock = FileLock(lock_path(database), timeout=0, mode=0o600)
+    lock = FileLock(
+        lock_path(database), timeout=PATIENCE_S, poll_interval=PATIENCE_S / 4, mode=0o600, on_acquired=_sign
+    )
     make_folder(database.parent)
     try:
         lock.acquire()
     except Timeout:
-        raise Locked(f"another process works on {database} (its lock is held); stop that one first") from None
+        pid = written_pid(lock_path(database))
+        who = f"another process ({pid})" if pid else "another process"
+        raise Locked(f"{who} works on {database} (its lock is held); stop that one first") from None
     except OSError as exc:  # after Timeout, which is one
         raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc
     return lock

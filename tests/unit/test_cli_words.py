@@ -4,13 +4,13 @@ import os
 from zoneinfo import ZoneInfo
 
 import pytest
-from filelock import FileLock
 
 from bot.ops.format import find_session, printable, short_ids, size, when
-from bot.ops.lock import holder, pid_in
+from bot.ops.lock import Holder, holder
 from bot.ops.sessions import chat_of
 from bot.ops.status import Backlog, report_in_words, unfinished_in_words
 from memory.errors import UnknownSession
+from memory.storage.place import lock_path, take_lock
 
 IDS = ["s_aaaaaaaaaa11", "s_aaaaaaaaaa22", "s_bbbbbbbbbb33"]
 
@@ -54,30 +54,27 @@ def test_text_of_others_cannot_steer_the_terminal():
     assert printable("два\n\t👩\u200d🔬 é") == "два\n\t👩\u200d🔬 é"
 
 
-def test_the_lock_is_read_from_the_systems_table():
-    """The holder is the process before the device and inode; one that waits ('->') holds nothing."""
-    device, inode = os.makedev(0xFE, 1), 77
-    lines = [
-        "1: POSIX  ADVISORY  WRITE 10 fe:01:77 0 EOF",
-        "2: -> FLOCK  ADVISORY  WRITE 11 fe:01:77 0 EOF",
-        "3: FLOCK  ADVISORY  WRITE 12 fe:01:77 0 EOF",
-    ]
-
-    assert pid_in(lines, device, inode) == 12
-    assert pid_in(lines[:2], device, inode) is None
-    assert pid_in(lines, device, 78) is None
-
-
 def test_looking_at_the_lock_neither_takes_nor_makes_it(tmp_path):
-    """Held, free and never taken are told apart, and the lock can be taken right after."""
-    path = tmp_path / "continuity.db.lock"
-    assert holder(path) is None
-    assert not path.exists()
-    with FileLock(path, timeout=0):
-        assert holder(path) is not None
-    assert holder(path) is None
-    with FileLock(path, timeout=0):
+    """Held, free and never taken are told apart, the holder is named, and the lock can be taken right after."""
+    database = tmp_path / "continuity.db"
+    assert holder(lock_path(database)) is None
+    assert not lock_path(database).exists()
+    with take_lock(database):
+        assert holder(lock_path(database)) == Holder(os.getpid())
+    assert holder(lock_path(database)) is None
+    with take_lock(database):
         pass
+
+
+@pytest.mark.parametrize("written", [b"", b"none", b"0", b"4194305", b"\xff" * 30])
+def test_what_a_lock_file_says_without_being_true_is_not_believed(tmp_path, written):
+    """A number that no process here has (it died, it is another container's), or none, names nobody."""
+    database = tmp_path / "continuity.db"
+    with take_lock(database):
+        lock_path(database).write_bytes(written)
+        assert holder(lock_path(database)) == Holder(None)
+    lock_path(database).write_bytes(b"%d" % os.getpid())
+    assert holder(lock_path(database)) is None
 
 
 def test_unfinished_work_is_told_by_what_it_means():
