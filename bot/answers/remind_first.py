@@ -30,7 +30,6 @@ ASIDE_WORDS: Final = 2
 REMIND: Final = "remind"
 ASK_WHEN: Final = "remind_when"
 ASK_WHAT: Final = "remind_what"
-_NEGATIONS: Final = frozenset({"don't", "dont", "not", "never", "no", "не", "nicht", "não", "ne", "nunca"})
 BESIDE_WORDS: Final = 1
 """So many words that mean something may stand beside a time that answers "When?"."""
 MATTER_WORDS: Final = 12
@@ -62,7 +61,8 @@ def asked_for(text: str, now_ms: int, zone: str, language: Language) -> Reminder
 
 def _is_not_one(sentence: Sentence, what: str, language: Language) -> bool:
     """Return whether it is negated (unlike "don't let me forget"), asks about a reminder, or calls one off."""
-    called_off = bool(_NEGATIONS & set(sentence.lower.split()[:2]) & set(what.lower().split()[:2]))
+    begun = set(sentence.lower.split()[:2]) & set(what.lower().split()[:2])
+    called_off = bool(words_for(language.code).negations & begun)
     asks_about = sentence.asks and not is_request(sentence, language)
     return called_off or asks_about or language.has("drop", sentence.lower)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import replace
 from functools import partial
 
@@ -34,8 +33,6 @@ from bot.turns.services import Services
 from memory.language.due_dates import ReminderRequest, parse_when
 from memory.state.state_manager import begin_job
 
-_LEAD = re.compile(r"^(?:me|us)\s+", re.IGNORECASE)
-
 
 class Reminders:
     """Sets, shows and ends reminders; each change in one transaction with what is said about it."""
@@ -58,7 +55,7 @@ class Reminders:
 
     async def remind(self, envelope: Envelope) -> None:
         """Set a reminder and say when it comes; ask back when the time or the matter is missing."""
-        services, said = self._services, _LEAD.sub("", envelope.arguments)
+        services, said = self._services, envelope.arguments
         time_zone = await services.people.time_zone(envelope.user_id)
         zone = time_zone.name
         now_ms = services.clock.now_ms()
@@ -71,6 +68,8 @@ class Reminders:
             return
         language = services.languages.detect(said, envelope.language or "en")
         words = words_for(language.code)
+        first, _, rest = said.partition(" ")
+        said = rest.lstrip() if rest and first.lower() in words.lead else said
         often = read_repeat(said, words)
         kind = often.kind if often else ""
 

@@ -33,6 +33,10 @@ class ReminderWords:
     plural: Mapping[str, str]
     """Days as they are said of every week ("mondays"), and the day itself."""
     at: str
+    negations: frozenset[str]
+    """With one of these at its beginning a request for a reminder is none."""
+    lead: frozenset[str]
+    """Who is to be reminded, said before when and of what."""
     says: Mapping[str, str]
     months: Sequence[str]
     weekdays: Sequence[str]
@@ -81,6 +85,8 @@ def words_for(code: str) -> ReminderWords:
         repeats=tuple((_ending_anywhere(_filled(phrase, slots)), kind) for phrase, kind in data["repeats"]),
         plural=data["plural"],
         at=data["at"],
+        negations=frozenset(data["negations"]),
+        lead=frozenset(data["lead"]),
         says=data["says"],
         months=data["months"],
         weekdays=data["weekdays"],

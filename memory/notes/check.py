@@ -31,8 +31,8 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/h\u00a0\u202f'-]\d+)*")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+")
 _SPACED: Final = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
-_THOUSANDS: Final = re.compile(r"(\d+(?:[.,]\d+)?)\s?(?:k|тыс)(?!\w)", re.IGNORECASE)
-_CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d\d)|h(\d\d)?)?\s?(am|pm|a\.m\.|p\.m\.|uhr|h(?!\w))?", re.IGNORECASE)
+_SYMBOLS: Final = {"thousands": ["k"], "hours": ["h"]}
+"""For a language without data."""
 _MARKUP: Final = re.compile(r"https?:|www\.|[<>{}`\[\]\\|]|\S@\S|[\x00-\x1f]")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;…]\s+|[\"“„«(]\s*)$")
 _BETWEEN: Final = re.compile(r"[^\w']+")
@@ -125,15 +125,28 @@ def due_of(said: str, source: Source) -> Due | None:
     return next((due for due in source.dues if said and _day_of(due, source) == said[:10]), None)
 
 
+@lru_cache(maxsize=64)
+def _abbreviated(language: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return how thousands ("1.2k") and times of day ("8 pm", "14h30") are written short in a language."""
+    thousands, hours = (
+        "|".join(map(re.escape, language.time.get(key, _SYMBOLS[key]))) for key in ("thousands", "hours")
+    )
+    return (
+        re.compile(rf"(\d+(?:[.,]\d+)?)\s?(?:{thousands})(?!\w)", re.IGNORECASE),
+        re.compile(rf"(\d{{1,2}})(?::(\d\d)|h(\d\d)?)?\s?([ap]m|[ap]\.m\.|(?:{hours})(?!\w))?", re.IGNORECASE),
+    )
+
+
 def numbers_of(text: str, language: Language) -> frozenset[str]:
     """Return the numbers in a text in one spelling: `1,200`, `1.2k` and `1200`, or `8 pm` and `20:00`, are the same."""
     plain = _SPACED.sub("", text)
+    thousands, clock = _abbreviated(language)
     found: set[str] = set()
-    for match in _THOUSANDS.finditer(plain):
+    for match in thousands.finditer(plain):
         found.add(_trimmed(str(float(match.group(1).replace(",", ".")) * 1000)))
-    plain = _THOUSANDS.sub(" ", plain)
+    plain = thousands.sub(" ", plain)
     spans: list[tuple[int, int]] = []
-    for match in _CLOCK.finditer(plain):
+    for match in clock.finditer(plain):
         hour, minute = int(match.group(1)), match.group(2) or match.group(3) or "00"
         mark = (match.group(4) or "").lower()
         if not (match.group(2) or match.group(3) or mark) or hour > 24:  # noqa: PLR2004 - hours of a day
