@@ -28,10 +28,11 @@ from bot.meters import Meters
 from bot.ops.workspace import Workspace
 from bot.settings import Settings
 from bot.tracing import Tracer, open_tracer
+from bot.turns.parked import decided, resume
 from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
-from memory.errors import StorageUnavailable
+from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -255,11 +256,10 @@ class App:
         return envelope
 
     async def reopen(self, turn_id: str) -> None:
-        """Put a parked turn back to work, since it was asked for again. Raises `StorageUnavailable`."""
-        services, at_ms = self.services, self._process.clock.now_ms()
-        await services.db.write(Statement("inbox_reopen", {"turn_id": turn_id, "at_ms": at_ms}))
-        for parked in await services.inbox.received(services.me, turn_id):
-            self.joined.lanes.submit(replace(parked, again=True))
+        """Put a parked turn back to work, since it was asked for again; once is enough. Raises `StorageUnavailable`."""
+        with suppress(Conflict):  # somebody else was first
+            await self.services.db.write(await decided(self.services, turn_id, "inbox_reopen"))
+        await resume(self.services, self.joined.lanes, turn_id)
 
     async def replay(self, update_id: int) -> None:
         """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""

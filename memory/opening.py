@@ -192,13 +192,9 @@ class ConversationMemory(Parts):
         path, folder = places(where, checkpoints)
         clock = clock or SystemClock()
         async with AsyncExitStack() as held:
-            applied: tuple[str, ...] = ()
-            if not read_only:
-                if exclusive:
-                    held.callback(lock_alone(path).release)
-                make_folder(folder)
-                folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
-                applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
+            if exclusive and not read_only:
+                held.callback(lock_alone(path).release)
+            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, clock)
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
             db = await open_database(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
@@ -218,13 +214,10 @@ class ConversationMemory(Parts):
                 erase=tuple(each.erase for each in extensions if each.erase),
             )
             memory = cls.join(db, CheckpointFiles(folder, clock), given)
-            if not read_only:
-                if applied:
-                    log.info("database schema brought up to date: %s", ", ".join(applied))
-                if recover:
-                    await memory._recover(applied)  # noqa: SLF001 - its own class
-                if background:
-                    memory._work_behind(held)  # noqa: SLF001 - its own class
+            if recover and not read_only:
+                await memory._recover(applied)  # noqa: SLF001 - its own class
+            if background and not read_only:
+                memory._work_behind(held)  # noqa: SLF001 - its own class
             memory._held = held.pop_all()  # noqa: SLF001 - its own class
             return memory
 
@@ -399,6 +392,18 @@ class ConversationMemory(Parts):
     async def export(self, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
         """Return all that is kept about a conversation as JSON values; with `user_id` what that person said."""
         return await gather(self.db, self.clock, conversation_id, user_id=user_id)
+
+
+async def _bring_up_to_date(
+    path: Path | str, checkpoints: Path, extensions: Sequence[Extension], clock: Clock
+) -> tuple[str, ...]:
+    """Make the folder of checkpoints and migrate the database; return the migrations that it needed."""
+    make_folder(checkpoints)
+    folders = [migrate.FOLDER, *(each.migrations for each in extensions if each.migrations)]
+    applied = await asyncio.to_thread(migrate.migrate, path, folders, now_ms=clock.now_ms())
+    if applied:
+        log.info("database schema brought up to date: %s", ", ".join(applied))
+    return applied
 
 
 def _no_embedder() -> None:

@@ -78,16 +78,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
-        hydrator = Hydrator(
-            store,
-            checkpoints,
-            languages,
-            counter,
-            clock,
-            summary_max_tokens=budget.summary_tokens,
-            rows_alone=db.shared,
-            derive=lambda turn: () if turn.unfiled else (index_turn(turn, languages), ask_to_read(turn)),
-        )
+        hydrator = _hydrator(store, checkpoints, given, rows_alone=db.shared)
         recorder = Recorder(
             store,
             hydrator,
@@ -137,6 +128,19 @@ class Parts:
             ),
             session_gap_ms=round(given.session_gap_s * 1000),
         )
+
+
+def _hydrator(store: Store, checkpoints: CheckpointFiles, given: Given, *, rows_alone: bool) -> Hydrator:
+    return Hydrator(
+        store,
+        checkpoints,
+        given.languages,
+        given.counter,
+        given.clock,
+        summary_max_tokens=given.budget.summary_tokens,
+        rows_alone=rows_alone,
+        derive=lambda turn: () if turn.unfiled else (index_turn(turn, given.languages), ask_to_read(turn)),
+    )
 
 
 def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:

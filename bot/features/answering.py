@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.sessions import Sessions
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
+from bot.turns.parked import decided, resume
 from bot.turns.services import Services
 from bot.turns.turn import AskedAgain, Turns
-from memory.errors import Conflict
-from memory.ports import Statement
 
 
 class Answering:
@@ -48,8 +45,8 @@ class Answering:
             return
         turn_id = await services.inbox.latest_parked(envelope.conversation_id)
         if turn_id is not None:
-            await services.committer.done([envelope], [], await self._reopened(turn_id))
-            await self._resume(turn_id)
+            await services.committer.done([envelope], [], await decided(self._services, turn_id, "inbox_reopen"))
+            await resume(self._services, self._lanes, turn_id)
             return
         current = await services.recorder.current(envelope.conversation_id)
         last = await services.store.last_turns(current.session_id, 1) if current else []
@@ -61,15 +58,18 @@ class Answering:
 
     async def _answer_parked(self, tap: Tap) -> None:
         turn_id: str = tap.payload["turn_id"]
-        await self._services.committer.done([tap.envelope], [], tap.use, await self._reopened(turn_id))
-        await self._resume(turn_id)
+        reopen = await decided(self._services, turn_id, "inbox_reopen")
+        await self._services.committer.done([tap.envelope], [], tap.use, reopen)
+        await resume(self._services, self._lanes, turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
         message = OutgoingMessage(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
-        await self._services.committer.done([tap.envelope], [message], tap.use, await self._skipped(tap))
+        skip = await decided(self._services, tap.payload["turn_id"], "inbox_skip")
+        await self._services.committer.done([tap.envelope], [message], tap.use, skip)
 
     async def _fresh_parked(self, tap: Tap) -> None:
-        await self._sessions.fresh(tap.envelope, tap.use, await self._skipped(tap))
+        skip = await decided(self._services, tap.payload["turn_id"], "inbox_skip")
+        await self._sessions.fresh(tap.envelope, tap.use, skip)
 
     async def _answer_again(self, tap: Tap) -> None:
         """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update."""
@@ -87,20 +87,3 @@ class Answering:
     async def _is_used(self, tap: Tap) -> bool:
         row = await self._services.db.read_one("button_find", button_id=tap.envelope.button_id)
         return row is None or row["used_at_ms"] is not None
-
-    async def _reopened(self, turn_id: str) -> Statement:
-        """Return the statement that puts a parked turn back to work; a Conflict when it waits for no word any more."""
-        return await self._parked("inbox_reopen", turn_id)
-
-    async def _skipped(self, tap: Tap) -> Statement:
-        return await self._parked("inbox_skip", tap.payload["turn_id"])
-
-    async def _parked(self, name: str, turn_id: str) -> Statement:
-        waiting = await self._services.inbox.parked(turn_id)
-        if not waiting:
-            raise Conflict(f"turn {turn_id} waits for nobody's word any more")
-        return Statement(name, {"turn_id": turn_id, "at_ms": self._services.clock.now_ms()}, expect=waiting)
-
-    async def _resume(self, turn_id: str) -> None:
-        for parked in await self._services.inbox.received(self._services.me, turn_id):
-            self._lanes.submit(replace(parked, again=True))

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
-from weakref import WeakValueDictionary
 
 from memory.clock import RandomIds
 from memory.errors import Conflict, StorageUnavailable
@@ -33,6 +32,7 @@ from memory.notes.store import (
 from memory.notes.types import RULES, ReadByRules, ReadingRequest, SessionNotes
 from memory.ports import Clock, Ids, Statement, unobserved
 from memory.sessions.evidence import state_of_row
+from memory.sessions.turn_taking import TurnTaking
 from memory.storage.store import Store
 from memory.types import ConversationTurn
 
@@ -109,7 +109,7 @@ class Readings:
         self._model_limit_s = model_limit_s
         self._asking = asyncio.Semaphore(MODELS_AT_ONCE)
         self._forgotten: Counter[str] = Counter()
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._taking = TurnTaking()
 
     async def run(self) -> None:
         """Read what falls due until cancelled; what fails is logged and tried at the next look."""
@@ -154,7 +154,7 @@ class Readings:
         What a model is reading just now is not kept when it answers: it is asked anew about what is left.
         """
         self._forgotten[conversation_id] += 1
-        async with self._one(conversation_id):
+        async with self._taking.of(conversation_id):
             yield
 
     async def read_anew(
@@ -180,7 +180,7 @@ class Readings:
         What a crash leaves behind: before a write nothing, the row waits and the turns are read again; after it the
         notes, and the row is gone unless turns came meanwhile.
         """
-        async with self._one(waiting.conversation_id):
+        async with self._taking.of(waiting.conversation_id):
             try:
                 read = await self._store_rules(waiting)
                 if not read and self._by_model is None:  # it was read before, or its last turns are gone
@@ -236,7 +236,7 @@ class Readings:
         if drafting is None:
             return False
         point("model_reading_answered")
-        async with self._one(waiting.conversation_id):
+        async with self._taking.of(waiting.conversation_id):
             gone = self._forgotten[waiting.conversation_id] != forgotten
             await self._keep(model, waiting, request, drafting, at_first=None if gone else stored)
         return True
@@ -347,11 +347,3 @@ class Readings:
         except Exception:
             log.exception("turns up to %s of session %s were not read", request.turns[-1].seq, request.session_id)
             return unread(request)
-
-    @asynccontextmanager
-    async def _one(self, conversation_id: str) -> AsyncIterator[None]:
-        lock = self._locks.get(conversation_id)
-        if lock is None:
-            lock = self._locks[conversation_id] = asyncio.Lock()
-        async with lock:
-            yield

@@ -1,15 +1,13 @@
-"""The order of effects of one turn, the live sessions, and the checkpoints that are written behind the reply."""
+"""The order of effects of one turn, and the checkpoints that are written behind the reply."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
-from weakref import WeakValueDictionary
 
 import orjson
 
@@ -18,8 +16,9 @@ from memory.faults import point
 from memory.language.languages import Languages
 from memory.language.sentences import clean
 from memory.ports import Clock, Ids, Statement, TokenCounter
-from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
+from memory.sessions.live import LiveSession, LiveSessions
+from memory.sessions.turn_taking import TurnTaking
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles, CheckpointWriter
 from memory.storage.store import (
@@ -39,7 +38,6 @@ from memory.types import (
     ConversationContextPacket,
     ConversationTurn,
     SessionState,
-    SessionStatus,
     ToolCall,
 )
 
@@ -77,38 +75,6 @@ class Exchange:
     """By whose clock "by Friday" is read from now on; None keeps the session's."""
     change: Callable[[SessionState], SessionState] | None = None
     """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
-
-
-class _Live:
-    """A session in memory; replaced piece by piece only after a commit."""
-
-    __slots__ = ("previous_digest", "report", "state", "tail", "version")
-
-    def __init__(
-        self,
-        state: SessionState,
-        tail: tuple[LoggedTurn, ...],
-        previous_digest: str | None,
-        version: int,
-        report: HydrationReport | None,
-    ) -> None:
-        self.state = state
-        self.tail = tail
-        self.previous_digest = previous_digest
-        self.version = version
-        self.report = report
-
-    @property
-    def turns(self) -> tuple[ConversationTurn, ...]:
-        """The last turns, oldest first."""
-        return tuple(logged.turn for logged in self.tail)
-
-    def append(self, logged: LoggedTurn) -> None:
-        """Keep a turn that was stored, and let go of the oldest beyond what a checkpoint carries."""
-        self.tail = (*self.tail, logged)
-        if len(self.tail) > KEPT_TURNS:
-            self.previous_digest = self.tail[0].digest
-            self.tail = self.tail[1:]
 
 
 def _cleaned_call(call: ToolCall) -> ToolCall:
@@ -161,10 +127,9 @@ class Recorder:
         self._promote = promote
         self._notice = notice
         self._noticing: set[asyncio.Task[None]] = set()
-        self._max_live = max_live
-        self._live: OrderedDict[str, _Live] = OrderedDict()
+        self._taking = TurnTaking()
+        self._live = LiveSessions(hydrator, self._taking, max_live)
         self._changed: dict[str, None] = {}
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._behind = CheckpointWriter(checkpoints)
 
     # --- sessions ---------------------------------------------------------------------------------------------------
@@ -180,19 +145,20 @@ class Recorder:
         now_ms = self._clock.now_ms()
         state = state_manager.new_state(self._ids.new("s"), conversation_id)
         state = state.model_copy(update={"isolated": origin == "fresh"})
-        async with self._turn_taking(conversation_id):
+        async with self._taking.of(conversation_id):
             before = await self._store.current_session_id(conversation_id)
-            async with self._turn_taking(before):
+            async with self._taking.of(before):
                 await self._store.db.write(
                     *(pause_session(before, now_ms) if before else []),
                     insert_session(state, user_id=user_id, origin=origin, created_at_ms=now_ms),
                     point_conversation(conversation_id, state.session_id, now_ms),
                     *also,
                 )
-                self._status_written(before, "paused")
-        if before and before in self._live:
-            self._later(self._promote, self._live[before])
-        self._keep(state.session_id, _Live(state, (), "", 1, None))
+                self._live.status_written(before, "paused")
+        paused = self._live.find(before)
+        if paused:
+            self._later(self._promote, paused)
+        self._live.keep(state.session_id, LiveSession(state, (), "", 1, None))
         return state
 
     async def current(self, conversation_id: str) -> SessionState | None:
@@ -201,19 +167,19 @@ class Recorder:
         Raises `StorageUnavailable`.
         """
         session_id = await self._store.current_session_id(conversation_id)
-        return (await self._read(session_id)).state if session_id else None
+        return (await self._live.read(session_id)).state if session_id else None
 
     async def session(self, session_id: str) -> SessionState:
         """Return a session's state, hydrated if need be. Raises `UnknownSession`, `StorageUnavailable`."""
-        return (await self._read(session_id)).state
+        return (await self._live.read(session_id)).state
 
     async def report(self, session_id: str) -> HydrationReport | None:
         """Return how the session came into memory; None when it was opened by this process."""
-        return (await self._read(session_id)).report
+        return (await self._live.read(session_id)).report
 
     async def recent_turns(self, session_id: str) -> tuple[ConversationTurn, ...]:
         """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
-        return (await self._read(session_id)).turns
+        return (await self._live.read(session_id)).turns
 
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
         """Make an earlier session of the conversation its current one again; the one that was is paused.
@@ -223,12 +189,12 @@ class Recorder:
         """
         if (await self.session(session_id)).conversation_id != conversation_id:
             raise UnknownSession(f"session '{session_id}' is not one of conversation '{conversation_id}'")
-        async with self._turn_taking(conversation_id):
+        async with self._taking.of(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             paused = before if before != session_id else None
             now_ms = self._clock.now_ms()
-            async with self._turn_taking(paused), self._turn_taking(session_id):
-                live = await self._load(session_id)
+            async with self._taking.of(paused), self._taking.of(session_id):
+                live = await self._live.load(session_id)
                 await self._write(
                     live,
                     state_manager.taken_up(live.state, now_ms),
@@ -236,7 +202,7 @@ class Recorder:
                     point_conversation(conversation_id, session_id, now_ms),
                     *also,
                 )
-                self._status_written(paused, "paused")
+                self._live.status_written(paused, "paused")
                 self._checkpoint_later(live)
                 return live.state
 
@@ -263,8 +229,8 @@ class Recorder:
     async def _record(
         self, exchange: Exchange, packet: ConversationContextPacket | None, also: Sequence[Statement]
     ) -> ConversationTurn:
-        async with self._turn_taking(exchange.session_id):
-            live = await self._load(exchange.session_id)
+        async with self._taking.of(exchange.session_id):
+            live = await self._live.load(exchange.session_id)
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
             before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
@@ -305,8 +271,8 @@ class Recorder:
     async def _edit(
         self, session_id: str, change: Callable[[SessionState], SessionState], also: Sequence[Statement]
     ) -> SessionState:
-        async with self._turn_taking(session_id):
-            live = await self._load(session_id)
+        async with self._taking.of(session_id):
+            live = await self._live.load(session_id)
             state = change(live.state)
             if state == live.state:
                 if also:
@@ -345,7 +311,7 @@ class Recorder:
             created_at_ms=exchange.created_at_ms,
         )
 
-    async def _write(self, live: _Live, state: SessionState, *statements: Statement) -> None:
+    async def _write(self, live: LiveSession, state: SessionState, *statements: Statement) -> None:
         """Commit a new state with its statements; only then is it the live one."""
         title = state_manager.session_title(state)
         update = update_session(state, version=live.version, title=title, at_ms=self._clock.now_ms())
@@ -354,59 +320,11 @@ class Recorder:
         except StorageUnavailable:
             raise  # nothing was stored, the live state still holds
         except BaseException:  # another writer was first, or we were cancelled and do not know: load it anew
-            self._live.pop(state.session_id, None)
+            self._live.drop(state.session_id)
             raise
         live.state = state
         live.version += 1
         self._changed[state.session_id] = None
-
-    # --- live sessions ----------------------------------------------------------------------------------------------
-
-    @asynccontextmanager
-    async def _turn_taking(self, key: str | None) -> AsyncIterator[None]:
-        """Let one at a time change a session (or a conversation's pointer, which is taken first); None = nothing."""
-        if key is None:
-            yield
-            return
-        lock = self._locks.get(key)
-        if lock is None:
-            lock = self._locks[key] = asyncio.Lock()
-        async with lock:
-            yield
-
-    async def _read(self, session_id: str) -> _Live:
-        """Return the live session; one that has to be loaded waits for whoever is writing it just now."""
-        live = self._live.get(session_id)
-        if live:
-            self._live.move_to_end(session_id)
-            return live
-        async with self._turn_taking(session_id):
-            return await self._load(session_id)
-
-    async def _load(self, session_id: str) -> _Live:
-        live = self._live.get(session_id)
-        if live:
-            self._live.move_to_end(session_id)
-            return live
-        found = await self._hydrator.hydrate(session_id)
-        for warning in found.report.warnings:
-            log.warning("session %s: %s", session_id, warning)
-        state = found.state
-        if state.status == "shutdown_clean":  # 002 section 5.7: it is being taken up again
-            state = state.model_copy(update={"status": "resuming"})
-        return self._keep(session_id, _Live(state, found.tail, found.previous_digest, found.version, found.report))
-
-    def _keep(self, session_id: str, live: _Live) -> _Live:
-        live = self._live.setdefault(session_id, live)
-        while len(self._live) > self._max_live:
-            self._live.popitem(last=False)
-        return live
-
-    def _status_written(self, session_id: str | None, status: SessionStatus) -> None:
-        live = self._live.get(session_id) if session_id else None
-        if live:
-            live.version += 1
-            live.state = live.state.model_copy(update={"status": status})
 
     async def release(self, session_id: str) -> None:
         """Forget the live session and any checkpoint of it that waits to be written; the disk stays as it is.
@@ -414,7 +332,7 @@ class Recorder:
         Call it before rows are deleted or replaced by hand, then `CheckpointFiles.remove`, then delete the rows (P13).
         """
         await self._behind.drop(session_id)
-        self._live.pop(session_id, None)
+        self._live.drop(session_id)
         self._changed.pop(session_id, None)
 
     @asynccontextmanager
@@ -425,16 +343,16 @@ class Recorder:
         Do not call this recorder inside the block.
         """
         async with AsyncExitStack() as taken:
-            await taken.enter_async_context(self._turn_taking(conversation_id))
+            await taken.enter_async_context(self._taking.of(conversation_id))
             for session_id in session_ids:
-                await taken.enter_async_context(self._turn_taking(session_id))
+                await taken.enter_async_context(self._taking.of(session_id))
             for session_id in session_ids:
                 await self.release(session_id)
             yield
 
     # --- promotion behind the reply ---------------------------------------------------------------------------------
 
-    def _later(self, promote: Promote | None, live: _Live) -> None:
+    def _later(self, promote: Promote | None, live: LiveSession) -> None:
         """Let the promoter see the session's last turns behind the reply; what fails comes with a later turn."""
         if promote is None:
             return
@@ -444,10 +362,10 @@ class Recorder:
 
     # --- checkpoints behind the reply -------------------------------------------------------------------------------
 
-    def _checkpoint_later(self, live: _Live) -> None:
+    def _checkpoint_later(self, live: LiveSession) -> None:
         self._behind.later(live.state.session_id, lambda: self._snapshot(live))
 
-    def _snapshot(self, live: _Live, *, clean: bool = False) -> ConversationCheckpointSnapshot:
+    def _snapshot(self, live: LiveSession, *, clean: bool = False) -> ConversationCheckpointSnapshot:
         delta = self._hydrator.fold.delta(live.state, live.turns) if clean else ""
         return snapshot_of(
             live.state,
@@ -478,7 +396,7 @@ class Recorder:
         """
         turns = await self.recent_turns(session_id)
         await self.edit(session_id, lambda state: self._hydrator.fold.summarize(state, turns))
-        live = await self._read(session_id)
+        live = await self._live.read(session_id)
         await self._behind.drop(session_id)
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
         saved = await self._behind.now(self._snapshot(live, clean=True))
@@ -507,6 +425,6 @@ class Recorder:
             log.warning("sessions could not be marked shutdown_clean: %s", exc)
             return []
         for session_id in rested:
-            self._live.pop(session_id, None)
+            self._live.drop(session_id)
             self._changed.pop(session_id, None)
         return rested

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
 
 import httpx
 import pytest
 from loopback.model import Gate
 
+from bot.playground.keeper import free_port
+
 TOKEN = "a-token-for-the-tests"
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 async def read_until_killed(client, message, model, bot):

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.http import server
+from bot.playground import keeper
 from bot.playground.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
@@ -46,10 +47,7 @@ async def running(api, tmp_path, monkeypatch, free_port):
 
 @pytest.fixture
 def free_port():
-    import socket  # noqa: PLC0415 - only here
-
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    return keeper.free_port()
 
 
 async def test_a_header_in_other_letters_is_simply_wrong(running, caplog):

@@ -12,15 +12,10 @@ import pytest
 from story import PERSON, answered, bot_texts, rows, stored_turns
 
 from bot.intake.polling import MAX_CONFLICTS
+from bot.playground.keeper import free_port
 
 pytestmark = pytest.mark.acceptance
 STRANGER = 666
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 async def test_a_stranger_gets_one_line_and_leaves_no_trace(api, model, bot_process):

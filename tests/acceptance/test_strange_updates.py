@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 from story import PERSON, answered, rows
+
+from bot.playground.keeper import free_port
 
 pytestmark = pytest.mark.acceptance
 STRANGER = 666
@@ -43,12 +43,6 @@ def strange(user_id):
         {"message": "pineapple"},
         {"message": None},
     ]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def screen(api, chat_id=PERSON):
