@@ -58,8 +58,9 @@ bench-quality: setup ## measure memory quality; each benchmark prints JSON
 docs: $(SITE) ## build the documents as a site, into site/
 	NO_MKDOCS_2_WARNING=1 $(SITE:.installed=bin/mkdocs) build --strict --quiet && echo "site/index.html is ready."
 
-pictures: setup ## record docs/pictures/kill.svg anew from a real session (needs tmux)
+pictures: setup ## take the pictures of the docs anew (needs tmux and chromium); look at them
 	$(BIN)/python tests/docs/record_kill.py
+	$(BIN)/python tests/pictures.py
 
 lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
 	$(LOCK) --group build pyproject.toml -o requirements.lock

@@ -1,0 +1,165 @@
+"""In a real browser: the newcomer's way through the playground, the operator's way through the console."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from loopback.served import TOKEN
+from loopback.web import (
+    CHROMIUM,
+    NO_CHROMIUM,
+    PHONE,
+    WIDE,
+    Messenger,
+    open_browser,
+    open_page,
+    overflow_of,
+    problems_of,
+)
+from playwright.async_api import expect
+
+from bot.playground.browser import Playground
+from bot.playground.moved_clock import MovedClock
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(not CHROMIUM, reason=NO_CHROMIUM)]
+
+PAGES = ("sessions", "continuity", "checkpoints", "starts", "set-aside", "history")
+OF_A_SESSION = ("", "/memory", "/carried", "/next")
+
+
+@pytest.fixture
+async def playground(tmp_path, monkeypatch):
+    """Serve the playground, its bot in a process of its own."""
+    monkeypatch.setenv("CONTINUITY_MODEL", "offline")
+    playground = Playground(tmp_path, MovedClock(tmp_path / "clock"))
+    await playground.start(0)
+    yield playground
+    await playground.stop()
+
+
+async def test_a_newcomer_finds_the_way(playground):
+    """Talk, a kill in between, eight hours, [Continue], the group, a reset; on a phone it fits; axe finds nothing."""
+    async with open_browser() as browser:
+        you = Messenger(await open_page(browser))
+        await you.opens(playground.api.url)
+        said = await you.says("I need to call the landlord by Friday about the heating.")
+        await you.kills()
+        await you.writes("what is still open?")
+        await you.is_back()
+        await expect(you.answers).to_have_count(2)
+        open_matters = await you.answers.nth(1).inner_text()
+
+        await you.page.click("#later")
+        offer = await you.says("hey")
+        await you.taps("Continue")
+        await expect(you.page.locator(".keys")).to_have_count(0)
+        console = you.page.frame_locator("#console")
+        await expect(console.locator("td a").first).to_be_visible()
+
+        await you.goes_to("Flat")
+        await you.page.select_option("#who", "Ana")
+        await you.writes("nobody in particular")
+        in_group = await you.says("@continuity_bot hello")
+        found = await problems_of(you.page)
+
+        phone = Messenger(await open_page(browser, PHONE, scheme="dark"))
+        await phone.opens(playground.api.url)
+        await expect(phone.answers.first).to_be_visible()
+        too_wide, found_dark = await overflow_of(phone.page), await problems_of(phone.page)
+
+        await you.goes_to("You")
+        you.page.on("dialog", lambda dialog: dialog.accept())
+        await you.page.click("#reset")
+        await expect(you.answers).to_have_count(0)
+        await expect(you.bot).to_have_text("running")
+        forgotten = await you.says("what is still open?")
+
+    assert "landlord" in said
+    assert "landlord" in open_matters
+    assert "landlord" in offer
+    assert in_group
+    assert "landlord" not in forgotten
+    assert (found, found_dark, too_wide) == ([], [], 0)
+    assert you.page.faults == []
+
+
+async def press_until(page, locator, key: str = "Tab", most: int = 60) -> None:
+    """Press a key until this element has the focus."""
+    for _ in range(most):
+        if await locator.evaluate("element => element === document.activeElement"):
+            return
+        await page.keyboard.press(key)
+    raise AssertionError(f"the keyboard does not reach {locator}")
+
+
+async def test_an_operator_finds_the_way(served):
+    """By keyboard alone from the login to the exact prompt of an answer; a note is corrected, then forgotten."""
+    app, client = await served()
+    for text in ("I live in Porto.", "I need to call the landlord by Friday about the heating.", "Where do I live?"):
+        await client.post("/chat", json={"session_id": "home", "message": text})
+    async with open_browser() as browser:
+        page = await open_page(browser)
+        await page.goto(f"{app.http_url}/console")
+        await page.keyboard.type("not the token")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("not the token")
+        refused = await problems_of(page)
+        await page.keyboard.type(TOKEN)
+        await page.keyboard.press("Enter")
+        session = page.locator("td a").first
+        await session.wait_for()
+        await press_until(page, session)
+        await page.keyboard.press("Enter")
+        prompt = page.locator("a", has_text="Exact prompt").last
+        await prompt.wait_for()
+        await press_until(page, prompt)
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".shown").last).to_contain_text("exactly what was given")
+        await expect(page.locator(".shown").last).to_contain_text("I live in Porto.")
+        address = re.sub(r"[?#].*", "", page.url)
+
+        await page.goto(f"{address}/memory")
+        await page.get_by_role("link", name="Correct: I live in Porto.").click()
+        await page.fill("#value", "I live in Lisbon.")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("status")).to_have_text("Corrected.")
+        await page.get_by_role("link", name="Forget: I live in Lisbon.").click()
+        await expect(page.locator("blockquote")).to_have_text("I live in Porto.")
+        await page.get_by_role("button", name="Forget it").click()
+        await expect(page.get_by_role("status")).to_contain_text("no trace is left")
+        await page.goto(address)
+        await page.locator("a", has_text="Exact prompt").last.click()
+        await expect(page.locator(".shown").last).to_contain_text("forgotten since")
+        text = await page.inner_text("main")
+
+    assert refused == []
+    assert "Porto" not in text.replace("Where do I live?", "")
+    assert page.faults == []
+
+
+async def test_the_console_is_fit_for_everybody(served):
+    """axe-core finds nothing serious, wide and light or narrow and dark; no page is wider than a phone."""
+    app, client = await served()
+    for text in ("I need to call the landlord by Friday about the heating.", "What's open?"):
+        await client.post("/chat", json={"session_id": "home", "message": text})
+    session = (await client.get("/sessions")).json()["sessions"][0]["session_id"]
+    pages = [*PAGES, *(f"sessions/{session}{end}" for end in OF_A_SESSION)]
+    found: dict[str, list[str]] = {}
+    async with open_browser() as browser:
+        for size, scheme in ((WIDE, "light"), (PHONE, "dark")):
+            page = await open_page(browser, size, scheme=scheme)
+            await page.goto(f"{app.http_url}/console/login")
+            await page.fill("#token", TOKEN)
+            await page.click("button")
+            await page.locator("td a").first.wait_for()
+            for name in pages:
+                await page.goto(f"{app.http_url}/console/{name}")
+                found[f"{scheme} {name}"] = await problems_of(page)
+                assert await overflow_of(page) <= 0, name
+            await page.locator("nav.pages a", has_text="What it remembers").click()
+            await page.locator("a", has_text="Forget").first.click()
+            found[f"{scheme} question"] = await problems_of(page)
+            assert page.faults == []
+
+    assert {name: what for name, what in found.items() if what} == {}
