@@ -8,7 +8,7 @@ SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: help install setup run chat test check soak bench bench-quality docs pictures lock clean
+.PHONY: help install setup run chat test check soak bench bench-quality docs fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -58,6 +58,10 @@ bench-quality: setup ## measure memory quality; each benchmark prints JSON
 docs: $(SITE) ## build the documents as a site, into site/
 	NO_MKDOCS_2_WARNING=1 $(SITE:.installed=bin/mkdocs) build --strict --quiet && echo "site/index.html is ready."
 
+fuzz-api: setup ## throw anything at the HTTP API, for a minute (schemathesis, in an environment of its own)
+	@$(PYTHON) .ci/install.py .venv-api requirements-api.lock
+	$(BIN)/python tests/api_fuzz.py
+
 pictures: setup ## take the pictures of the docs anew (needs tmux and chromium); look at them
 	$(BIN)/python tests/docs/record_kill.py
 	$(BIN)/python tests/pictures.py
@@ -67,6 +71,7 @@ lock: ## choose the newest versions that fit and pin them with hashes (needs uv)
 	$(LOCK) --extra postgres -c requirements.lock pyproject.toml -o requirements-postgres.lock
 	$(LOCK) --group build --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	$(LOCK) --group docs -c requirements.lock -o requirements-docs.lock
+	$(LOCK) --group api -o requirements-api.lock
 
 clean: ## remove what set-up made; data stays
-	rm -rf $(VENV) .venv-docs site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .venv-docs .venv-api site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -54,6 +54,7 @@ async def take(playground: Playground) -> None:
         await console.goto(f"{url}{address}")
         await console.locator("a", has_text="Exact prompt").last.click()
         await console.locator(".shown pre").first.wait_for()
+        await console.locator(".talk > li").last.evaluate("turn => turn.scrollIntoView()")
         await console.screenshot(path=PICTURES / "console.png")
         await console.goto(f"{url}{address}/memory")
         await console.screenshot(path=PICTURES / "console-memory.png")

@@ -17,6 +17,7 @@ from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
 
+STARTS_WITHIN_S = 60.0
 PORT = 8600
 """Where the page is, when it is free."""
 
@@ -81,6 +82,15 @@ class Playground:
         self._keeper.point_to(self.api.url)
         self._pages.people_at_start()
         self._keeper.begin()
+
+    @property
+    def bot_address(self) -> tuple[str, str]:
+        """Where the bot's own HTTP service is, and its token."""
+        return f"http://127.0.0.1:{self._keeper.port}", self._keeper.token
+
+    async def running(self) -> None:
+        """Wait until the bot runs."""
+        await self.api.changes.until(lambda: self._keeper.state == "running", STARTS_WITHIN_S)
 
     async def stop(self) -> None:
         """Stop the bot in good order, then the server."""
