@@ -7,7 +7,12 @@ import json
 
 import httpx
 import pytest
+from loopback.model import ModelFault
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bot.tracing import tracer_of
 from memory.testing import ManualClock
 
 DAY_S = 24 * 3600
@@ -169,9 +174,42 @@ async def test_metrics_tell_what_happened(served):
     text = (await client.get("/metrics")).text
 
     assert "continuity_turns_total 1.0" in text
-    assert 'continuity_turn_stage_seconds_count{stage="model"} 1.0' in text
+    for stage in ("queue", "packet", "model", "commit", "delivery"):
+        assert f'continuity_turn_stage_seconds_count{{stage="{stage}"}} 1.0' in text
+    assert 'continuity_fsync_seconds_count{what="database"}' in text
+    assert 'continuity_model_calls_total{model="openai-chat:loopback",priced="no",purpose="answer"} 1.0' in text
+    assert 'continuity_model_tokens_total{kind="output",model="openai-chat:loopback",purpose="answer"}' in text
     assert 'continuity_inbox_rows{state="done"} 1.0' in text
     assert "continuity_healthy 1.0" in text
+
+
+async def test_refusals_of_the_model_are_counted(served, model):
+    """A 429 that was tried again and then answered is one failure, by its kind."""
+    _, client = await served()
+    model.plant(ModelFault.TOO_MANY)
+    await say(client, "hello", session_id="shop")
+
+    text = (await client.get("/metrics")).text
+
+    assert 'continuity_model_failures_total{kind="rate_limit",model="openai-chat:loopback"} 1.0' in text
+
+
+async def test_a_turn_is_traced_without_a_word_of_it(served):
+    """Its stages are its children; names and numbers are told, never what was said or answered."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    _, client = await served(tracer=tracer_of(provider))
+    answer = (await say(client, "The codeword is zebrafish.", session_id="shop", name="Ana")).json()
+
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    turn = spans["turn"]
+    assert set(spans) == {"turn", "packet", "model", "commit"}
+    assert {span.parent.span_id for name, span in spans.items() if name != "turn"} == {turn.context.span_id}
+    assert turn.attributes["continuity.turn_id"] == answer["turn_id"]
+    assert turn.attributes["gen_ai.usage.output_tokens"] == answer["output_tokens"]
+    told = " ".join(span.to_json() for span in spans.values())
+    assert "zebrafish" not in told
+    assert "Ana" not in told
 
 
 async def test_what_is_said_over_http_never_reaches_telegram(served, api):

@@ -21,7 +21,7 @@ async def served(api, model, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
     running = []
 
-    async def make(clock=None, **settings):
+    async def make(clock=None, tracer=None, **settings):
         fields = {
             "telegram_bot_token": SecretStr(PLAYGROUND_TOKEN),
             "telegram_api_url": api.url,
@@ -32,7 +32,7 @@ async def served(api, model, tmp_path, monkeypatch):
             "continuity_http_token": SecretStr(TOKEN),
             "continuity_allowed_users": "1",
         }
-        app = App(Settings(_env_file=None, **(fields | settings)), clock=clock, announce=lambda _: None)
+        app = App(Settings(_env_file=None, **(fields | settings)), clock=clock, tracer=tracer, announce=lambda _: None)
         await app.start()
         client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30)
         running.append((app, client))
