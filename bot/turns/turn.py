@@ -68,6 +68,8 @@ class _Took:
     """How long the stages of a turn took."""
 
     queue_ms: int
+    is_second_try: bool = False
+    """The answer was made before and could not be stored then: something may have been forgotten since."""
     packet: Stopwatch = field(default_factory=Stopwatch)
     model: Stopwatch = field(default_factory=Stopwatch)
 
@@ -191,11 +193,13 @@ class Turns:
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
-                    ask, outcome = self._unstored.get(turn_id) or (ask, await self._respond(ask, live))
+                    before = self._unstored.get(turn_id)
+                    ask, outcome = before or (ask, await self._respond(ask, live))
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 self._keep(turn_id, ask, outcome)
                 span.set(**_of_model(outcome))
+                took.is_second_try = before is not None
                 await self._commit(work, ask, outcome, live, took)
                 del self._unstored[turn_id]
             else:
@@ -318,7 +322,7 @@ class Turns:
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
-        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask)]
+        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask, took)]
         exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
 
         async def store(*rows: Statement) -> ConversationTurn:
@@ -347,10 +351,13 @@ class Turns:
             update_ids=[envelope.update_id for envelope in batch],
         )
 
-    async def _prompt(self, ask: Ask) -> list[Statement]:
-        """Return what writes down what the model was given, so that it can be looked up; nothing when that is off."""
+    async def _prompt(self, ask: Ask, took: _Took) -> list[Statement]:
+        """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.
+
+        Nothing either of an answer from before: its prompt may hold what was forgotten since (P13).
+        """
         services = self._services
-        if not services.settings.continuity_prompts_days:
+        if not services.settings.continuity_prompts_days or took.is_second_try:
             return []
         originals = await services.assembler.history(ask.state)
         responder, now_ms = services.responder, services.clock.now_ms()

@@ -6,6 +6,7 @@ import pytest
 
 from bot.ops.prompts import read_prompt
 from memory.context.transcript import NO_REPLY
+from memory.errors import StorageUnavailable
 from memory.privacy.forget import ForgetRequest
 from memory.testing import ManualClock
 
@@ -105,3 +106,24 @@ async def test_prompts_are_kept_as_long_as_the_setting_says(served, days, why):
     assert seen.prompt is None
     assert why in seen.why
     assert await app.services.db.read("prompt_of_turn", turn_id=turn_id) == []
+
+
+async def test_an_answer_that_was_stored_late_keeps_no_prompt(served, model):
+    """What was forgotten while the disk refused may stand in its prompt: the answer is stored, the prompt is not."""
+    app, client = await served(continuity_storage_patience_s=0.1)
+    recorder, real = app.services.recorder, app.services.recorder.record
+
+    async def refused(*_, **__):
+        raise StorageUnavailable("the disk is full")
+
+    recorder.record = refused
+    said = {"session_id": "home", "message": "hello"}
+    late = await client.post("/chat", json=said, headers={"Idempotency-Key": "k"})
+    recorder.record = real
+    answer = (await client.post("/chat", json=said, headers={"Idempotency-Key": "k"})).json()
+
+    seen = await read_prompt(app.workspace(), answer["turn_id"])
+
+    assert late.status_code == 503
+    assert (answer["reply"], len(model.requests)) == ("You said: hello", 1)
+    assert seen.prompt is None

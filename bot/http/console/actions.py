@@ -175,9 +175,10 @@ class Actions:
         job = await matters.reminder(workspace, conversation_id, ref, "snooze")
         try:
             at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=ZoneInfo(job.time_zone))
-        except ValueError:
+            due_at_ms = round(at.timestamp() * 1000)
+        except (ValueError, OverflowError):
             raise OpsError("say when, as day and hour") from None
-        await matters.move_reminder(workspace, conversation_id, ref, round(at.timestamp() * 1000))
+        await matters.move_reminder(workspace, conversation_id, ref, due_at_ms)
         self._bot.services.reminders.look()
         return Done(_memory(session_id), "moved")
 
