@@ -1,4 +1,4 @@
-"""The commands that look and change nothing: status, starts, history, sessions, show, found, doctor."""
+"""The commands that look and change nothing: status, starts, history, sessions, show, found, prompt, doctor."""
 
 from __future__ import annotations
 
@@ -125,6 +125,27 @@ def found(
         },
         lambda: show_found(console, result),
     )
+
+
+@app.command()
+def prompt(
+    session: Session,
+    seq: Annotated[int | None, typer.Argument(min=1, help="Which turn; the last one when left out.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show exactly what the model was given for an answer, and whether that is proven."""
+    settings = load_settings()
+    from bot.ops.prompts import SeenPrompt, read_prompt  # noqa: PLC0415
+    from bot.ops.screen_matters import prompt_as_json, show_prompt  # noqa: PLC0415
+    from bot.ops.sessions import one_turn  # noqa: PLC0415
+
+    async def ask(workspace: Workspace) -> SeenPrompt:
+        turn = await one_turn(workspace, await workspace.find(session), seq)
+        return await read_prompt(workspace, turn.turn_id)
+
+    seen = looking(settings, ask)
+    tell(lambda: prompt_as_json(seen), lambda: show_prompt(console, seen))
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 app = typer.Typer()
 checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
 quarantine = typer.Typer(help="Updates that were given up on.", no_args_is_help=True)
+outbox = typer.Typer(help="Parts of messages that Telegram refused for good.", no_args_is_help=True)
 bootstrap = typer.Typer(help="What is carried forward into new sessions.", no_args_is_help=True)
+
+Part = Annotated[str, typer.Argument(help="As `outbox list` names it.")]
+Mode = Literal["ask", "use", "off"]
 
 
 @app.command()
@@ -170,6 +174,53 @@ def quarantine_retry(
     )
 
 
+@quarantine.command("drop")
+def quarantine_drop(
+    update_id: Annotated[int, typer.Argument(help="As `quarantine list` names it.")], *, as_json: AsJson = False
+) -> None:
+    """Let an update go for good, and its text with it."""
+    settings = load_settings()
+    from bot.ops.quarantine import drop  # noqa: PLC0415
+
+    working(settings, lambda workspace: drop(workspace, update_id))
+    tell(lambda: {"dropped": update_id}, lambda: console.print(f"Update {update_id} is gone.", highlight=False))
+
+
+@outbox.command("list")
+def outbox_list(*, as_json: AsJson = False) -> None:
+    """List the parts of messages that Telegram refused for good, the latest first."""
+    settings = load_settings()
+    from dataclasses import asdict  # noqa: PLC0415
+
+    from bot.ops.quarantine import list_failed_parts  # noqa: PLC0415
+    from bot.ops.screen import show_failed_parts  # noqa: PLC0415
+    from memory.clock import SystemClock  # noqa: PLC0415
+
+    found = looking(settings, list_failed_parts)
+    now_ms = SystemClock().now_ms()
+    tell(lambda: [asdict(each) for each in found], lambda: show_failed_parts(console, found, now_ms))
+
+
+@outbox.command("retry")
+def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
+    """Put a part back: the next start sends it as if it had just been written down."""
+    settings = load_settings()
+    from bot.ops.quarantine import retry_part  # noqa: PLC0415
+
+    working(settings, lambda workspace: retry_part(workspace, part_id))
+    tell(lambda: {"put_back": part_id}, lambda: console.print("Put back; the next start sends it.", highlight=False))
+
+
+@outbox.command("drop")
+def outbox_drop(part_id: Part, *, as_json: AsJson = False) -> None:
+    """Let a part go for good, and its text with it."""
+    settings = load_settings()
+    from bot.ops.quarantine import drop_part  # noqa: PLC0415
+
+    working(settings, lambda workspace: drop_part(workspace, part_id))
+    tell(lambda: {"dropped": part_id}, lambda: console.print(f"Part {part_id} is gone.", highlight=False))
+
+
 @bootstrap.command("run")
 def bootstrap_run(
     *,
@@ -204,6 +255,28 @@ def bootstrap_refresh(
 
     found = working(settings, do)
     tell(lambda: found.model_dump(mode="json"), lambda: screen_bootstrap.show(console, found))
+
+
+@bootstrap.command("prefer")
+def bootstrap_prefer(
+    session: Session,
+    mode: Annotated[Mode, typer.Argument(help="What happens after a silence.")],
+    *,
+    skip_preview: Annotated[bool, typer.Option("--skip-preview", help="With `use`: show no preview either.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Set whether a session's user is asked before something is carried forward, always, or never."""
+    settings = load_settings()
+    from bot.ops import bootstrap as ops  # noqa: PLC0415
+
+    async def do(workspace: Workspace) -> None:
+        await ops.prefer(workspace, await workspace.find(session), mode, skip_preview=skip_preview)
+
+    working(settings, do)
+    tell(
+        lambda: {"mode": mode, "skip_preview": skip_preview},
+        lambda: console.print(f"From now on: {mode}.", highlight=False),
+    )
 
 
 @bootstrap.command("clear")

@@ -1,4 +1,4 @@
-"""`bootstrap run|refresh|clear`: every stage of what would be carried forward, and making it anew (001)."""
+"""`bootstrap run|refresh|prefer|clear`: every stage of what would be carried forward, and making it anew (001)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bot.ops.workspace import OpsError, Workspace
 from bot.people.choices import PersonalChoices
 from bot.people.personas import PersonaError, Personas
 from memory.continuity.bootstrap import Bootstrap
-from memory.continuity.types import BootstrapOwner, Stages
+from memory.continuity.types import BootstrapOwner, Mode, Preference, Stages
 from memory.errors import UnknownSession
 
 
@@ -22,6 +22,13 @@ async def refresh(workspace: Workspace, session_id: str) -> Stages:
     """Make and store it anew for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
+
+
+async def prefer(workspace: Workspace, session_id: str, mode: Mode, *, skip_preview: bool) -> None:
+    """Store what the owner of a session wants after a silence. Raises OpsError and `ContinuityError`."""
+    bootstrap = workspace.memory.bootstrap
+    owner = await _owner(workspace, bootstrap, session_id)
+    await bootstrap.prefer(owner, Preference(mode=mode, skip_preview=skip_preview))
 
 
 async def clear(workspace: Workspace, session_ids: Sequence[str], *, every: bool) -> int:

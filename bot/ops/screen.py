@@ -14,10 +14,10 @@ from bot.ops.backup import Backup, Restored
 from bot.ops.checkpoints import Verdict
 from bot.ops.checks import Check, worst
 from bot.ops.format import joined, printable, short_ids, size, when
-from bot.ops.quarantine import Quarantined
+from bot.ops.quarantine import FailedPart, Quarantined
 from bot.ops.sessions import ListedSession, chat_of
 from bot.ops.status import Status
-from bot.replies import UNTITLED, ago, plural
+from bot.replies import UNTITLED, ago, plural, shorten
 from memory.sessions.hydrator import HydrationReport
 
 COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
@@ -252,6 +252,19 @@ def show_restored(console: Console, restored: Restored, zone: ZoneInfo, now_ms: 
     rows += [("set aside", str(path)) for path in restored.set_aside]
     rows += [("next start", line) for line in restored.unfinished]
     console.print(facts(rows))
+
+
+def show_failed_parts(console: Console, found: Sequence[FailedPart], now_ms: int) -> None:
+    """Show what Telegram refused for good."""
+    if not found:
+        console.print("Telegram refused nothing for good.")
+        return
+    table = columns("part!", "chat", "since", "why", "text")
+    for each in found:
+        chat, text = chat_of(each.part.conversation_id), shorten(each.part.text, 60)
+        table.add_row(each.part.part_id, said(chat), ago(now_ms - each.created_at_ms), said(each.error), said(text))
+    console.print(table)
+    console.print("`outbox retry PART` puts one back; the bot must be stopped.", style="dim", highlight=False)
 
 
 def show_quarantined(console: Console, found: Sequence[Quarantined], now_ms: int) -> None:

@@ -93,16 +93,19 @@ async def show_session(workspace: Workspace, session_id: str, *, turns: int, pac
     )
 
 
+async def one_turn(workspace: Workspace, session_id: str, seq: int | None) -> ConversationTurn:
+    """Return a turn of a session, the last one for None. Raises OpsError when there is none, `StorageError`."""
+    store = workspace.memory.store
+    logged = await (store.last_logged(session_id, 1) if seq is None else store.logged_between(session_id, seq, seq))
+    if not logged:
+        which = "" if seq is None else f" {seq}"
+        raise OpsError(f"session {session_id} has no turn{which}; `show` lists the last ones")
+    return logged[0].turn
+
+
 async def found_for(workspace: Workspace, session_id: str, seq: int | None) -> Found:
     """Return what a search for the words of a turn (the last one for None) finds. Raises OpsError, `StorageError`."""
-    memory = workspace.memory
-    logged = await (memory.store.last_logged(session_id, 1) if seq is None
-                    else memory.store.logged_between(session_id, seq, seq))  # fmt: skip
-    if not logged:
-        raise OpsError(
-            f"session {session_id} has no turn{'' if seq is None else f' {seq}'}; `show` lists the last ones"
-        )
-    turn = logged[0].turn
+    memory, turn = workspace.memory, await one_turn(workspace, session_id, seq)
     query = Query(turn.conversation_id, turn.user_text, now_ms=memory.clock.now_ms(), limit=FOUND + 1)
     items = await memory.searcher.search(query)
     return Found(turn, [item for item in items if item.ref != turn.turn_id][:FOUND])

@@ -222,6 +222,16 @@ def test_the_tables_page_names_every_table():
     assert set(listed) ^ tables == set(), "docs/reference/tables.md and the migrations differ in these"
 
 
+def test_the_upgrade_page_names_every_step():
+    """Whoever upgrades reads what each migration does to the data that is there."""
+    folders = (ROOT / "memory" / "storage" / "migrations", ROOT / "bot" / "migrations")
+    steps = {file.name.split(".")[0] for folder in folders for file in folder.glob("*.sql")}
+    told = re.findall(r"^\| `(\d{4}_\w+)` \|", text_of(ROOT / "docs/how-to/upgrade.md"), flags=re.MULTILINE)
+
+    assert set(told) == steps
+    assert told == sorted(told)
+
+
 def test_the_crash_model_explains_every_fault_point():
     """What a crash leaves behind is said for each point at which a test can let the process die."""
     points = set(re.findall(r"\bpoint\(\"(\w+)\"\)", sources("bot", "memory")))
