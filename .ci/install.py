@@ -5,6 +5,7 @@ It may be interrupted at any point: the next run does what is missing. Needs not
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import venv
@@ -69,7 +70,7 @@ def told(lines: Iterator[str], last: deque[str], count: int) -> Iterator[str]:
         head, _, rest = line.partition(" ")
         if head in SEEN:
             done += 1
-            name = "" if head == "Requirement" else Path(rest.split()[0]).name.split("-")[0]
+            name = "" if head == "Requirement" else re.split("[-=<>]", Path(rest.split()[0]).name)[0]
             yield f"  {min(done, count)} of {count} {name}"
         elif head == "Installing":
             yield "  putting them in place …"
