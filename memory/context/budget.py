@@ -22,6 +22,9 @@ FRAME_TOKENS: Final = 500
 MIN_TURNS: Final = 3
 """Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
 
+FIRST_TURN_TOKENS: Final = 200
+"""The first exchange of a session stays; a longer one is shortened to so much, its beginning kept."""
+
 FLOOR_TURNS: Final = 30
 """A compaction leaves so many turns verbatim when they fit the history's budget."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from memory.context.budget import FLOOR_TURNS, MIN_TURNS, Budget
+from memory.context.budget import FIRST_TURN_TOKENS, FLOOR_TURNS, MIN_TURNS, Budget
 from memory.context.transcript import turn_messages, turn_tokens
 from memory.language.languages import Languages
 from memory.ports import TokenCounter
@@ -61,6 +61,16 @@ class _Priced:
     turn: ConversationTurn
     tokens: int
     messages: int
+    shortened: bool = False
+    """True for a long first turn: only its beginning is shown, so the summary tells the rest."""
+
+
+def _priced(turns: Sequence[ConversationTurn], counter: TokenCounter) -> list[_Priced]:
+    """Return the turns with what they cost where they are shown."""
+    window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in turns]
+    if len(window) > MIN_TURNS and window[0].turn.seq == 1 and window[0].tokens > FIRST_TURN_TOKENS:
+        window[0] = replace(window[0], tokens=FIRST_TURN_TOKENS, shortened=True)
+    return window
 
 
 def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
@@ -85,7 +95,7 @@ def plan(
     turns. The last `recency_window` messages stay, more while they are small, fewer when they are large, never fewer
     than three turns. Of the older turns the newest that hold decisions, facts or preferences stay too, if short.
     """
-    window = [_Priced(turn, turn_tokens(turn, counter), turn_messages(turn)) for turn in verbatim(state, turns)]
+    window = _priced(verbatim(state, turns), counter)
     tokens = sum(each.tokens for each in window)
     messages = sum(each.messages for each in window)
     if tokens <= budget.history_tokens and messages <= budget.max_history_messages:
@@ -93,7 +103,7 @@ def plan(
     recent = _recent(window, budget)
     old = window[: len(window) - len(recent)]
     kept = _kept(old, budget, languages, _room(budget) - _sum(recent))
-    segment = [each for each in old if each not in kept]
+    segment = [each for each in old if each not in kept or (each.shortened and not state.compaction)]
     if not segment:
         return None
     previous = _previous(state, window[0].turn.seq)
@@ -163,7 +173,7 @@ def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
 
 
 def _kept(old: Sequence[_Priced], budget: Budget, languages: Languages, room: int) -> list[_Priced]:
-    """Return of the old turns the session's first, and the newest that hold something lasting, if short enough."""
+    """Return of the old turns the session's first, shown shortened, and the newest that hold something lasting."""
     kept: list[_Priced] = []
     tokens, messages = _goal(budget, _KEPT_PERCENT)
     tokens = min(tokens, room)

@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memory.context import packet_text
-from memory.context.budget import CUT_ORDER, FRAME_TOKENS, MIN_HISTORY_TOKENS, MIN_TURNS, TIERS, Budget
+from memory.context.budget import (
+    CUT_ORDER,
+    FIRST_TURN_TOKENS,
+    FRAME_TOKENS,
+    MIN_HISTORY_TOKENS,
+    MIN_TURNS,
+    TIERS,
+    Budget,
+)
 from memory.context.compaction import verbatim
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
 from memory.context.transcript import abridge, clip, clip_to_tokens, clip_tools, turn_messages, turn_tokens
@@ -218,7 +226,7 @@ def _guarded(part: _Part, fill: Callable[[_Part], None]) -> None:
 
 
 def _history(part: _Part, inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> None:
-    """Take whole turns while they fit: the last three, those that a compaction kept, then the others, newest first.
+    """Take turns while they fit: the last three, the first, those that a compaction kept, the others, newest first.
 
     Of the last three the one at the edge is shortened rather than lost; behind it there is no room for others.
     """
@@ -226,6 +234,8 @@ def _history(part: _Part, inputs: ContextInputs, budget: Budget, counter: TokenC
     messages = 0
     while waiting:
         turn = clip_tools(waiting[-1], budget.tool_output_max_chars)
+        if turn.seq == 1 and len(part.items) >= MIN_TURNS and turn_tokens(turn, counter) > FIRST_TURN_TOKENS:
+            turn = abridge(turn, FIRST_TURN_TOKENS, counter)
         messages += turn_messages(turn)
         cost = turn_tokens(turn, counter)
         if messages > budget.max_history_messages or part.used + cost > part.budget:
@@ -245,8 +255,9 @@ def _by_worth(inputs: ContextInputs) -> list[ConversationTurn]:
     last, older = turns[:MIN_TURNS], turns[MIN_TURNS:]
     return [
         *last,
-        *(turn for turn in older if turn.seq in kept),
-        *(turn for turn in older if turn.seq not in kept),
+        *(turn for turn in older if turn.seq == 1),
+        *(turn for turn in older if turn.seq in kept and turn.seq != 1),
+        *(turn for turn in older if turn.seq not in kept and turn.seq != 1),
     ]
 
 

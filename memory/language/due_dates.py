@@ -30,6 +30,7 @@ _EDGE = " ,.;:!?-\u2013\u2014\"'()"
 _NEVER = re.compile(r"(?!)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.:/])(\d{1,2})[./](\d{1,2})(?:[./](\d{4}))?\.?(?![\d:])")
+_YEAR = r"(?:,? (?:de |del |do |of )?(?P<year>(?:19|20)\d\d))?"
 _NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
 _WEEK = 7
@@ -87,10 +88,10 @@ def _table(rows: Mapping[str, float]) -> list[tuple[re.Pattern[str], float]]:
 
 
 def _framed(frames: Sequence[str], groups: Sequence[Sequence[str]], slot: str) -> list[tuple[re.Pattern[str], float]]:
-    """Return one pattern per group of words, each numbered by its place."""
-    day = r"(?P<day>\d{1,2})"
+    """Return one pattern per group of words, each numbered by its place; a year may stand behind a month."""
+    day, year = r"(?P<day>\d{1,2})", _YEAR if slot == "{month}" else ""
     return [
-        (cue_pattern([frame.replace(slot, _alternatives(words)).replace("{day}", day)]), number)
+        (cue_pattern([frame.replace(slot, _alternatives(words)).replace("{day}", day) + year]), number)
         for number, words in enumerate(groups)
         for frame in frames
     ]
@@ -254,7 +255,13 @@ def _date(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int
     if not found:
         return None
     match, month = found
-    return _coming(now, None, int(month) + 1, int(match.group("day"))), match.span()
+    return _coming(now, _year(match), int(month) + 1, int(match.group("day"))), match.span()
+
+
+def _year(match: re.Match[str]) -> int | None:
+    """Return the year that was said with a month, if any was."""
+    said = match.group("year")
+    return int(said) if said else None
 
 
 def _month_end(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
@@ -263,8 +270,9 @@ def _month_end(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tupl
     if not found:
         return None
     match, month = found
-    last = monthrange(now.year, int(month) + 1)[1]
-    return _coming(now, None, int(month) + 1, last), match.span()
+    year = _year(match)
+    last = monthrange(year or now.year, int(month) + 1)[1]
+    return _coming(now, year, int(month) + 1, last), match.span()
 
 
 def _month_day(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:

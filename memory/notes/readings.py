@@ -232,7 +232,7 @@ class Readings:
             await self._store.db.write(end_reading(waiting.session_id, waiting.last_seq))
             return False
         point("model_reading_claimed")
-        drafting = await self._draft(model, request)
+        drafting = await self._draft(model, waiting, request)
         if drafting is None:
             return False
         point("model_reading_answered")
@@ -249,16 +249,22 @@ class Readings:
             return False
         return True
 
-    async def _draft(self, model: ModelReader, request: ReadingRequest) -> Drafting | None:
-        """Return what the model answered; None when it failed, which is logged, and tried once more later."""
+    async def _draft(self, model: ModelReader, waiting: WaitingReading, request: ReadingRequest) -> Drafting | None:
+        """Return what the model answered; None when it failed, which is logged, and tried once more later.
+
+        A call that ran out of time was paid for all the same: its estimate is booked.
+        """
         try:
             async with asyncio.timeout(self._model_limit_s):
                 return await model(request)
         except Exception as exc:  # noqa: BLE001 - whatever is wrong with a model, the rules' notes stand
             log.warning("session %s was not read by the model: %s", request.session_id, type(exc).__name__)
-            failed = ReadingOutcome(error=type(exc).__name__)
+            estimate = model.estimate(request) if isinstance(exc, TimeoutError) else 0
+            failed = ReadingOutcome(error=type(exc).__name__, input_tokens=estimate)
             self.on_outcome(model.name, failed)
+            paid = await self.purse.booked(waiting.user_id, estimate) if self.purse and estimate else ()
             await self._store.db.write(
+                *paid,
                 postpone_reading(request.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
                 log_model_reading(self._ids.new("r"), request, model.name, failed),
             )

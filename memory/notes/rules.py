@@ -14,6 +14,7 @@ from typing import cast
 
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
+from memory.language.sentences import lowered, words_of
 from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses, named_in, read_turns
 from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text, value_alone
 from memory.notes.titles import standing_of, title_of
@@ -93,16 +94,20 @@ class _RulesReading:
     """Those of this session."""
     lasting: dict[str, LastingNote] = field(default_factory=dict)
     settled: list[Settled] = field(default_factory=list)
+    names: frozenset[str] = frozenset()
+    """Those that come up in the turns that are read."""
     noted: dict[str, Noted] = field(default_factory=dict)
     """Everything that a turn may settle or correct, also of earlier sessions, oldest first."""
 
     def __post_init__(self) -> None:
         """Take over what was noted before."""
         so_far = self.request.notes
-        for matter in self.request.open_matters:
-            self._note(matter.matter_id, matter.text, matter.due_at_ms, lasts=False, todo=matter.kind in _ENDING)
-        for note in self.request.lasting:
-            self._note(note.note_id, note.text, None, lasts=True, todo=False)
+        earlier: list[Matter | LastingNote] = [*self.request.open_matters, *self.request.lasting]
+        for each in sorted(earlier, key=lambda note: note.said_at_ms):
+            if isinstance(each, Matter):
+                self._note(each.matter_id, each.text, each.due_at_ms, lasts=False, todo=each.kind in _ENDING)
+            else:
+                self._note(each.note_id, each.text, None, lasts=True, todo=False)
         if so_far is None:
             return
         self.settled += so_far.settled
@@ -126,7 +131,7 @@ class _RulesReading:
             self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
         self._deliver(said)
         for number, clause in enumerate(said.assistant):
-            if all(_share(clause, each) < _RESTATED for each in said.user):
+            if all(each.asks or _share(clause, each) < _RESTATED for each in said.user):
                 self._promise(clause, f"{clause.turn_id}.a{number}", said, before)
         for number, call in enumerate(said.turn.tool_calls):
             if call.name == _LISTS and call.result.startswith(_LISTED):
@@ -160,7 +165,7 @@ class _RulesReading:
         clear = kind is not None or clause.due is not None or is_todo(clause)
         least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
         faint = weight < least and not wrong
-        if not text or is_courtesy(clause) or (faint and weight < FAINT_FROM):
+        if not text or (is_courtesy(clause) and not stated) or (faint and weight < FAINT_FROM):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)
         if again is not None and faint:
@@ -195,8 +200,9 @@ class _RulesReading:
         )
 
     def _revalue(self, old: str, clause: Clause, key: str) -> bool:
-        """Let a mere value correct a note of this session: both are quoted, the newer last. False if it is too long."""
-        note = self.matters.get(old) or self.lasting.get(old)
+        """Let a mere value correct a note: both are quoted, the newer last. False if that is too long."""
+        before = {m.matter_id: m for m in self.request.open_matters} | {n.note_id: n for n in self.request.lasting}
+        note = self.matters.get(old) or self.lasting.get(old) or before.get(old)
         if note is None or len(note.text) + len(clause.text) > TEXT_MAX_CHARS - len(_JOINT):
             return False
         turn_ids = tuple(dict.fromkeys((*note.turn_ids, clause.turn_id)))
@@ -273,8 +279,12 @@ class _RulesReading:
             key=key,
             stems=stems if stems is not None else stems_of_text(text, self.language),
             numbers=numbers if numbers is not None else digits,
-            due_at_ms=due_at_ms, place=place, lasts=lasts, todo=todo,
+            due_at_ms=due_at_ms, place=place, lasts=lasts, todo=todo, names=self._names_in(text),
         )  # fmt: skip
+
+    def _names_in(self, text: str) -> frozenset[str]:
+        known = {*self.names, *self.request.names}
+        return frozenset(word for word in words_of(lowered(text)) if word in known)
 
     def _drop(self, key: str) -> None:
         """Take away what was restated or corrected; an earlier session's stays there and is replaced by id."""
@@ -393,7 +403,7 @@ def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] |
     if clause.asks or "hypothetical" in clause.cues:
         return None
     for rule in language.facts:
-        found = rule.pattern.search(clause.lower)
+        found = rule.pattern.search(clause.lower) or rule.pattern.search(clause.text)
         if found:
             subject = rule.subject.format(**{name: (value or "").strip() for name, value in found.groupdict().items()})
             return cast("LastingKind", rule.kind), subject

@@ -38,6 +38,7 @@ class Noted:
     lasts: bool
     todo: bool
     """True for what can be done or is over one day."""
+    names: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4096)
@@ -85,22 +86,28 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
 
 
 def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
-    """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th"): the newest of its kind just said.
+    """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th", "I meant Max"): the newest such.
 
-    None when the clause says more than the value, corrects nothing, or nothing near has such a value.
+    At the beginning of a session that may be something of the session before. None when the clause says more than the
+    value, corrects nothing, or nothing near has such a value.
     """
     says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
     named = [stem for stem in clause.stems if stem.isalpha()]
     if not says_so or clause.asks or clause.words > _MERE_VALUE_WORDS or len(named) > _MERE_VALUE_STEMS:
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
-    for each in reversed(near):
-        dated = clause.due is not None and each.due_at_ms is not None and clause.due.due_at_ms != each.due_at_ms
-        undated = clause.due is None and not clause.numbers & each.numbers
-        counted = undated and bool({_kind(one) for one in clause.numbers} & {_kind(one) for one in each.numbers})
-        if dated or counted:
-            return each.key
-    return None
+    earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
+    return next((each.key for each in (*reversed(near), *reversed(earlier)) if _has_another(clause, each)), None)
+
+
+def _has_another(clause: Clause, noted: Noted) -> bool:
+    """Return whether both hold one value of a kind, and not the same: a day, a number of one unit, a name."""
+    if clause.due is not None:
+        return noted.due_at_ms is not None and clause.due.due_at_ms != noted.due_at_ms
+    if clause.numbers:
+        kinds = {_kind(one) for one in clause.numbers} & {_kind(one) for one in noted.numbers}
+        return bool(kinds) and not clause.numbers & noted.numbers
+    return bool(clause.names and noted.names) and not clause.names & noted.names and "correct" in clause.cues
 
 
 def _kind(number: str) -> tuple[str, int]:

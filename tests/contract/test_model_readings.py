@@ -193,6 +193,19 @@ async def test_a_model_that_hangs_is_not_waited_for(memory, readings_with, say):
     assert [error for error, *_ in await logged(memory, session_id)] == ["TimeoutError"]
 
 
+async def test_a_call_that_ran_out_of_time_is_booked_as_it_was_estimated(memory, readings_with, say):
+    """The provider was paid for it all the same, so it counts against the quarter and the budget."""
+    model = Scripted(RIGHT)
+    model.may_answer.clear()
+    readings = readings_with(model, model_limit_s=0.01)
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+
+    _, reading = await readings.notes.spent(HERE, 0)
+    assert reading == model.estimate(None)
+
+
 async def test_reading_never_costs_more_than_a_quarter_of_the_talk(memory, readings_with, say):
     """Talk that was cheap is read by rules until there was enough of it; then everything unread is caught up."""
     model = Scripted(RIGHT)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from memory.context.budget import TIERS, Budget
+from memory.context.budget import FIRST_TURN_TOKENS, TIERS, Budget
 from memory.context.context_builder import (
     ContextInputs,
     build,
@@ -14,6 +14,7 @@ from memory.context.context_builder import (
     stable_text,
     turn_text,
 )
+from memory.context.transcript import turn_tokens
 from memory.testing import START_MS, WordCounter, make_state, make_turn
 from memory.types import (
     CompactionMark,
@@ -400,3 +401,14 @@ def test_one_matter_is_shown_once_whoever_opened_it():
     mine, theirs = loop(1, text="Call Ana"), loop(2, text="call  ana")
 
     assert select_threads([mine, theirs], START_MS) == [mine]
+
+
+def test_the_first_message_of_a_session_stays_and_of_a_long_one_its_beginning():
+    """What a session began with is what it is about; it costs at most two hundred tokens."""
+    first = make_turn(seq=1, user_text=f"I plan a boat. {words(900)}", assistant_text=words(300))
+    talk = [first, *(make_turn(seq=n, user_text=words(20), assistant_text=words(40)) for n in range(2, 40))]
+    packet = build(inputs(state=make_state(last_seq=39), history=talk), Budget(history_tokens=900), COUNTER)
+
+    assert packet.history[0].user_text.startswith("I plan a boat.")
+    assert turn_tokens(packet.history[0], COUNTER) <= FIRST_TURN_TOKENS + 20
+    assert packet.history[-1].seq == 39

@@ -37,6 +37,7 @@ def test_every_language_knows_times_facts_ordinals_and_actions(code):
         ("Preciso ligar para o banco amanhã.", "pt"),
         ("Je dois appeler la banque demain.", "fr"),
         ("Мне надо завтра позвонить в банк.", "ru"),
+        ("Domani devo chiamare la banca per il mutuo.", "it"),
         ("hecho", "es"),
         ("готово", "ru"),
         ("ok", "en"),
@@ -63,7 +64,7 @@ def test_an_unknown_language_knows_nothing_and_raises_nothing():
 
 def test_a_text_in_a_language_without_data_is_not_taken_for_english():
     """The library tells foreign texts apart, so that English rules do not misread them."""
-    assert not LANGUAGES.detect("Ciao, come stai? Vorrei sapere che tempo fa domani a Roma").known
+    assert not LANGUAGES.detect("Hej, hur mår du? Jag undrar vad det blir för väder i Stockholm imorgon").known
     assert not LANGUAGES.detect("こんにちは、お元気ですか。明日は東京に行きます。").known
 
 
@@ -87,3 +88,12 @@ def test_only_the_beginning_of_a_text_has_a_vote():
     assert (
         LANGUAGES.detect("Wo ist denn das Haus von dem du sprichst? " * 20 + "where is the house " * 9_000).code == "de"
     )
+
+
+def test_accents_that_were_left_out_are_found_again():
+    """A word that is known only with its accent gets it back, but not from somebody who writes accents."""
+    spanish = LANGUAGES.get("es")
+
+    assert spanish.accented("el miercoles no, despues te digo") == "el miércoles no, después te digo"
+    assert spanish.accented("está despues") == "está despues"
+    assert spanish.accented("reserve la mesa") == "reserve la mesa"

@@ -258,3 +258,84 @@ def test_an_event_is_asked_after_for_three_days():
     later = view.merge([notes], thursday_ms + 4 * DAY_MS, LANGUAGES)
 
     assert (len(day_after.matters), view.loops(day_after), later.matters) == (1, [], ())
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "promised", "word"),
+    [
+        ("en", "can you make a packing list for me?", "Sure, I'll put it together once you know the day.", "packing"),
+        ("de", "schreibst du den brief an den vermieter?", "Klar, ich bringe ihn dir nächstes Mal mit.", "vermieter"),
+        ("es", "me haces una tabla de los gastos?", "Claro, en cuanto me los pases te la hago.", "gastos"),
+        ("fr", "tu m'écris le mail à la mairie? pas maintenant", "Oui, je te l'écris et tu l'auras ce soir.", "mairie"),
+        ("pt", "vc me faz um post da inauguração?", "Faço sim, assim que você mandar as fotos.", "inauguração"),
+        ("ru", "поможешь написать претензию страховой?", "Конечно. Как только придёт выплата, составлю.", "претензию"),
+        ("it", "i turni dei volontari me li fai te?", "Te li faccio io appena mi mandi i nomi.", "turni"),
+    ],
+)  # fmt: skip
+def test_what_the_assistant_will_do_without_a_day_is_its_open_matter(language, asked, promised, word):
+    """A promise that is not kept in the same breath is the assistant's, and says of what."""
+    notes = read((asked, promised), language=language)
+
+    [promise] = [m for m in notes.matters if m.owner == "assistant"]
+    assert (promise.kind, promise.status, word in promise.text) == ("promise", "open", True)
+
+
+def test_what_is_given_at_once_or_later_is_promised_no_more():
+    """A promise kept in the same answer is none; a long answer that speaks of it ends it."""
+    packing = " ".join(f"Item {n} for the packing list of your trip: shoes, coat, book." for n in range(6))
+    at_once = read(("can you write me a packing list?", f"I'll write you a packing list for the trip.\n{packing}"))
+    later = read(
+        ("can you write a packing list for the trip?", "I'll write the packing list tonight."), ("and?", packing)
+    )
+
+    assert [m for m in at_once.matters if m.owner == "assistant"] == []
+    assert [m.status for m in later.matters if m.owner == "assistant"] == ["settled"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("i have to pay the deposit for the van, 480 euros", "sorry, 520 euros"),
+        ("my exam is on friday", "actually it's on monday"),
+    ],
+)
+def test_a_mere_value_at_the_beginning_of_a_session_corrects_the_session_before(old, new):
+    """The words "actually it's …" the next day replaces the value of the day before, which is quoted with it."""
+    before = read(old)
+    later = turns_of(new, session_id="s_2", at_ms=MONDAY_MS + DAY_MS)
+    request = ReadingRequest(
+        turns=later, session_id="s_2", conversation_id="tg:1:1:0", now_ms=later[-1].created_at_ms,
+        open_matters=before.matters, lasting=before.lasting,
+    )  # fmt: skip
+    seen = view.merge([before, read_by_rules(request, LANGUAGES)], later[-1].created_at_ms, LANGUAGES)
+
+    assert [each.note.text for each in seen.standings] == [f"{old} … {new}"]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Hi, I'm Jonas"), ("en", "my name is Jonas"), ("de", "ich heiße Jonas"),
+        ("de", "Hallo, ich bin der Jonas"),
+        ("es", "me llamo Jonas"), ("fr", "moi c'est Jonas"), ("pt", "oi, sou o Jonas"), ("ru", "привет, я Йонас"),
+        ("it", "ciao, sono Jonas"),
+    ],
+)  # fmt: skip
+def test_a_name_stays(language, said):
+    """However somebody says what they are called, it is a lasting fact."""
+    assert [note.subject for note in read(said, language=language).lasting] == ["user.name"]
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "I'm Swedish"), ("de", "Ich bin Lehrer"), ("en", "I'm tired")])
+def test_what_one_is_is_no_name(language, said):
+    """A nationality, a trade or a mood is not what somebody is called."""
+    assert "user.name" not in [note.subject for note in read(said, language=language).lasting]
+
+
+def test_what_was_said_in_passing_is_noted_for_the_model_alone():
+    """It is told in the prompt; the preview and the open matters leave it out."""
+    notes = read("my exam is on friday and im nervous", "the lamp in the hall is green now")
+    seen = view.merge([notes], notes.written_at_ms, LANGUAGES)
+
+    assert [each.note.faint for each in seen.standings] == [False, True]
+    assert ["lamp" in each.note.text for each in view.preview(seen)] == [False]

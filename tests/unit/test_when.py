@@ -100,3 +100,33 @@ def test_odd_times_raise_nothing(text):
 def test_a_language_without_time_words_finds_none():
     """Unknown languages have no due dates."""
     assert find_due("morgen um 9", NOW_MS, ZONE, LANGUAGES.get("xx")) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "the lease ends on 12 May 2030"),
+        ("en", "May 12, 2030 is the day"),
+        ("de", "der Vertrag endet am 12. Mai 2030"),
+        ("es", "el contrato acaba el 12 de mayo de 2030"),
+        ("fr", "le bail finit le 12 mai 2030"),
+        ("pt", "o contrato acaba no dia 12 de maio de 2030"),
+        ("ru", "договор до 12 мая 2030 года"),
+        ("it", "il contratto scade il 12 maggio 2030"),
+    ],
+)
+def test_a_year_behind_a_month_counts(code, text):
+    """A date with its year is that day and not the next one of its name; one of the past is no time ahead."""
+    due = find_due(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert due is not None
+    assert datetime.fromtimestamp(due.due_at_ms / 1000, UTC).strftime("%Y-%m-%d") == "2030-05-12"
+    assert find_due(text.replace("2030", "2020"), NOW_MS, ZONE, LANGUAGES.get(code)) is None
+
+
+def test_a_decimal_is_no_date_where_it_is_written_with_a_point():
+    """In English "2.5" is two and a half; a date has a slash or a year."""
+    english = LANGUAGES.get("en")
+
+    assert find_due("3 hrs yesterday, 2.5 the night before", NOW_MS, ZONE, english) is None
+    assert local(find_due("on 2/5", NOW_MS, ZONE, english).due_at_ms) == "02.05. 09:00"
