@@ -1,24 +1,36 @@
 """Imports and loads what every bot needs, once, in the process from which the tests' bots are forked."""
 
 import gc
+import os
 
-import openai
-import pydantic_ai.models.openai
+import anyio._backends._asyncio
+import genai_prices.data
+import httpcore
+import openai.resources.chat.completions
+import telegramify_markdown
 
 import bot.answers.model
+import bot.answers.model_messages
 import bot.answers.offline.responder
-import bot.answers.tool_schemas
+import bot.answers.reading
 import bot.app
 import bot.cli
 import bot.http.server
 import bot.ops.workspace
 import memory.testing
 from memory.context.tokens import load_encoding
+from memory.language import due_dates
 from memory.language.languages import Languages
 
-__all__ = ["bot", "memory", "openai", "pydantic_ai"]
+__all__ = ["anyio", "bot", "genai_prices", "httpcore", "memory", "openai"]
 
 load_encoding()
-Languages.load()
+Languages.load().warm()
+due_dates.warm()
+telegramify_markdown.convert("*once*")
+os.environ["OPENAI_API_KEY"] = "sk-nobody"
+bot.answers.model._build("openai-chat:nobody")
+bot.answers.model.schemas()
+del os.environ["OPENAI_API_KEY"]
 gc.collect()
 gc.freeze()
