@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self, get_args
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from annotated_types import Ge, Gt, Le
 from dotenv import load_dotenv
@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.context.budget import Budget
+from memory.language.zones import known_zone
 
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
 TELEGRAM_URL = "https://api.telegram.org"
@@ -181,7 +182,7 @@ class Settings(BaseSettings):
     @field_validator("continuity_timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        if value not in available_timezones():
+        if known_zone(value) is None:
             msg = f"must be an IANA name such as Europe/Berlin, not {_shown(value)}"
             raise ValueError(msg)
         return value

@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
-from zoneinfo import available_timezones
 
 import orjson
 
 from memory.errors import StorageUnavailable
-from memory.language.zones import known_zone
+from memory.language.zones import known_zone, zone_names
 from memory.ports import Clock, Database, Statement
 
 TIME_ZONE = "time_zone"
@@ -90,7 +89,7 @@ def choices_in(settings_json: str) -> dict[str, Any]:
 def find_time_zone(said: str) -> str | None:
     """Return the IANA name that somebody means ("berlin", "america/new york"), None when there is none or several."""
     wanted = "_".join(said.strip().lower().split())
-    by_name = {name.lower(): name for name in available_timezones()}
+    by_name = {name.lower(): name for name in zone_names()}
     if wanted in by_name:
         return by_name[wanted]
     cities = [name for lower, name in by_name.items() if "/" in name and lower.rsplit("/", 1)[1] == wanted]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 
 def known_zone(name: str) -> tzinfo | None:
@@ -17,3 +18,9 @@ def known_zone(name: str) -> tzinfo | None:
 def zone_of(name: str) -> tzinfo:
     """Return the zone; UTC when there is none of this name."""
     return known_zone(name) or UTC
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    """Return the names of all zones; the first call looks through the disk for some 50 ms."""
+    return frozenset(available_timezones())
