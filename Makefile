@@ -48,6 +48,7 @@ check: setup ## lint, types, the directions of imports, and every link of the do
 
 soak: setup ## long runs: random kills, fault sweeps
 	$(BIN)/python -m pytest -m soak --timeout 3600
+	$(BIN)/python -m pytest tests/property --hypothesis-profile soak --timeout 3600
 
 bench: setup ## measure speed; each benchmark prints JSON
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done

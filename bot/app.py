@@ -26,6 +26,7 @@ from bot.intake.updates import ALLOWED_UPDATES, Envelope, read_update
 from bot.joining import Joined, Process, connect, join, open_storage
 from bot.meters import Meters
 from bot.ops.workspace import Workspace
+from bot.pauses import FULL, Pauses
 from bot.settings import Settings
 from bot.tracing import Tracer, open_tracer
 from bot.turns.parked import decided, resume
@@ -92,6 +93,7 @@ class App:
         responder: Responder | None = None,
         limits: RateLimits | None = None,
         clock: Clock | None = None,
+        pauses: Pauses = FULL,
         tracer: Tracer | None = None,
         announce: Callable[[str], None] = announce_now,
     ) -> None:
@@ -108,6 +110,7 @@ class App:
             boot_id=ids.new("boot"),
             meters=Meters(own_tracer),
             limits=limits or RateLimits(private_gap_s=settings.continuity_send_gap_ms / 1000),
+            pauses=pauses,
             responder=responder,
             announce=announce,
             fail=self.fail,
@@ -150,7 +153,7 @@ class App:
         self._opened.push_async_callback(asyncio.to_thread, self._end_tracing)
         try:
             stored = await open_storage(self._process, self._opened)
-            line = await connect(self.settings, stored.db, self._opened)
+            line = await connect(self._process, stored.db, self._opened)
             self._joined = await join(self._process, stored, line)
             self._opened.push_async_callback(self.services.responder.close)
             self._opened.push_async_callback(self._leave_background)
@@ -200,9 +203,10 @@ class App:
                     secret_token=secret.get_secret_value() if secret else None,
                     allowed_updates=ALLOWED_UPDATES,
                 ),
+                self._process.pauses,
             )
             return
-        await until_reached(settings.telegram_api_url, self.joined.bot.delete_webhook)
+        await until_reached(settings.telegram_api_url, self.joined.bot.delete_webhook, self._process.pauses)
         self._polling = self._behind(self.joined.poller.run(), "polling")
 
     async def _after_start(self) -> None:
@@ -292,7 +296,7 @@ class App:
                 await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
                 self.fail(reason)
                 return
-            await asyncio.sleep(STORAGE_LOOK_S)
+            await self._process.pauses.rest(STORAGE_LOOK_S)
 
     def fail(self, reason: str) -> None:
         """Stop for good: going on can never work."""

@@ -41,6 +41,7 @@ from bot.intake.intake import Intake
 from bot.intake.polling import Poller
 from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
+from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.people.spending import ReadingPurse, Spending, day_budget
@@ -72,6 +73,7 @@ class Process:
     boot_id: str
     meters: Meters
     limits: RateLimits
+    pauses: Pauses
     responder: Responder | None
     """Who answers; None for the one that the settings name."""
     announce: Callable[[str], None]
@@ -181,14 +183,15 @@ async def _note_the_stop(db: Database, process: Process) -> None:
             )
 
 
-async def connect(settings: Settings, db: Database, opened: AsyncExitStack) -> TelegramLink:
+async def connect(process: Process, db: Database, opened: AsyncExitStack) -> TelegramLink:
     """Learn who we are. Waits for a network that is down; raises StartError when the token is missing or refused."""
+    settings = process.settings
     token = settings.telegram_bot_token
     if token is None:
         raise StartError("TELEGRAM_BOT_TOKEN is missing")
     bot = make_bot(token.get_secret_value(), settings.telegram_api_url)
     opened.push_async_callback(_hang_up, bot)
-    await until_reached(settings.telegram_api_url, bot.initialize)
+    await until_reached(settings.telegram_api_url, bot.initialize, process.pauses)
     moves = ChatMoves(db)
     await moves.open(bot.id)
     return TelegramLink(bot, moves, Me(bot.id, bot.username or "", moves.origins))
@@ -237,7 +240,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         trouble=trouble,
         moves=line.moves,
     )
-    poller = Poller(bot.base_url, intake, fatal=process.fail)
+    poller = Poller(bot.base_url, intake, fatal=process.fail, sleep=process.pauses.rest)
     return Joined(
         memory=memory,
         outbox=stored.outbox,
@@ -278,12 +281,14 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
         moves=line.moves,
         probe_ids=settings.continuity_probe_ids,
         resend_unproven=settings.continuity_resend_unproven,
+        pauses=process.pauses,
     )
     await delivery.open(line.me.bot_id)
-    committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=settings.continuity_storage_patience_s)
+    patience_s = settings.continuity_storage_patience_s
+    committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
     reminders = ReminderScheduler(db, clock, committer, memory.recorder, line.me.bot_id)
     responder = process.responder or make_responder(
-        settings, db, memory.store, memory.searcher, memory.languages, meters=process.meters
+        settings, db, memory.store, memory.searcher, memory.languages, meters=process.meters, pauses=process.pauses
     )
     return Services(
         settings=settings,
@@ -316,6 +321,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
         personas=Personas(stored.people, settings.continuity_persona),
         bootstrap=memory.bootstrap,
         meters=process.meters,
+        pauses=process.pauses,
         readings=memory.readings,
     )
 

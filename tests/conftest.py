@@ -6,8 +6,9 @@ import pytest
 from hypothesis import settings
 from servers import REQUIRED, Databases, NoServer, server
 
-settings.register_profile("project", deadline=None)  # machines are noisy: no test here is about time
-settings.load_profile("project")
+settings.register_profile("quick", deadline=None, max_examples=40)  # machines are noisy: no test here is about time
+settings.register_profile("soak", deadline=None, max_examples=1000)  # `make soak` asks for it by its name
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser):

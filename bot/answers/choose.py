@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.answers.responder import Responder
 from bot.meters import Meters, Spend, nobody_asks
+from bot.pauses import Pauses
 from bot.settings import Settings
 from memory.context.compactor import SummaryWriter
 from memory.language.languages import Languages
@@ -20,7 +21,14 @@ OFF = "off"
 
 
 def make_responder(
-    settings: Settings, db: Database, store: Store, searcher: Searcher, languages: Languages, *, meters: Meters
+    settings: Settings,
+    db: Database,
+    store: Store,
+    searcher: Searcher,
+    languages: Languages,
+    *,
+    meters: Meters,
+    pauses: Pauses,
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if settings.continuity_model == OFFLINE:
@@ -32,7 +40,9 @@ def make_responder(
 
     tools = Tools(db, searcher, languages, settings.continuity_tool_output_max_chars)
     timeout_s = settings.continuity_model_timeout_s
-    return ModelResponder(settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s)
+    return ModelResponder(
+        settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses
+    )
 
 
 def reading_model(settings: Settings, spend: Spend = nobody_asks) -> ModelReader | None:

@@ -18,6 +18,7 @@ from bot.answers.cost import spent_of
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
 from bot.answers.tools import Toolbox, Tools
 from bot.meters import Meters, Spent
+from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices
 from memory.context.packet_text import prompt
 from memory.context.transcript import fence, to_messages
@@ -63,13 +64,21 @@ class ModelResponder:
     """Asks one model. The provider's library is imported at the first use (1.6 s), or by `warm`."""
 
     def __init__(
-        self, model: str, tools: Tools, meters: Meters, *, timeout_s: float, prices: Prices = NO_PRICES
+        self,
+        model: str,
+        tools: Tools,
+        meters: Meters,
+        *,
+        timeout_s: float,
+        prices: Prices = NO_PRICES,
+        pauses: Pauses = FULL,
     ) -> None:
         self._model = model
         self._tools = tools
         self._meters = meters
         self._prices = prices
         self._timeout_s = timeout_s
+        self._pauses = pauses
         self._agent: Agent[Toolbox, str] | None = None
         self._tools_text = ""
         self._building = asyncio.Lock()
@@ -121,7 +130,7 @@ class ModelResponder:
 
     async def _with_retries(self, agent: Agent[Toolbox, str], ask: Ask, show: Show) -> Answer:
         async for attempt in stamina.retry_context(
-            on=is_passing, attempts=ATTEMPTS, timeout=self._timeout_s, wait_initial=0.5, wait_max=5.0
+            on=is_passing, attempts=ATTEMPTS, timeout=self._timeout_s, **self._pauses.retries(0.5, 5.0)
         ):
             with attempt:
                 try:

@@ -11,6 +11,7 @@ from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target
 from bot.delivery.sender import Delivery
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Envelope
+from bot.pauses import FULL, Pauses
 from memory.errors import StorageDamaged, StorageUnavailable
 from memory.ports import Database, Statement
 
@@ -25,13 +26,21 @@ class Committer:
     """Commits, then delivers. Nothing is said that is not written down; nothing is finished that is not said."""
 
     def __init__(
-        self, db: Database, inbox: Inbox, outbox: Outbox, delivery: Delivery, *, patience_s: float = PATIENCE_S
+        self,
+        db: Database,
+        inbox: Inbox,
+        outbox: Outbox,
+        delivery: Delivery,
+        *,
+        patience_s: float = PATIENCE_S,
+        pauses: Pauses = FULL,
     ) -> None:
         self._db = db
         self._inbox = inbox
         self._outbox = outbox
         self._delivery = delivery
         self._patience_s = patience_s
+        self._pauses = pauses
 
     async def done(
         self,
@@ -105,7 +114,7 @@ class Committer:
         person then, and lets others have the place (`Dispatch`).
         """
         async for attempt in stamina.retry_context(
-            on=_passes, attempts=None, timeout=self._patience_s, wait_initial=0.5, wait_max=5.0
+            on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(0.5, 5.0)
         ):
             with attempt:
                 return await write()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 import structlog
 from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
-from telegram.request import HTTPXRequest
 
 from bot.delivery.sender import backoff_s
+from bot.intake.telegram_request import telegram_request
+from bot.pauses import FULL, Pauses
 from bot.settings import TELEGRAM_URL
 
 START_PATIENCE_S = 120.0
@@ -29,11 +29,14 @@ def make_bot(token: str, address: str) -> Bot:
         token,
         base_url=f"{api}/bot",
         base_file_url=f"{api}/file/bot",
-        request=HTTPXRequest(connection_pool_size=64, read_timeout=20, connect_timeout=10, pool_timeout=30),
+        request=telegram_request(connections=64, read_timeout_s=20, pool_timeout_s=30),
+        get_updates_request=telegram_request(
+            connections=1, read_timeout_s=20, pool_timeout_s=30
+        ),  # the poller has its own
     )
 
 
-async def until_reached(address: str, call: Callable[[], Awaitable[object]]) -> None:
+async def until_reached(address: str, call: Callable[[], Awaitable[object]], pauses: Pauses = FULL) -> None:
     """Call Telegram until it can be reached. Raises StartError for what waiting does not mend.
 
     Telegram's own address is waited for as long as it takes, since a network comes back; another one, which may be a
@@ -53,7 +56,7 @@ async def until_reached(address: str, call: Callable[[], Awaitable[object]]) -> 
             log.warning("Telegram cannot be reached, trying again", error=str(exc), tries=tries)
             if address != TELEGRAM_URL and waited_s >= START_PATIENCE_S:
                 raise StartError(f"nobody answers at TELEGRAM_API_URL {address} ({exc}); check it") from None
-            await asyncio.sleep(backoff_s(tries))
+            await pauses.rest(backoff_s(tries))
             waited_s += backoff_s(tries)
         except (TelegramError, LookupError, TypeError, AttributeError, ValueError) as exc:  # what its answer breaks
             raise StartError(f"{address} does not answer like Telegram ({exc}); check TELEGRAM_API_URL") from None

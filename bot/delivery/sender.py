@@ -24,6 +24,7 @@ from bot.delivery.rate_limit import RateLimiter
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
+from bot.pauses import FULL, Pauses
 from memory import faults
 from memory.errors import StorageUnavailable
 from memory.ports import Clock, Database, Statement, unobserved
@@ -104,6 +105,7 @@ class Delivery:
         moves: ChatMoves,
         probe_ids: int,
         resend_unproven: bool,
+        pauses: Pauses = FULL,
     ) -> None:
         self._bot = bot
         self._db = db
@@ -112,6 +114,7 @@ class Delivery:
         self._moves = moves
         self._probe_ids = probe_ids
         self._resend_unproven = resend_unproven
+        self._pauses = pauses
         self._waiting: dict[int, deque[Part]] = {}
         self._previews: dict[str, asyncio.Future[int | None]] = {}
         """Previews on their way to the screen, by turn."""
@@ -384,8 +387,10 @@ class Delivery:
 
     async def _wait(self, chat_id: int, failure: Failure, wait_s: float) -> None:
         if failure is Failure.WAIT:
-            self._pace.stall(chat_id, asyncio.get_running_loop().time() + wait_s)
-        await asyncio.sleep(wait_s)
+            self._pace.stall(chat_id, asyncio.get_running_loop().time() + wait_s)  # as long as Telegram asks
+            await asyncio.sleep(wait_s)
+        else:
+            await self._pauses.rest(wait_s)
 
     async def _wait_for_pace(self, chat_id: int) -> None:
         loop = asyncio.get_running_loop()
@@ -396,7 +401,7 @@ class Delivery:
     async def _write(self, *statements: Statement) -> None:
         """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
         async for attempt in stamina.retry_context(
-            on=StorageUnavailable, attempts=None, timeout=None, wait_initial=0.5, wait_max=10.0
+            on=StorageUnavailable, attempts=None, timeout=None, **self._pauses.retries(0.5, 10.0)
         ):
             with attempt:
                 await self._db.write(*statements)

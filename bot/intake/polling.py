@@ -15,6 +15,7 @@ from telegram.request import HTTPXRequest
 
 from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json
+from bot.intake.telegram_request import telegram_request
 from bot.intake.updates import ALLOWED_UPDATES, as_id, as_object
 
 log = structlog.get_logger(__name__)
@@ -59,7 +60,7 @@ def pause_s(failures: int) -> float:
 
 def new_request() -> HTTPXRequest:
     """Return a request object with connections of its own, so that long polls hold up nothing else."""
-    return HTTPXRequest(connection_pool_size=2, read_timeout=POLL_TIMEOUT_S + 10, pool_timeout=10, connect_timeout=10)
+    return telegram_request(connections=2, read_timeout_s=POLL_TIMEOUT_S + 10, pool_timeout_s=10)
 
 
 class Poller:

@@ -141,7 +141,7 @@ class LoopbackBotApi:
         """Say whether the bot took the update (Telegram would not send it again)."""
         return not self.updates.is_waiting(update_id)
 
-    async def until(self, check: Callable[[], T], timeout_s: float = 20.0) -> T:
+    async def until(self, check: Callable[[], T], timeout_s: float = 60.0) -> T:
         """Return the first true value of `check`, asked after every change here, and now and then for files elsewhere.
 
         Raises AssertionError, with what everybody sees and the last calls, when it takes longer than `timeout_s`.

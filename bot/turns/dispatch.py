@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -102,7 +101,7 @@ class Dispatch:
         update_ids = [envelope.update_id for envelope in batch]
         log.error("work failed", update_ids=update_ids, attempt=attempts + 1, exc_info=error)
         self._services.meters.tried_again()
-        await asyncio.sleep(backoff_s(attempts))
+        await self._services.pauses.rest(backoff_s(attempts))
         return [replace(envelope, attempts=attempts + 1) for envelope in batch]
 
     async def _claimed(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:

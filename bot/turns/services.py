@@ -11,6 +11,7 @@ from bot.delivery.streaming import LivePreviews
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Me
 from bot.meters import Meters
+from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
@@ -58,4 +59,5 @@ class Services:
     personas: Personas
     bootstrap: Bootstrap
     meters: Meters
+    pauses: Pauses
     readings: Readings

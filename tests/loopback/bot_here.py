@@ -12,12 +12,14 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
+from bot.pauses import Pauses
 from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
 
 HOUR_MS = 3_600_000
 MONDAY_MS = 1_803_895_200_000
 """Monday, 1 March 2027, 10:00 UTC."""
+QUICK = Pauses(0.05)
 NO_PACE = RateLimits(private_gap_s=0.0, group_per_minute=1_000_000, total_per_second=1_000_000)
 
 
@@ -74,7 +76,13 @@ class BotHere:
     async def start(self, **settings: Any) -> BotHere:
         """Start and wait until it polls; `settings` are for this start only. Raises StartError."""
         values = {name.lower(): value for name, value in {**self._settings, **settings}.items()}
-        app = App(Settings(_env_file=None, **values), limits=NO_PACE, clock=self.clock, announce=self.said.append)
+        app = App(
+            Settings(_env_file=None, **values),
+            limits=NO_PACE,
+            pauses=QUICK,
+            clock=self.clock,
+            announce=self.said.append,
+        )
         polls = self.api.poll_count
         await app.start()
         self._app = app

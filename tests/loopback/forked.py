@@ -10,8 +10,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from bot.pauses import Pauses
 
 OURS = ("TELEGRAM_", "CONTINUITY_", "OPENAI_")
 """Variables of the machine that no child of a test may see."""
@@ -96,7 +99,9 @@ def _child(
 
 
 def cli(*arguments: str) -> None:
-    """Do what `continuity-bot ARGUMENTS` does."""
-    from bot.cli import app  # noqa: PLC0415 - the tests' own process needs no commands
+    """Do what `continuity-bot ARGUMENTS` does, with a bot that tries again after a moment."""
+    import bot.app  # noqa: PLC0415 - the tests' own process needs no commands
+    from bot.cli import app  # noqa: PLC0415
 
+    bot.app.App = partial(bot.app.App, pauses=Pauses(0.05))
     app(arguments, prog_name="continuity-bot")

@@ -148,7 +148,7 @@ class LoopbackModel:
         """Forget all planted faults."""
         self._plans.clear()
 
-    async def until(self, check: Callable[[], Any], timeout_s: float = 20) -> Any:
+    async def until(self, check: Callable[[], Any], timeout_s: float = 60) -> Any:
         """Return the first true value of `check`, asked after every request, word and answer."""
         try:
             return await self._changes.until(check, timeout_s, look_s=0.1)

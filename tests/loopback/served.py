@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from bot.app import App
 from bot.playground.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
+from loopback.bot_here import QUICK
 
 TOKEN = "a-token-for-the-tests"
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
@@ -32,7 +33,8 @@ async def served(api, model, tmp_path, monkeypatch):
             "continuity_http_token": SecretStr(TOKEN),
             "continuity_allowed_users": "1",
         }
-        app = App(Settings(_env_file=None, **(fields | settings)), clock=clock, tracer=tracer, announce=lambda _: None)
+        values = Settings(_env_file=None, **(fields | settings))
+        app = App(values, clock=clock, pauses=QUICK, tracer=tracer, announce=lambda _: None)
         await app.start()
         client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30)
         running.append((app, client))

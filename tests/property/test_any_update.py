@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from aiogram import types as documented
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -225,7 +225,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(JSON)
 async def test_any_json_at_all_can_be_taken(raw):
     """Also what nobody ever documented."""
@@ -238,7 +237,6 @@ async def test_any_json_at_all_can_be_taken(raw):
     assert identity(raw) is None or 0 <= identity(raw) <= MAX_ID
 
 
-@settings(deadline=None)
 @given(JSON)
 def test_raw_json_is_read_back_as_it_was_written(raw):
     """The payload is ASCII, and a start reads what was stored."""

@@ -26,9 +26,7 @@ from memory.types import (
 
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
-SLOW = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 PIECES = st.sampled_from(
     [

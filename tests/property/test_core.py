@@ -100,7 +100,7 @@ async def play(folder, actions):
     await story.stop()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.lists(ACTIONS, max_size=25))
 def test_any_life_of_a_session_equals_its_plain_list(actions):
     """Turns, last turns and state are those of the list, after any mix of turns, kills, restarts and damage."""
@@ -130,7 +130,6 @@ TURNS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(TURNS, min_size=1, max_size=8, unique_by=(lambda turn: turn.turn_id, lambda turn: turn.seq)))
 def test_any_turn_comes_back_as_it_went_in(turns):
     """Row and back: equal turns with matching digests, whatever the texts."""

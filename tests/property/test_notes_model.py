@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.language.languages import Languages
@@ -98,7 +98,6 @@ def keep_all(draft, asked):
 
 @pytest.mark.parametrize("language", SAID)
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=60, deadline=None)
 def test_what_was_made_up_never_gets_into_the_notes(language, seed):
     """Names, numbers, people, orders, links, and what cites nothing or the wrong turn: each is dropped and counted."""
     chance = random.Random(seed)
@@ -113,7 +112,6 @@ def test_what_was_made_up_never_gets_into_the_notes(language, seed):
 
 @pytest.mark.parametrize("language", SAID)
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=30, deadline=None)
 def test_the_tenth_that_is_right_is_kept(language, seed):
     """Among eighteen items that were made up stand two that were said: these two are the notes."""
     chance = random.Random(seed)

@@ -49,7 +49,7 @@ def test_terms_are_plain_tokens(text):
     assert all(len(term) == 10 and set(term) <= set("0123456789abcdef") for term in terms)
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(said=st.lists(anything, min_size=1, max_size=4), asked=anything)
 def test_any_text_can_be_stored_and_asked(said, asked):
     """Any text is indexed and asked for without an error, and FTS5 finds its index whole."""

@@ -1,6 +1,6 @@
 """The fold of any text: it never raises, stays bounded, and gives the same state twice."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.language.languages import Languages
@@ -50,7 +50,6 @@ def fold(exchanges) -> SessionState:
     return state
 
 
-@settings(deadline=None, max_examples=150)
 @given(EXCHANGES)
 def test_any_conversation_folds_to_one_bounded_state(exchanges):
     """Any texts fold without an error to the same bounded state each time, and it survives JSON."""

@@ -1,6 +1,6 @@
 """Times, memories, references and languages: any text is read without an error."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.language.due_dates import find_due, parse_when, reminder_request
@@ -55,7 +55,6 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=14).map(" ".jo
 NOW_MS = st.integers(min_value=0, max_value=4_000_000_000_000)
 
 
-@settings(deadline=None, max_examples=200)
 @given(TEXTS, NOW_MS, CODES)
 def test_a_due_time_lies_ahead(text, now_ms, code):
     """Whatever is said, a due time is in the future, or there is none."""
@@ -66,7 +65,6 @@ def test_a_due_time_lies_ahead(text, now_ms, code):
     assert find_due(text, now_ms, "Europe/Berlin", language) == due
 
 
-@settings(deadline=None, max_examples=60)
 @given(TEXTS, CODES)
 def test_a_reminder_never_raises(text, code):
     """Odd texts are no reminders, or reminders with a short matter."""
@@ -77,7 +75,6 @@ def test_a_reminder_never_raises(text, code):
     assert timed is None or len(timed[1]) <= 200
 
 
-@settings(deadline=None, max_examples=150)
 @given(TEXTS, CODES)
 def test_promotion_reads_anything(text, code):
     """Candidates are few and short, and the gate decides about each."""
@@ -98,7 +95,6 @@ def test_promotion_reads_anything(text, code):
     assert all(write_if_worthy(item, []).action in {"write", "skip"} for item in found)
 
 
-@settings(deadline=None, max_examples=150)
 @given(TEXTS, TEXTS, CODES)
 def test_references_read_anything(question, text, code):
     """Options and meanings are bounded for any question and reply."""
@@ -109,7 +105,6 @@ def test_references_read_anything(question, text, code):
     assert all(len(value) <= 300 for value in resolve(state, text, language).values())
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.text(max_size=300))
 def test_every_text_is_in_some_language(text):
     """Detection answers for any text, the same each time."""

@@ -502,7 +502,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(st.lists(st.one_of(st.text(max_size=60), st.lists(_PIECES, max_size=8).map("".join)), min_size=1, max_size=4))
 async def test_whatever_is_said_gets_an_answer_of_bounded_length(messages: list[str]):
     """Any sequence of messages is answered, never with nothing, never with more than fits into one message."""
