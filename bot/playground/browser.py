@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from bot.playground.keeper import Keeper
+from bot.playground.keeper import Keeper, Start, start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
@@ -50,7 +50,7 @@ def _has_screen() -> bool:
 class Playground:
     """The server with the page, and the bot beside it."""
 
-    def __init__(self, folder: Path, clock: MovedClock) -> None:
+    def __init__(self, folder: Path, clock: MovedClock, start: Start = start_program) -> None:
         self._folder = folder
         self._clock = clock
         self.api = LoopbackBotApi(
@@ -59,7 +59,7 @@ class Playground:
             add_routes=lambda app: self._pages.add_routes(app),  # noqa: PLW0108 - built from the server, so later
         )
         env = {**os.environ, **self._settings()}
-        self._keeper = Keeper(env, folder / "clock", folder / "bot.log", self.api.changes.announce)
+        self._keeper = Keeper(env, folder / "clock", folder / "bot.log", self.api.changes.announce, start)
         self._pages = PlaygroundPages(self.api, self._keeper, clock, self.reset)
 
     def _settings(self) -> dict[str, str]:

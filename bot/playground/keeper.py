@@ -8,9 +8,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx
 
@@ -27,10 +27,47 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
+class Child(Protocol):
+    """A process that was started."""
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        ...
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal."""
+        ...
+
+    async def wait(self) -> int:
+        """Return the exit code once it has ended."""
+        ...
+
+
+Start = Callable[[dict[str, str], Path, Path], Awaitable[Child]]
+"""Starts the bot with this environment and clock; it prints into the file."""
+
+
+async def start_program(env: dict[str, str], clock_path: Path, log_path: Path) -> Child:
+    """Start the bot as a program of its own."""
+    with log_path.open("ab") as log:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot.playground.child", str(clock_path),
+            env=env, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+        )  # fmt: skip
+
+
 class Keeper:
     """One child process after another on the same data. `changed` is called whenever `state` or `note` is new."""
 
-    def __init__(self, env: dict[str, str], clock_path: Path, log_path: Path, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        env: dict[str, str],
+        clock_path: Path,
+        log_path: Path,
+        changed: Callable[[], None],
+        start: Start = start_program,
+    ) -> None:
         self.port = free_port()
         self.token = os.urandom(16).hex()
         self.state = "starting"
@@ -41,7 +78,8 @@ class Keeper:
         self._clock_path = clock_path
         self._log_path = log_path
         self._changed = changed
-        self._process: asyncio.subprocess.Process | None = None
+        self._start = start
+        self._process: Child | None = None
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -64,7 +102,7 @@ class Keeper:
         """Stop the child, kill it when that takes too long."""
         if self._process is None or self._process.returncode is not None:
             return
-        self._process.terminate()
+        self._process.send_signal(signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), 12)
         except TimeoutError:
@@ -84,11 +122,7 @@ class Keeper:
         while quick_deaths < MAX_QUICK_DEATHS:
             self._say("starting", self.note)
             began_s = asyncio.get_running_loop().time()
-            with self._log_path.open("ab") as log:
-                self._process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "bot.playground.child", str(self._clock_path),
-                    env=self._env, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
-                )  # fmt: skip
+            self._process = await self._start(self._env, self._clock_path, self._log_path)
             reading = asyncio.create_task(self._report())
             code = await self._process.wait()
             reading.cancel()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx
 import pytest
+from loopback.forked import Forked
 
+from bot.playground import child
 from bot.playground.browser import Playground
+from bot.playground.keeper import start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import ANA, YOU
 
@@ -34,11 +38,21 @@ class Page:
                     return state
 
 
+def work(clock_path):
+    """Do what `python -m bot.playground.child` does."""
+    asyncio.run(child.run(Path(clock_path)))
+
+
+async def fork(env, clock_path, log_path):
+    """Start the bot from a process that has imported everything."""
+    return Forked(work, str(clock_path), folder=clock_path.parent, env=env, log_path=log_path)
+
+
 @pytest.fixture
-async def page(tmp_path, monkeypatch):
-    """Open the page of a fresh playground whose bot runs."""
+async def page(request, tmp_path, monkeypatch):
+    """Open the page of a fresh playground whose bot runs, forked unless the test asks for a program."""
     monkeypatch.setenv("CONTINUITY_MODEL", "offline")
-    playground = Playground(tmp_path, MovedClock(tmp_path / "clock"))
+    playground = Playground(tmp_path, MovedClock(tmp_path / "clock"), getattr(request, "param", fork))
     await playground.start(0)
     async with httpx.AsyncClient(base_url=playground.api.url, timeout=30, follow_redirects=True) as client:
         page = Page(client)
@@ -52,6 +66,7 @@ def answered(text: str):
     return lambda state: any(line["by_bot"] and text in line["text"] for line in state["lines"])
 
 
+@pytest.mark.parametrize("page", [start_program], indirect=True, ids=["program"])
 async def test_a_newcomer_talks_kills_and_comes_back(page):
     """A message is answered; one sent into a kill is answered after it, once; eight hours later there is an offer."""
     await page.act("say", user_id=YOU, chat_id=YOU, text="I need to call the landlord by Friday about the heating.")

@@ -1,30 +1,35 @@
 """The commands beside the real bot: a process that polls, answers, is killed, and starts again."""
 
-import asyncio
+from __future__ import annotations
+
 import json
-import os
-import subprocess
-import sys
+from dataclasses import dataclass
 
 from loopback.fixtures import bot_process
+from loopback.forked import Forked, cli
 
 PERSON = 4711
 
 __all__ = ["bot_process"]
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command said and how it ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 async def command(bot, *words):
-    """Run a command as an operator does, in the bot's folder."""
-    outer = {name: value for name, value in os.environ.items() if not name.startswith(("CONTINUITY_", "TELEGRAM_"))}
-    return await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-m", "bot", *words],
-        cwd=bot.folder,
-        env=outer | bot.env | {"COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run a command as an operator does, in the bot's folder and beside its process."""
+    out, errors = bot.folder / "out", bot.folder / "errors"
+    out.unlink(missing_ok=True)
+    errors.unlink(missing_ok=True)
+    env = bot.env | {"COLUMNS": "120"}
+    code = await Forked(cli, *words, folder=bot.folder, env=env, log_path=out, error_path=errors).wait()
+    return Done(code, out.read_text(encoding="utf-8"), errors.read_text(encoding="utf-8"))
 
 
 async def talk(api, text):

@@ -12,6 +12,7 @@ import pytest
 import typer
 from commands_page import PAGE as COMMANDS_PAGE
 from commands_page import page as commands_page
+from loopback import forked
 from pages import ROOT, blocks, code, pages, text_of
 from settings_page import PAGE as SETTINGS_PAGE
 from settings_page import page as settings_page
@@ -262,21 +263,14 @@ def test_the_changelog_has_a_place_for_what_comes():
 @pytest.mark.acceptance
 def test_the_tutorial_reads_as_it_says(tmp_path):
     """Each block of talk, piped into `chat`, comes out as it stands there; times of day differ."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("TELEGRAM_", "CONTINUITY_"))}
+    printed, typed = tmp_path / "printed", tmp_path / "typed"
     for talk in blocks(text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md"), "text"):
         said = "".join(line.removeprefix("you ") for line in talk.splitlines(keepends=True) if line.startswith("you "))
-        done = subprocess.run(
-            [sys.executable, "-m", "bot", "chat"],
-            cwd=tmp_path,
-            env={**env, "PYTHONPATH": str(ROOT)},
-            input=said,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        typed.write_text(said, encoding="utf-8")
+        printed.unlink(missing_ok=True)
+        forked.Forked(forked.cli, "chat", folder=tmp_path, env={}, log_path=printed, input_path=typed).join()
 
-        assert timeless(done.stdout) == timeless(talk), done.stderr
+        assert timeless(printed.read_text(encoding="utf-8")) == timeless(talk)
 
 
 def test_the_library_stands_on_its_own():
