@@ -247,7 +247,7 @@ def test_persona_may_be_a_file_of_the_operator(tmp_path):
         ('role = "pirate"\ntone = ["a", "b"]\ninstructions = "x"', "role"),
         ('role = "assistant"\ntone = ["one"]\ninstructions = "x"', "tone"),
         ('role = "assistant"\ntone = ["a", "b"]\ninstructions = "x"\nmodel = "y"', "model"),
-        ("role = ", "cannot be read"),
+        ("role = ", "is not TOML"),
     ],
 )
 def test_faulty_persona_says_what_is_wrong(tmp_path, content, hint):
