@@ -262,7 +262,7 @@ class Readings:
             estimate = model.estimate(request) if isinstance(exc, TimeoutError) else 0
             failed = ReadingOutcome(error=type(exc).__name__, input_tokens=estimate)
             self.on_outcome(model.name, failed)
-            paid = await self.purse.booked(waiting.user_id, estimate) if self.purse and estimate else ()
+            paid = await self.purse.booked(waiting.user_id, estimate, None) if self.purse and estimate else ()
             await self._store.db.write(
                 *paid,
                 postpone_reading(request.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
