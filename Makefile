@@ -63,7 +63,7 @@ fuzz-api: setup ## throw anything at the HTTP API, for a minute (schemathesis, i
 	@$(PYTHON) .ci/install.py .venv-api requirements-api.lock
 	$(BIN)/python tests/api_fuzz.py
 
-pictures: setup ## take the pictures of the docs anew (needs tmux and chromium); look at them
+pictures: setup ## take the pictures of the docs again (needs tmux and chromium); look at them
 	$(BIN)/python tests/docs/record_kill.py
 	$(BIN)/python tests/pictures.py
 

@@ -320,7 +320,7 @@ class ConversationMemory(Parts):
     # --- sessions ---------------------------------------------------------------------------------------------------
 
     async def fresh(self, conversation_id: str, *, user_id: int | None = None) -> SessionState:
-        """Start anew: nothing said before reaches the model, until `resume`. Raises `StorageUnavailable`."""
+        """Start fresh: nothing said before reaches the model, until `resume`. Raises `StorageUnavailable`."""
         return await self.recorder.open_session(conversation_id, user_id, "fresh")
 
     async def sessions(self, conversation_id: str, *, limit: int = 10) -> list[SessionRow]:

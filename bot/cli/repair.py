@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memory.sessions.hydrator import HydrationReport
 
 app = typer.Typer()
-checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or write them anew.", no_args_is_help=True)
+checkpoint = typer.Typer(help="Compare the checkpoints with the turn log, or rewrite them.", no_args_is_help=True)
 quarantine = typer.Typer(help="Updates that were given up on.", no_args_is_help=True)
 outbox = typer.Typer(help="Parts of messages that Telegram refused for good.", no_args_is_help=True)
 bootstrap = typer.Typer(help="What is carried forward into new sessions.", no_args_is_help=True)
@@ -107,7 +107,7 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
 
 @checkpoint.command("rebuild")
 def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_json: AsJson = False) -> None:
-    """Write checkpoints anew from the turn log; turns that only a checkpoint knows are brought back first."""
+    """Rewrite checkpoints from the turn log; turns that only a checkpoint knows are brought back first."""
     named = one_or_all(session, every=every)
     settings = load_settings()
     from bot.ops import checkpoints  # noqa: PLC0415
@@ -245,7 +245,7 @@ def bootstrap_refresh(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Make what would be carried forward for a session's user anew, and store it."""
+    """Remake what would be carried forward for a session's user, and store it."""
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
     from bot.ops import screen_bootstrap  # noqa: PLC0415
@@ -292,5 +292,5 @@ def bootstrap_clear(session: MaybeSession = None, *, every: All = False, as_json
     cleared = working(settings, do)
     tell(
         lambda: {"cleared": cleared},
-        lambda: console.print("Cleared; preferences and fresh starts stay. It is made anew when it is needed."),
+        lambda: console.print("Cleared; preferences and fresh starts stay. It's made again when it's needed."),
     )

@@ -171,7 +171,7 @@ def _of_text(source: bytes, text: str, start: int, end: int) -> Inserts:
 
 
 def _of_lists(source: bytes, events: Sequence[Event]) -> Inserts:
-    """Return the escapes of numbers that the library would count anew, and of brackets behind them."""
+    """Return the escapes of numbers that the library would count again, and of brackets behind them."""
     inserts: Inserts = {}
     expected: list[int | None] = []
     for payload, place in events:

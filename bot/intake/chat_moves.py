@@ -21,7 +21,7 @@ class ChatMoves:
         self._now: dict[int, int] = {}
 
     async def open(self, bot_id: int) -> None:
-        """Learn the moves of before. Raises `StorageUnavailable`."""
+        """Learn the earlier moves. Raises `StorageUnavailable`."""
         self._bot_id = bot_id
         for row in await self._db.read("chat_moves", bot_id=bot_id):
             self._know(row["from_chat_id"], row["to_chat_id"])

@@ -91,7 +91,7 @@ def rechained(log: Sequence[LoggedTurn]) -> list[LoggedTurn]:
 
 
 async def accept(workspace: Workspace, session_id: str) -> list[int]:
-    """Take the turns of a session as they stand in the log: their digests are made anew; return which did not match.
+    """Take the turns of a session as they stand in the log: their digests are made again; return which did not match.
 
     The checkpoint goes first, since it would bring back what it has; after a crash the same call does the rest.
     Raises `StorageError` with no row changed.

@@ -251,7 +251,7 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     """Put a checked backup in place of the present data, which is moved aside and never deleted.
 
     The caller holds the bot's lock. What a crash leaves behind after each step:
-    1. the copy lies beside the database as `.restoring`: nothing has changed; the next restore begins anew;
+    1. the copy lies beside the database as `.restoring`: nothing has changed; the next restore starts over;
     2. the checkpoints are aside: the present database alone, which has everything;
     3. the WAL is emptied into the present database and it has a second name aside: still the present data;
     4. the copy has taken the database's name: the backup without checkpoints, which are rebuilt when needed;

@@ -1,4 +1,4 @@
-"""`bootstrap run|refresh|prefer|clear`: every stage of what would be carried forward, and making it anew (001)."""
+"""`bootstrap run|refresh|prefer|clear`: every stage of what would be carried forward, and making it again (001)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def run(workspace: Workspace, session_id: str) -> Stages:
 
 
 async def refresh(workspace: Workspace, session_id: str) -> Stages:
-    """Make and store it anew for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
+    """Make and store it again for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
 

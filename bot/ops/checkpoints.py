@@ -129,7 +129,7 @@ async def hydrate(
 
 
 async def rebuild(workspace: Workspace, session_ids: Sequence[str], told: Told = untold) -> list[HydrationReport]:
-    """Write each session's checkpoint anew from what it hydrates to; what cannot be rebuilt is reported.
+    """Write each session's checkpoint again from what it hydrates to; what cannot be rebuilt is reported.
 
     The log is healed first where the checkpoint knows more: a rebuild never loses a turn. Raises `StorageError`.
     """

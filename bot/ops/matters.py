@@ -154,7 +154,7 @@ async def correct_note(workspace: Workspace, conversation_id: str, ref: str, tex
     try:
         await workspace.memory.readings.notes.change(note.session_id, reworded(ref, words), *_withdrawn(same))
     except KeyError:
-        raise OpsError("the note was read anew meanwhile; look again") from None
+        raise OpsError("the note was read again meanwhile; look again") from None
     return words
 
 

@@ -246,7 +246,7 @@ def _holds(backup: Backup) -> str:
 
 
 def show_restored(console: Console, restored: Restored, zone: ZoneInfo, now_ms: int) -> None:
-    """Show what was restored, where the data of before is, and what the next start will work on."""
+    """Show what was restored, where the earlier data is, and what the next start will work on."""
     backup = restored.backup
     rows = [("restored", f"{_holds(backup)}, of {when(backup.created_at_ms, now_ms, zone)}")]
     rows += [("set aside", str(path)) for path in restored.set_aside]

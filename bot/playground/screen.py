@@ -79,7 +79,7 @@ class Screen:
         self.console.print(Panel(body, title=f"[bold]{escape(title)}", title_align="left", border_style="green"))
 
     def earlier(self, lines: Sequence[ShownMessage]) -> None:
-        """Show the last lines of before, dimmed."""
+        """Show the last earlier lines, dimmed."""
         if not lines:
             return
         self.console.print(Rule("earlier", style="dim"))

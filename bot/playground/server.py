@@ -288,7 +288,7 @@ _METHOD_NAMES = {
 
 
 def _fresh_update_id(now_s: float) -> int:
-    """Return an update id above all of before, so that a bot which outlived our state file takes none for a repeat."""
+    """Return an update id above all earlier ones: a bot that outlived our state file takes none for a repeat."""
     return FIRST_UPDATE_ID + max(0, int(now_s) - _FIRST_DAY_S)
 
 

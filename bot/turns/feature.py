@@ -24,7 +24,7 @@ class Tap:
 
 
 Action = Callable[[Tap], Awaitable[bool | None]]
-"""True when it shows the tapped message anew with buttons of its own; otherwise the buttons are taken away."""
+"""True when it shows the tapped message again with buttons of its own; otherwise the buttons are taken away."""
 
 
 class Feature(Protocol):

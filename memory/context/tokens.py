@@ -74,7 +74,7 @@ def load_encoding() -> Encoding:
     """
     try:
         return _encoding_from(ranks_folder())
-    except OSError:  # no home folder, or a read-only one: unpack the ranks anew each time
+    except OSError:  # no home folder, or a read-only one: unpack the ranks each time
         with tempfile.TemporaryDirectory(prefix="continuity-tiktoken-") as folder:
             return _encoding_from(Path(folder))
 

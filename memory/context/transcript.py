@@ -118,7 +118,7 @@ def user_message(text: str) -> str:
 def fence(text: str, title: str) -> str:
     """Return `text` as a block of data that cannot be closed from inside; empty for an empty text.
 
-    The tag carries a digest of the content, chosen anew until the content does not contain it, and everything in the
+    The tag carries a digest of the content, chosen again until the content does not contain it, and everything in the
     content that looks like such a tag loses its angle bracket. The same text always gives the same block.
     """
     if not text.strip():
@@ -148,7 +148,7 @@ def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, what: str 
 
 
 def turn_tokens(turn: ConversationTurn, counter: TokenCounter) -> int:
-    """Return what the turn costs in a prompt: the stored counts, counted anew only where none was stored."""
+    """Return what the turn costs in a prompt: the stored counts, counted again only where none was stored."""
     fenced = has_foreign(turn.user_text)
     user = 0 if fenced else turn.user_tokens
     user = user or counter.count(user_message(turn.user_text))

@@ -115,7 +115,7 @@ class Bootstrap:
         """Return what can be carried forward and whether to ask, use or say nothing (`GET /continuity/preview`).
 
         Mode off and a fresh start generate nothing unless the user asked for it (/continue). A stale bootstrap is made
-        anew first, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
+        again first, so what was forgotten or closed never shows. Arcs in `dropped` are left out.
         """
         chosen = await self.preference(owner)
         quiet = BootstrapPreview(offer="nothing", mode=chosen.mode, skip_preview=chosen.skip_preview)
@@ -165,7 +165,7 @@ class Bootstrap:
         return rows.choice_from(await self._db.read_one("continuity_choice", session_id=session_id))
 
     async def refresh(self, owner: BootstrapOwner) -> Stages:
-        """Generate anew whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
+        """Generate again whatever the cache says, store it and return every stage (`POST /continuity/refresh`).
 
         Mode off does not keep it from running: it was asked for.
         """

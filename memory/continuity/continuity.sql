@@ -123,7 +123,7 @@ ON CONFLICT (session_id) DO UPDATE SET
 DELETE FROM continuity_relationship_states WHERE substr(owner_key || '|', 1, length(:prefix)) = :prefix;
 
 -- name: clear_continuity_arcs
--- Dropped ones too: clearing starts anew.
+-- Dropped ones too: clearing starts again.
 DELETE FROM continuity_arcs WHERE substr(owner_key || '|', 1, length(:prefix)) = :prefix;
 
 -- name: clear_continuity_caches

@@ -34,7 +34,7 @@ def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
 
 
 def with_selection(stages: Stages, selection: Selection) -> Stages:
-    """Return the stages with another selection (shorter, or with arcs dropped) and both packets assembled anew."""
+    """Return the stages with another selection (shorter, or with arcs dropped) and both packets assembled again."""
     return stages.model_copy(
         update={
             "selection": selection,

@@ -70,7 +70,7 @@ class Heartbeat:
 
     `workload` says what waits (the gate before it starts), `busy` whether a message is there (asked before each user).
     `message_arrived` stops it in the middle of a user; the next heartbeat goes on with that user. What changes without
-    a turn (a loop closed by a button, something forgotten) is made anew when it is next shown, not here.
+    a turn (a loop closed by a button, something forgotten) is made again when it is next shown, not here.
     """
 
     def __init__(

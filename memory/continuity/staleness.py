@@ -1,4 +1,4 @@
-"""When a bootstrap is made anew and when not: fingerprint, staleness, the gate of the heartbeat."""
+"""When a bootstrap is made again and when not: fingerprint, staleness, the gate of the heartbeat."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
 
 
 def staleness(cached: CachedBootstrap | None, now_fingerprint: str, newest_input_at_ms: int) -> RefreshDecision:
-    """Decide whether the cache must be made anew: missing, anything newer than it, or made from other inputs (001)."""
+    """Decide whether the cache must be made again: missing, anything newer than it, or made from other inputs (001)."""
     if cached is None:
         return RefreshDecision(go=True, reason="never generated")
     if newest_input_at_ms > cached.generated_at_ms:

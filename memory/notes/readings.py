@@ -151,16 +151,16 @@ class Readings:
     async def alone(self, conversation_id: str) -> AsyncIterator[None]:
         """Keep readings from a conversation, for whoever takes turns away (P13).
 
-        What a model is reading just now is not kept when it answers: it is asked anew about what is left.
+        What a model is reading just now is not kept when it answers: it is asked again about what is left.
         """
         self._forgotten[conversation_id] += 1
         async with self._taking.of(conversation_id):
             yield
 
-    async def read_anew(
+    async def reread(
         self, turns: Sequence[ConversationTurn], others: Sequence[SessionNotes], old: SessionNotes | None
     ) -> SessionNotes:
-        """Return a session's notes made anew from these turns (one at least), with what was ended by hand in the old.
+        """Return a session's notes made again from these turns (one at least), with what was ended by hand in the old.
 
         Stores nothing; for whoever takes turns away (P13).
         """

@@ -1,4 +1,4 @@
-"""What a reader is given, and what of the notes before stays when a session is read anew. Pure."""
+"""What a reader is given, and what of the notes before stays when a session is read again. Pure."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def ended_between(new: SessionNotes, before: SessionNotes | None, now: SessionNo
 
 
 def carried(new: SessionNotes, old: SessionNotes) -> SessionNotes:
-    """Return notes that were read anew with what was done by hand in the old ones: ended, or worded otherwise.
+    """Return notes that were read again with what was done by hand in the old ones: ended, or worded otherwise.
 
     A matter that was spoken of since keeps what the reading says.
     """

@@ -27,7 +27,7 @@ class StoredNotes:
 
     session_id: str
     notes: SessionNotes | None = None
-    """None before the first reading, and when they cannot be read: then they are made anew."""
+    """None before the first reading, and when they cannot be read: then they are made again."""
     by_model: SessionNotes | None = None
     """As a model last left them: it reads on from there, also where rules stood in for it since."""
     version: int = 0
@@ -95,7 +95,7 @@ def put_notes(
 
 
 def rewrite_notes(stored: StoredNotes, notes: SessionNotes, last: ConversationTurn, now_ms: int) -> list[Statement]:
-    """Return what puts notes that were read anew in the place of all that was there; a model may read them again."""
+    """Return what puts notes that were read again in the place of all that was there; a model may read them again."""
     ask = ask_to_read(last)
     return [
         Statement("erase_reading", {"session_id": last.session_id}),
@@ -120,7 +120,7 @@ def postpone_reading(session_id: str, due_at_ms: int) -> Statement:
 
 
 def renew_reading(session_id: str) -> Statement:
-    """Begin to count anew for the turns that are left."""
+    """Begin to count again for the turns that are left."""
     return Statement("renew_reading", {"session_id": session_id})
 
 

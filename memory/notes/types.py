@@ -53,7 +53,7 @@ class Matter(Contract):
     replaces: tuple[str, ...] = ()
     """Ids of matters that it corrects ("the interview moved to Monday"); they are not shown any more."""
     by_hand: bool = False
-    """True when an operator worded it: a session that is read anew keeps these words."""
+    """True when an operator worded it: a session that is read again keeps these words."""
 
 
 class LastingNote(Contract):

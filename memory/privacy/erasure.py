@@ -33,7 +33,7 @@ def related(memories: Sequence[Memory], memory_ids: Collection[str]) -> list[Mem
 
 
 def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
-    """Return the turns that are left, oldest first, as 1, 2, 3 … with their chain digests made anew (P8)."""
+    """Return the turns that are left, oldest first, as 1, 2, 3 … with their chain digests made again (P8)."""
     previous, result = "", []
     for seq, logged in enumerate(kept, start=1):
         turn = logged.turn if logged.turn.seq == seq else logged.turn.model_copy(update={"seq": seq})
@@ -43,13 +43,13 @@ def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
 
 
 def moved(before: Iterable[LoggedTurn], after: Iterable[LoggedTurn]) -> list[LoggedTurn]:
-    """Return the turns whose row has to be written anew, in an order in which no two ever share a seq."""
+    """Return the turns whose row has to be written again, in an order in which no two ever share a seq."""
     known = {logged.turn.turn_id: (logged.turn.seq, logged.digest) for logged in before}
     return [logged for logged in after if known[logged.turn.turn_id] != (logged.turn.seq, logged.digest)]
 
 
 def blank(old: SessionState) -> SessionState:
-    """Return the state from which the turns that are left are folded anew."""
+    """Return the state from which the turns that are left are folded again."""
     state = state_manager.new_state(old.session_id, old.conversation_id)
     return state.model_copy(update={"isolated": old.isolated})
 

@@ -193,9 +193,9 @@ class Forgetter:
 
         What a crash leaves behind, line by line; the same wish once more finishes it, whatever happened:
         1. while it is planned: nothing has changed;
-        2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written anew when the
+        2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written again when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
-        3. in the transaction: all of it or nothing: turns, states refolded and notes read anew from what is left,
+        3. in the transaction: all of it or nothing: turns, states refolded and notes read again from what is left,
            summaries, memories, jobs, snapshots, compactions, search entries, arcs and bootstrap, what extensions
            hold, `first` and `last`;
         4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
@@ -303,7 +303,7 @@ class Forgetter:
                 await self._thin_session(plan, row, wish, None if wanted else named)
             else:
                 plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
-        await self._read_anew(plan, wish.conversation_id)
+        await self._reread(plan, wish.conversation_id)
         self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
         await self._drop_jobs(plan, wish)
         await self._clear_states(plan)
@@ -393,8 +393,8 @@ class Forgetter:
                 await asyncio.sleep(0)
         return erasure.carried(state, old, gone, [logged.turn for logged in left])
 
-    async def _read_anew(self, plan: _Plan, conversation_id: str) -> None:
-        """Have the notes that rest on what goes read anew from what stays, also those of other sessions."""
+    async def _reread(self, plan: _Plan, conversation_id: str) -> None:
+        """Have the notes that rest on what goes read again from what stays, also those of other sessions."""
         kept: list[SessionNotes] = []
         for stored in await self._readings.notes.stored(conversation_id):
             if stored.session_id not in plan.session_ids and not await self._rests_on_gone(plan, stored):
@@ -408,7 +408,7 @@ class Forgetter:
             if not turns:
                 plan.statements += erase_session(stored.session_id)
                 continue
-            new = await self._readings.read_anew(turns, kept, stored.notes)
+            new = await self._readings.reread(turns, kept, stored.notes)
             plan.left_texts += texts_of(new)
             plan.statements += rewrite_notes(stored, new, turns[-1], self._clock.now_ms())
             kept.append(new)

@@ -109,7 +109,7 @@ class Semantic:
         self._news.set()
 
     def clear_cache(self) -> None:
-        """Drop what is held in memory, after something was forgotten; row numbers may be given anew now."""
+        """Drop what is held in memory, after something was forgotten; row numbers may be given again now."""
         self._held.clear()
         self._after = 0
         self._forgettings += 1
@@ -146,7 +146,7 @@ class Semantic:
             if rows:
                 made += await self._make(self._embedder, rows)
             if self._forgettings != forgettings:
-                continue  # row numbers may have been given anew: from the beginning
+                continue  # row numbers may have been given again: from the beginning
             if not rows:
                 return made
             self._after = rows[-1]["doc_id"]

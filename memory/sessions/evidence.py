@@ -218,7 +218,7 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
 def unbroken(tail: Sequence[LoggedTurn], previous_digest: str | None) -> tuple[Sequence[LoggedTurn], str]:
     """Return the longest end of the tail that chains without a hole, and the digest before it.
 
-    A checkpoint holds only such turns, since their digests are computed anew from the first.
+    A checkpoint holds only such turns, since their digests are computed again from the first.
     """
     for index in range(len(tail) - 1, 0, -1):
         if tail[index].turn.seq != tail[index - 1].turn.seq + 1:

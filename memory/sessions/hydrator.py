@@ -167,7 +167,7 @@ class Hydrator:
     async def hydrate(self, session_id: str, *, dry_run: bool = False) -> Hydrated:
         """Return the session as it stood after its last stored turn, with a report of what was used.
 
-        A damaged or foreign checkpoint is moved aside and written anew; turns that the log has lost come back from
+        A damaged or foreign checkpoint is moved aside and written again; turns that the log has lost come back from
         the checkpoint; a row that is gone is made again. `dry_run` changes nothing. Raises `UnknownSession` when
         neither row, log nor checkpoint know it, `StorageUnavailable` when the database cannot be read or healed.
         """

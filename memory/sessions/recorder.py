@@ -220,8 +220,8 @@ class Recorder:
            the checkpoint is one turn behind, which the turn-log tail makes up for at the next hydration;
         4. while the checkpoint is written, behind the reply: the old file or the new one.
 
-        When another writer moved the session on, it is loaded anew and the turn is stored upon what they wrote.
-        Raises `Conflict` when the turn or its update was stored already (the session is loaded anew before its next
+        When another writer moved the session on, it is loaded again and the turn is stored upon what they wrote.
+        Raises `Conflict` when the turn or its update was stored already (the session is loaded again before its next
         use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
         """
         return await _once_more(lambda: self._record(exchange, packet, also))
@@ -319,7 +319,7 @@ class Recorder:
             await self._store.db.write(*statements, update)
         except StorageUnavailable:
             raise  # nothing was stored, the live state still holds
-        except BaseException:  # another writer was first, or we were cancelled and do not know: load it anew
+        except BaseException:  # another writer was first, or we were cancelled and do not know: load it again
             self._live.drop(state.session_id)
             raise
         live.state = state

@@ -127,13 +127,13 @@ def is_shift(topics: Sequence[Topic], sentences: Sequence[Sentence], language: L
     score = signs.new_word * min(MOST_NEW_WORDS, len(said - known)) - signs.latest * bool(said & latest)
     score -= signs.answering * answering
     if asking:
-        score += _asked_anew(asking, latest, language)
+        score += _asked_again(asking, latest, language)
     elif answering:
         score -= signs.answer
     return score >= signs.enough
 
 
-def _asked_anew(asking: Sequence[Sentence], latest: frozenset[str], language: Language) -> float:
+def _asked_again(asking: Sequence[Sentence], latest: frozenset[str], language: Language) -> float:
     """Return how much the questions of a message speak for another topic."""
     signs = SHIFT_SIGNS
     about = _all_stems(asking)

@@ -98,7 +98,7 @@ VALUES (:turn_id, :session_id, :conversation_id, :seq, :user_id, :user_text, :as
     :assistant_tokens, :tool_tokens, :model, :input_tokens, :output_tokens, :dedupe_key, :digest, :created_at_ms);
 
 -- name: heal_turn
--- A row that no longer matches its digest is written anew from the checkpoint (P8).
+-- A row that no longer matches its digest is written again from the checkpoint (P8).
 UPDATE conversation_turns
 SET user_id = :user_id, user_text = :user_text, assistant_text = :assistant_text, intent = :intent,
     action_name = :action_name, response_type = :response_type, job_refs = :job_refs,
@@ -241,7 +241,7 @@ DELETE FROM conversation_turns WHERE turn_id = :turn_id AND session_id = :sessio
 DELETE FROM conversation_turns WHERE session_id = :session_id;
 
 -- name: rewrite_turn
--- A turn that moved up, with its chain digest made anew.
+-- A turn that moved up, with its chain digest made again.
 UPDATE conversation_turns SET seq = :seq, digest = :digest WHERE turn_id = :turn_id;
 
 -- name: erase_snapshot
@@ -253,7 +253,7 @@ DELETE FROM context_snapshots WHERE turn_id = :turn_id;
 DELETE FROM context_snapshots WHERE session_id = :session_id;
 
 -- name: erase_compactions
--- Their summaries cover what is gone; the next turn compacts anew when it is due.
+-- Their summaries cover what is gone; the next turn compacts again when it is due.
 DELETE FROM compactions WHERE session_id = :session_id;
 
 -- name: erase_choice

@@ -228,7 +228,7 @@ def _absolute(path: Path | str) -> Path:
 
 
 def _copy(source: Path, target: Path, told: Callable[[int, int], None]) -> None:
-    """Copy page by page within one read transaction: what is committed meanwhile neither shows nor starts it anew."""
+    """Copy page by page within one read transaction: what is committed meanwhile neither shows nor starts it again."""
     if target.exists():
         raise StorageError(f"backup {target} exists already; name another file")
     partial = target.with_name(target.name + ".partial")

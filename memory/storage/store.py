@@ -151,7 +151,7 @@ def insert_turn(
 
 
 def heal_turn(turn: ConversationTurn, digest: str) -> Statement:
-    """Write a damaged row anew from the checkpoint's copy; usage and update id stay."""
+    """Write a damaged row again from the checkpoint's copy; usage and update id stay."""
     return Statement("heal_turn", turn_params(turn, digest), expect=1)
 
 

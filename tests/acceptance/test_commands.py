@@ -74,7 +74,7 @@ async def test_the_empty_cases_are_said(api, bot_here):
 
 
 async def test_retry_answers_the_last_message_again(api, model, bot_here):
-    """/retry asks the model the last message anew and shows the new answer."""
+    """/retry asks the model the last message again and shows the new answer."""
     await bot_here()
     await reply(api, "roll a die")
     model.reply = lambda _: "Six!"

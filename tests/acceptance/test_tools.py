@@ -90,7 +90,7 @@ async def test_a_turn_that_dies_after_its_tools_ran_makes_their_changes_once(api
 
 
 async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model, bot_here):
-    """When the line breaks after the tools ran, the next attempt begins anew: its changes are made once."""
+    """When the line breaks after the tools ran, the next attempt starts over: its changes are made once."""
     bot = await bot_here()
     model.reply = calling(REMIND)
     model.plant(ModelFault.BREAK, nth=2)

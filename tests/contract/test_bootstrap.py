@@ -301,7 +301,7 @@ async def test_dropped_arc_is_out_of_the_packet_and_is_not_offered_again(db, boo
 
 
 async def test_what_was_forgotten_never_shows(db, bootstrap, owner):
-    """After a memory is forgotten the next preview is made anew, without it."""
+    """After a memory is forgotten the next preview is made again, without it."""
     await db.write(past(), note())
     assert "short answers" in (await bootstrap.preview(owner)).text
 

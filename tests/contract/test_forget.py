@@ -178,7 +178,7 @@ async def test_a_forgotten_turn_can_be_read_nowhere(memory, bootstrap, forgetter
 
 
 async def test_the_rest_of_the_session_goes_on(memory, forgetter, say):
-    """The turns that are left count 1, 2, 3 …, chain anew, are found, and a restart finds nothing to repair."""
+    """The turns that are left count 1, 2, 3 …, chain again, are found, and a restart finds nothing to repair."""
     session = await opened(memory)
     turns = await say(session, "Where is the ferry?", SECRET, *SMALL_TALK * 3)
     await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))

@@ -1,4 +1,4 @@
-"""Forgetting and notes (P13): what rests on a forgotten turn is read anew without it, in every session."""
+"""Forgetting and notes (P13): what rests on a forgotten turn is read again without it, in every session."""
 
 import pytest
 
@@ -103,7 +103,7 @@ async def test_a_later_session_does_not_name_what_a_forgotten_session_said(memor
 
 
 async def test_what_was_ended_by_hand_stays_ended(memory, readings, forgetter, say):
-    """Reading anew does not open it again."""
+    """Reading again does not open it again."""
     session_id = await say(SURGERY, PLUMBER)
 
     def ended(notes):

@@ -237,7 +237,7 @@ async def test_a_budget_that_is_used_up_leaves_it_to_the_rules(memory, readings_
 
 
 async def test_an_answer_about_turns_that_were_forgotten_meanwhile_is_not_kept(memory, readings_with, say):
-    """It is paid for, and the model is asked anew about what is there now."""
+    """It is paid for, and the model is asked again about what is there now."""
     model = Scripted(RIGHT, NotesDraft())
     model.may_answer.clear()
     purse = Purse()

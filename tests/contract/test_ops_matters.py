@@ -69,7 +69,7 @@ async def test_a_note_is_forgotten_with_what_it_rests_on(workspace):
 
 @pytest.mark.parametrize("word", ["Porto", "landlord"])
 async def test_a_note_is_corrected_and_stays_so(workspace, word):
-    """The new words are what is told, found and listed from then on, also when the session is read anew."""
+    """The new words are what is told, found and listed from then on, also when the session is read again."""
     note = about(await matters.read_notes(workspace, CHAT), word)
     corrected = await matters.correct_note(workspace, CHAT, note.ref, f"  {note.text}\n of the zebrafish ")
     await workspace.memory.forget(ForgetRequest(CHAT, turn_ids=("t_3",)))

@@ -168,7 +168,7 @@ class Recording:
     """The steps of one life, or of several on the same files, and the disks that a cut may leave of them."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        self.steps = [step for step in steps if not step.path.endswith("-shm")]  # made anew by whoever opens
+        self.steps = [step for step in steps if not step.path.endswith("-shm")]  # made again by whoever opens
         self._inodes, self._offsets = self._follow()
 
     def _follow(self) -> tuple[list[int | None], list[int]]:

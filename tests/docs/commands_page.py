@@ -1,4 +1,4 @@
-"""docs/reference/commands.md from the program: `.venv/bin/python tests/docs/commands_page.py` writes it anew."""
+"""docs/reference/commands.md from the program: `.venv/bin/python tests/docs/commands_page.py` writes it again."""
 
 from __future__ import annotations
 

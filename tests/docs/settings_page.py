@@ -1,4 +1,4 @@
-"""docs/reference/settings.md from the settings class: `.venv/bin/python tests/docs/settings_page.py` writes it anew."""
+"""docs/reference/settings.md from the settings class: `.venv/bin/python tests/docs/settings_page.py` writes it."""
 
 from __future__ import annotations
 

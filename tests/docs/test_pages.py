@@ -185,12 +185,12 @@ def test_every_promise_names_a_test():
 
 
 def test_the_settings_page_is_the_settings_class():
-    """When this fails: `python tests/docs/settings_page.py` writes the page anew."""
+    """When this fails: `python tests/docs/settings_page.py` writes the page again."""
     assert text_of(SETTINGS_PAGE) == settings_page()
 
 
 def test_the_commands_page_is_the_program():
-    """When this fails: `python tests/docs/commands_page.py` writes the page anew."""
+    """When this fails: `python tests/docs/commands_page.py` writes the page again."""
     assert text_of(COMMANDS_PAGE) == commands_page()
 
 

@@ -62,7 +62,7 @@ def step(state, turns):
 
 
 def tokens(messages):
-    """Count the prompt anew, message by message: texts, calls with their arguments, returns."""
+    """Count the prompt again, message by message: texts, calls with their arguments, returns."""
     return sum(
         COUNTER.count(each.text)
         + sum(

@@ -112,7 +112,7 @@ def inputs_of(turns, text, state=None, reserved=0):
 
 
 def size(packet):
-    """Count the whole prompt anew, as a provider would."""
+    """Count the whole prompt again, as a provider would."""
     blocks = sum(COUNTER.count(block) for block in (stable_text(packet), turn_text(packet)))
     history = sum(
         turn_tokens(turn.model_copy(update={"user_tokens": 0, "assistant_tokens": 0, "tool_tokens": 0}), COUNTER)

@@ -98,7 +98,7 @@ def test_a_set_up_that_fails_shows_why_and_is_repeated(install, venv, lock, caps
 
 
 def test_a_half_made_environment_is_made_again(install, venv, lock, monkeypatch):
-    """A .venv without a working pip, as an interrupted set-up leaves it, is made anew."""
+    """A .venv without a working pip, as an interrupted set-up leaves it, is made again."""
     folder = venv()
     (folder / "bin" / "python").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     made = []

@@ -116,7 +116,7 @@ class OfflineResponder:
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the answer; a database that cannot be read makes it shorter and says so. Never raises NoAnswer."""
         past = await self._past(ask)
-        material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read anew
+        material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read again
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
         reply = await asyncio.to_thread(compose, material)
