@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     )
     continuity_probe_ids: int = Field(12, ge=0, le=200, description="Message ids tried to prove that a part was sent.")
     continuity_send_gap_ms: int = Field(
-        1000, ge=0, le=60_000, description="Pause between two messages to one private chat; Telegram asks for a second."
+        1000, ge=0, le=60_000, description="Pause between messages to one private chat, after three that go at once."
     )
     continuity_streaming: Literal["draft", "edit", "off"] = Field("draft", description="How an answer grows on screen.")
     continuity_timezone: str = Field("UTC", description="IANA name; people can set their own.")

@@ -95,14 +95,20 @@ def test_the_back_off_grows_and_has_an_end():
     assert [backoff_s(tries) for tries in range(9)] == [1, 1, 2, 4, 8, 16, 32, 32, 32]
 
 
-def test_a_private_chat_gets_one_message_a_second():
-    """The second waits for the rest of the second; another chat does not."""
+def test_a_private_chat_gets_a_burst_and_then_one_message_a_second():
+    """Three go at once, the fourth waits for its second; another chat does not, and rest fills the burst again."""
     pace = RateLimiter()
-    pace.sent(7, 100.0)
+    for _ in range(3):
+        assert pace.wait_s(7, 100.0) == 0
+        pace.sent(7, 100.0)
 
     assert pace.wait_s(7, 100.25) == 0.75
     assert pace.wait_s(8, 100.25) == 0
     assert pace.wait_s(7, 101.0) == 0
+    pace.sent(7, 101.0)
+    assert pace.wait_s(7, 101.5) == 0.5
+    assert pace.wait_s(7, 102.0) == 0
+    assert [pace.sent(7, 200.0) or pace.wait_s(7, 200.0) for _ in range(4)] == [0, 0, 1, 2]
 
 
 def test_a_group_gets_twenty_messages_a_minute():
