@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -35,6 +36,9 @@ LAST_MS = 253_402_300_799_999
 """The end of the year 9999."""
 FORMAT = "continuity-backup"
 SIDE_FILES = ("-wal", "-shm")
+MANIFEST_MAX_BYTES = 1_000_000
+CHECKPOINT_MAX_BYTES = 64 * 1024 * 1024
+SQLITE_HEAD = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,9 @@ def _number(name: str, value: Any) -> int:
 
 
 def _require_regular(*paths: Path) -> None:
-    """Raise OpsError for anything but a file: a pipe would be read for ever."""
+    """Raise OpsError for anything but a file: a pipe would be read for ever, a link leads out of the backup."""
     for path in paths:
-        if path.exists() and not path.is_file():
+        if path.is_symlink() or (path.exists() and not path.is_file()):
             raise OpsError(f"{path} is no regular file; name a folder made by `backup`")
 
 
@@ -160,7 +164,7 @@ def _make_folder(target: Path) -> None:
 
 
 def _copy_checkpoints(source: Path, target: Path) -> list[str]:
-    names = sorted(path.name for path in source.glob("*.json") if path.is_file()) if source.is_dir() else []
+    names = sorted(path.name for path in source.glob("*.json") if _is_checkpoint(path)) if source.is_dir() else []
     copied = []
     for name in names:
         try:
@@ -170,6 +174,11 @@ def _copy_checkpoints(source: Path, target: Path) -> list[str]:
         _write_private(target / name, data)
         copied.append(name)
     return copied
+
+
+def _is_checkpoint(path: Path) -> bool:
+    """Say whether this may be a checkpoint: a file of its own and of a size that a checkpoint can have."""
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= CHECKPOINT_MAX_BYTES
 
 
 async def _describe(workspace: Workspace, target: Path) -> Backup:
@@ -211,12 +220,19 @@ def _write_private(path: Path, data: bytes) -> None:
 # --- restore --------------------------------------------------------------------------------------------------------
 
 
-def check(source: Path) -> Backup:
-    """Return the backup in a folder, its database proven to be what was written. Raises OpsError, `SchemaMismatch`."""
+def check(source: Path, room_bytes: int = 2**62) -> Backup:
+    """Return the backup in a folder, its database proven to be what was written, and to fit into the room there is.
+
+    Raises OpsError, `SchemaMismatch`.
+    """
     _require_regular(source / MANIFEST, source / DATABASE)
+    if (source / CHECKPOINTS).is_symlink():
+        raise OpsError(f"{source / CHECKPOINTS} is a link; name a folder made by `backup`")
     if (source / UNFINISHED).exists():
         raise OpsError(f"{source} is no whole backup: it was interrupted; make it again, or use another one")
     try:
+        _require_bounded(source / MANIFEST, MANIFEST_MAX_BYTES)
+        _require_bounded(source / DATABASE, room_bytes)
         backup = read_manifest((source / MANIFEST).read_bytes(), source)
         found = file_digest(source / DATABASE)
     except OSError as exc:
@@ -226,6 +242,9 @@ def check(source: Path) -> Backup:
             f"{source / DATABASE} has digest '{found[:12]}', its manifest says '{backup.database_digest[:12]}'; "
             "the copy is damaged or was changed: use another backup"
         )
+    with (source / DATABASE).open("rb") as file:
+        if file.read(len(SQLITE_HEAD)) != SQLITE_HEAD:
+            raise OpsError(f"{source / DATABASE} is no database; use another backup")
     known = [step for folder in MIGRATIONS for step in migrate.available(folder)]
     ahead = migrate.compare(known, backup.schema).ahead
     if ahead:
@@ -258,8 +277,8 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     5. the backup's checkpoints are in place: done.
     Raises OpsError, `StorageError`.
     """
-    backup = check(source)
     database, mark = settings.database_path, f"{BEFORE_RESTORE}{stamp(now_ms)}"
+    backup = check(source, _room_beside(database))
     staged = database.with_name(f"{database.name}.restoring")
     try:
         _stage(source / DATABASE, staged)
@@ -277,10 +296,25 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
         _copy_checkpoints(source / CHECKPOINTS, settings.checkpoint_dir)
         sync_folder(settings.checkpoint_dir)
     except OSError as exc:
+        with contextlib.suppress(OSError):
+            staged.unlink(missing_ok=True)
         raise OpsError(
             f"the restore stopped ({reason(exc)}); make room or fix the folder's owner and run it again"
         ) from exc
     return Restored(backup, tuple(aside), await _unfinished(database, now_ms))
+
+
+def _require_bounded(path: Path, most_bytes: int) -> None:
+    """Raise OpsError for a file that is larger than it can be, before it is read. Raises `OSError`."""
+    size = path.stat().st_size
+    if size > most_bytes:
+        raise OpsError(f"{path} has {size:,} bytes, {most_bytes:,} at most are taken; use another backup or make room")
+
+
+def _room_beside(database: Path) -> int:
+    """Return the free bytes where the database is, or will be."""
+    folder = next(each for each in database.parents if each.exists())
+    return shutil.disk_usage(folder).free
 
 
 def _stage(source: Path, staged: Path) -> None:
