@@ -8,7 +8,7 @@ SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: help install setup run chat test check soak bench bench-quality docs fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check soak bench bench-quality bench-peers docs fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -52,6 +52,9 @@ soak: setup ## long runs: random kills, fault sweeps
 
 bench: setup ## measure speed; each benchmark prints JSON
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
+
+bench-peers: setup ## kill this bot and others under the same traffic; downloads them into .peers (an hour)
+	$(BIN)/python -m benchmarks.peers --install
 
 bench-quality: setup ## measure memory quality; each benchmark prints JSON
 	$(BIN)/python -m benchmarks.quality

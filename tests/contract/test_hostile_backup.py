@@ -84,7 +84,7 @@ def device(copied, _outside):
     link(copied / DATABASE, Path("/dev/zero"))
 
 
-REFUSED = (linked_database, linked_manifest, linked_folder, no_database, huge_manifest, deep_manifest, pipe, device)  # fmt: skip
+REFUSED = (linked_database, linked_manifest, linked_folder, no_database, huge_manifest, deep_manifest, pipe, device)
 
 
 @pytest.mark.parametrize("harm", REFUSED, ids=lambda harm: harm.__name__)

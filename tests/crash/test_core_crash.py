@@ -1,6 +1,8 @@
 """Kill the process at any step: what was acknowledged is there, what was not is whole or absent, and work goes on."""
 
 import asyncio
+import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from core_child import live
-from loopback.forked import finished
+from loopback.forked import Forked, finished
 
 from memory.testing import open_memory
 from memory.types import SessionState
@@ -118,6 +120,47 @@ def test_every_acknowledged_write_survives_a_kill(tmp_path, after):
     assert acknowledged <= stored
     whole = {turn_id for turn_id in stored if not turn_id.endswith(".pair")}
     assert {f"{turn_id}.pair" for turn_id in whole} == stored - whole
+
+
+@pytest.mark.soak
+async def test_a_storm_of_kills_loses_nothing_acknowledged(tmp_path):
+    """One session, recorded by process after process, each killed at a moment of its own; seed and kills are told."""
+    seed, kills = int(os.environ.get("CONTINUITY_SOAK_SEED", "1")), int(os.environ.get("CONTINUITY_SOAK_KILLS", "500"))
+    chance, folder, said = random.Random(seed), tmp_path / "data", tmp_path / "said"
+    for _ in range(kills):
+        child = Forked(live, str(folder), "turns", "1000000", folder=Path.cwd(), env={}, log_path=said)
+        await asyncio.sleep(chance.uniform(0.05, 0.8))
+        child.send_signal(signal.SIGKILL)
+        assert await child.wait() == -signal.SIGKILL, said.read_text()[-2000:]
+    acknowledged = lines_of_turns(said.read_text().splitlines())
+    print(f"{kills} kills, seed {seed}, {len(acknowledged)} turns acknowledged")  # noqa: T201 - part of the result
+
+    async with open_memory(folder) as memory:
+        hydrated = await memory.hydrator.hydrate(await memory.store.current_session_id(CONVERSATION))
+        stored = await memory.store.turns_after(hydrated.state.session_id, 0)
+        assert [turn.turn_id for turn in stored] == [f"t_{seq}" for seq in range(1, len(stored) + 1)]
+        assert set(acknowledged) <= {turn.turn_id for turn in stored}
+        assert len(stored) <= len(acknowledged) + kills
+        assert hydrated.state.last_seq == len(stored)
+        assert hydrated.report.warnings == ()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", ["after_commit:1", "before_commit:2", "checkpoint_temp_written:1"])
+async def test_three_deaths_in_a_row_change_nothing(tmp_path, first):
+    """Dead at a point, dead again at every point of the next start, and once more at every point of the one after."""
+    tried = 0
+    for second in range(1, 9):
+        for third in range(1, 9):
+            folder = tmp_path / f"{second}-{third}"
+            for fault in (first, f"#{second}", f"#{third}"):
+                run(folder, CONTINUITY_FAULT=fault)
+            lines, code = run(folder)
+            assert code == 0
+            assert SessionState.model_validate_json(lines[-2]).last_seq == TURNS
+            await check(folder, [f"t_{n}" for n in range(1, TURNS + 1)])
+            tried += 1
+    assert tried == 64
 
 
 async def prepare(folder):
