@@ -23,7 +23,6 @@ FAILURES = (
     ("pwrite64", "ENOSPC"),
     ("pwrite64", "EIO"),
     ("pwrite64", "EDQUOT"),
-    ("pread64", "EIO"),
     ("ftruncate", "EIO"),
 )
 
@@ -88,8 +87,11 @@ async def test_a_kill_at_every_system_call_loses_nothing_acknowledged(tmp_path, 
 
 
 @pytest.mark.parametrize(("call", "error"), FAILURES)
-def test_a_call_that_fails_is_refused_in_a_sentence_and_stores_nothing(tmp_path, call, error):
-    """From the fifth such call on, for a while: what was refused is absent, what was stored is there, work goes on."""
+def test_a_call_that_fails_is_refused_in_a_sentence(tmp_path, call, error):
+    """From the fifth such call on, for a while: what was acknowledged is there, and work goes on.
+
+    What was refused at its sync may turn up after a restart: it was written, and nobody knows whether it lasts.
+    """
     asyncio.run(prepare(tmp_path))
     done = traced(tmp_path, f"{call}:error={error}:when=5..7", "errors")
 
@@ -98,16 +100,22 @@ def test_a_call_that_fails_is_refused_in_a_sentence_and_stores_nothing(tmp_path,
     with closing(sqlite3.connect(tmp_path / "continuity.db")) as db:
         stored = {f"stored {row[0]}" for row in db.execute("SELECT seq FROM conversation_turns")}
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert stored == {line for line in lines if line.startswith("stored")}
+    refused = {f"stored {line.split(':')[0].removeprefix('refused ')}" for line in lines if line.startswith("refused")}
+    acknowledged = {line for line in lines if line.startswith("stored")}
+    assert acknowledged <= stored <= acknowledged | refused
+    assert refused or call == "ftruncate"
     assert len(lines) == 6
     assert lines[-1] == "end"
 
 
-@pytest.mark.parametrize("error", ["EACCES", "EMFILE", "ENFILE", "EROFS", "EIO"])
-def test_a_database_that_cannot_be_opened_ends_in_a_sentence(tmp_path, error):
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [*(("openat", each) for each in ("EACCES", "EMFILE", "ENFILE", "EROFS", "EIO")), ("pread64", "EIO")],
+)
+def test_a_database_that_cannot_be_opened_ends_in_a_sentence(tmp_path, call, error):
     """No permission, too many files, a read-only or a failing disk: one sentence that names the file, no traceback."""
     asyncio.run(prepare(tmp_path))
-    done = traced(tmp_path, f"openat:error={error}:when=1+", "errors", only=("continuity.db",))
+    done = traced(tmp_path, f"{call}:error={error}:when=1+", "errors", only=("continuity.db",))
 
     assert done.returncode == 1
     assert str(tmp_path / "continuity.db") in done.stderr.splitlines()[-1]

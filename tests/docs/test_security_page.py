@@ -1,4 +1,4 @@
-"""SECURITY.md promises what a test holds: each line of the threat model, and each line of the fault matrix, names one."""
+"""What is promised is held by a test: each line of the threat model and of the fault matrix names one that is there."""
 
 from __future__ import annotations
 
