@@ -34,6 +34,7 @@ from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
+from bot.features.undo import Undoing
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
@@ -287,9 +288,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
     reminders = ReminderScheduler(db, clock, committer, memory.recorder, line.me.bot_id)
-    responder = process.responder or make_responder(
-        settings, db, memory.store, memory.searcher, memory.languages, meters=process.meters, pauses=process.pauses
-    )
+    responder = process.responder or make_responder(settings, db, memory, meters=process.meters, pauses=process.pauses)
     return Services(
         settings=settings,
         me=line.me,
@@ -346,6 +345,7 @@ def _features(
         ContinuitySettings(services, continuity_gate),
         Loops(services),
         memories,
+        Undoing(services),
         Overview(services, memories),
         Forgetting(services, memory.forgetter, turns, lanes, memories),
         Exporting(services, bot),

@@ -26,6 +26,9 @@ COMMANDS = {
     "retry": "answer your last message again",
     "remind": "have me remind you of something",
     "reminders": "your upcoming reminders: move, repeat or cancel them",
+    "move": "move a reminder: /move 2 to 6pm",
+    "repeat": "let a reminder come again: /repeat 2 every Monday",
+    "cancel": "cancel a reminder: /cancel 2",
     "timezone": "your time zone",
     "loops": "what's still open",
     "memory": "what I remember; /memory <words> searches it",
@@ -159,8 +162,6 @@ ANSWER_AGAIN = "Answer again"
 REMINDER = "⏰ {title}"
 FOLLOW_UP = "🔔 As I said I would, I come back to this: {title}"
 WAS_DUE = "was due {ago}"
-REMIND_SET = "I'll remind you {when} ({zone}): {title}"
-REMIND_ZONE_HINT = "Not in {zone}? Tell me your time zone: /timezone Europe/Berlin"
 REMIND_HOW = (
     "Tell me when and what, for example:\n"
     "/remind tomorrow at 9 call Ana\n"
@@ -176,8 +177,6 @@ REMIND_UNCLEAR = (
 REMIND_NO_WHAT = "What should I remind you of {when}? Tell me both at once, for example: /remind tomorrow at 9 call Ana"
 WHY_ENDLESS = "the language model kept using its tools instead of answering."
 REMIND_TOOL = "The reminder is set for {when} ({zone}): {title}"
-REMIND_WHEN = "When should I remind you?"
-REMIND_WHAT = "What should I remind you of then?"
 REMINDERS_HEAD = "Coming up:"
 REMINDERS_LATE = "⏰ These are due:"
 REMINDERS_MORE = "… and {count} more"
@@ -186,11 +185,16 @@ REMINDER_DONE = "Done"
 REMINDER_HOUR = "Snooze 1 h"
 REMINDER_TOMORROW = "Tomorrow"
 REMINDER_CANCEL = "Cancel"
-REMINDER_UNDO = "Change my mind"
+
 REMINDER_DONE_TEXT = "Done: {title}"
-REMINDER_CANCELLED_TEXT = "Okay, I won't remind you: {title}"
+
 REMINDER_SNOOZED_TEXT = "Put off until {when}: {title}"
 REMINDER_GONE = "That reminder is already over."
+CHANGE_HOW = {
+    "cancel": "Which reminder? /cancel 2 or /cancel dentist. /reminders lists them.",
+    "move": "Which reminder, and to when? /move 2 to 6pm or /move dentist to Friday. /reminders lists them.",
+    "repeat": "Which reminder, and how often? /repeat 2 every Monday at 9. /reminders lists them.",
+}
 ZONE_IS = "Your time zone is {zone}, where it's {now}.\nTo change it, tell me a city or a zone: /timezone Europe/Berlin"
 ZONE_SET = "Your time zone is now {zone}, where it's {now}. Reminders you've already set keep their time."
 ZONE_UNKNOWN = "I don't know the time zone “{said}”. Try it like this: /timezone Europe/Berlin, or /timezone New York"
@@ -283,6 +287,8 @@ MEMORY_NOT_FOUND = "I don't remember anything about “{words}”. /memory lists
 MEMORY_MORE = "… and {count} more."
 SHOW_MORE = "Show more"
 FORGET_NUMBER = "Forget {number}"
+
+UNDO_GONE = "That message isn't here anymore, so there's nothing to take back."
 
 # --- forgetting -----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,10 @@ MemoryKind = Literal["fact", "preference", "decision"]
 MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
 REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH})
 """`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
+ASKS_BACK = frozenset({"remind_when", "remind_what", WHICH})
+"""`action_name` of turns that ask back about a reminder: only a fitting answer is taken for one, so nothing waits."""
+ABOUT_REMINDERS = REARRANGES | ASKS_BACK | {"remind"}
+"""`action_name` of turns whose answer is about a reminder, which is kept as a job: no material for notes."""
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
@@ -111,6 +115,8 @@ class OpenLoop(Contract):
     opened_at_ms: int
     touched_at_ms: int
     due_at_ms: int | None = None
+    snoozed_until_ms: int | None = None
+    """Until when it is not spoken of; its due date stays."""
     closed_turn_id: str | None = None
 
 
@@ -175,6 +181,8 @@ class SessionState(Contract):
     """In which language the person wrote last, for messages too short to tell."""
     listed: ShownList | None = None
     """The list that was shown last."""
+    undone: tuple[str, ...] = ()
+    """Turns of which the person said that what was noted of them is wrong: nothing that rests on them is shown."""
     rolling_summary: str = ""
     summarized_through_seq: int = 0
     """The last turn that `rolling_summary` covers."""

@@ -9,11 +9,9 @@ from bot.meters import Meters, Spend, nobody_asks
 from bot.pauses import Pauses
 from bot.settings import Settings
 from memory.context.compactor import SummaryWriter
-from memory.language.languages import Languages
 from memory.notes.drafts import ModelReader
+from memory.opening import ConversationMemory
 from memory.ports import Database
-from memory.search.searcher import Searcher
-from memory.storage.store import Store
 from memory.types import ConversationTurn
 
 OFFLINE = "offline"
@@ -21,24 +19,17 @@ OFF = "off"
 
 
 def make_responder(
-    settings: Settings,
-    db: Database,
-    store: Store,
-    searcher: Searcher,
-    languages: Languages,
-    *,
-    meters: Meters,
-    pauses: Pauses,
+    settings: Settings, db: Database, memory: ConversationMemory, *, meters: Meters, pauses: Pauses
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if settings.continuity_model == OFFLINE:
         from bot.answers.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
 
-        return OfflineResponder(store, searcher, languages)
+        return OfflineResponder(memory.store, memory.searcher, memory.languages, memory.notes)
     from bot.answers.model import ModelResponder  # noqa: PLC0415
     from bot.answers.tools import Tools  # noqa: PLC0415
 
-    tools = Tools(db, searcher, languages, settings.continuity_tool_output_max_chars)
+    tools = Tools(db, memory.searcher, memory.languages, settings.continuity_tool_output_max_chars)
     timeout_s = settings.continuity_model_timeout_s
     return ModelResponder(
         settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, own_words
-from bot.reminders.repeats import kind_of
+from bot.reminders.repeats import Repeating, coming, kind_of, read_repeat, rule_of
 from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Reminder, advance_reminder, listed_reminders, move_to, next_status
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
@@ -71,6 +71,29 @@ def wish_of(text: str, language: Language) -> ChangeRequest | None:
         if found := pattern.search(said):
             return ChangeRequest("cancel", found["what"].strip(_ENDS))
     return None
+
+
+class SaidAt(Protocol):
+    """When and where something is said; a question to a responder is one."""
+
+    @property
+    def now_ms(self) -> int:
+        """UTC epoch milliseconds."""
+        ...
+
+    @property
+    def time_zone(self) -> str:
+        """The person's, as an IANA name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a command about reminders is given."""
+
+    state: SessionState
+    now_ms: int
+    time_zone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +257,7 @@ def _chosen(
     return _done(begun, found, reminders, ask, language) if found and found.reminders and not found.unclear else None
 
 
-def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask: Ask, language: Language) -> Answer:
+def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask: SaidAt, language: Language) -> Answer:
     words = words_for(language.code)
     if not reminders:
         return own_words(words.say("none_at_all"), LISTS_REMINDERS)
@@ -246,7 +269,7 @@ def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask:
     return moved(found.reminders, wish.when, ask, language)
 
 
-def listing(head: str, reminders: Sequence[Reminder], ask: Ask, words: ReminderWords, action: str) -> Answer:
+def listing(head: str, reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords, action: str) -> Answer:
     """Return a numbered list of reminders, remembered as what was shown last."""
     if not reminders:
         return own_words(words.say("none_at_all"), action)
@@ -255,14 +278,85 @@ def listing(head: str, reminders: Sequence[Reminder], ask: Ask, words: ReminderW
     return Answer("\n".join([head, *lines]), action_name=action, authored=head, change=change)
 
 
-def line(reminder: Reminder, ask: Ask, words: ReminderWords) -> str:
+def by_command(command: str, said: str, reminders: Sequence[Reminder], here: Here, language: Language) -> Answer | None:
+    """Return the answer to /cancel, /move or /repeat with what stands behind it; None when that says too little.
+
+    "2 to 6pm" and "dentist to Friday" move, "dentist every week" repeats; a number is a line of the list shown last.
+    """
+    words = words_for(language.code)
+    scene = Scene(here.state, here.now_ms, of_reminders=True)
+    text = said.strip(_ENDS).lower()
+    if not text or not reminders:
+        return None
+    if command == "cancel":
+        wish = ChangeRequest("cancel", text)
+        found = meant_by(wish, reminders, scene, language)
+        return _done(wish, found or Meant((), unclear=True), reminders, here, language)
+    if command == "repeat":
+        often = read_repeat(said, words)
+        return repeated(often, here, scene, reminders, language, by_name=True) if often else None
+    move = next((match for pattern in words.move if (match := pattern.search(f"{words.verb} {text}"))), None)
+    if move is None:
+        return None
+    wish = ChangeRequest("move", move["what"].strip(_ENDS), move["when"].strip(_ENDS))
+    found = meant_by(wish, reminders, scene, language)
+    return _done(wish, found or Meant((), unclear=True), reminders, here, language)
+
+
+def repeated(
+    often: Repeating,
+    at: SaidAt,
+    scene: Scene,
+    reminders: Sequence[Reminder],
+    language: Language,
+    *,
+    by_name: bool = False,
+) -> Answer | None:
+    """Return the answer to "every Monday at 9" said of a reminder that is set; None when it says what to do as well.
+
+    `by_name` lets the rest name the reminder, as behind /repeat.
+    """
+    words = words_for(language.code)
+    timed = parse_when(often.plain, at.now_ms, at.time_zone, language)
+    rest = words.again.sub(" ", (timed[1] if timed else often.plain).lower()).strip(_ENDS)
+    if rest and not by_name:
+        return None
+    found = meant_by(ChangeRequest("move", rest), reminders, scene, language) if reminders else None
+    if found is None:
+        return None
+    if found.unclear or len({each.title for each in found.reminders}) != 1:
+        return listing(words.say("which"), found.reminders or reminders, at, words, WHICH)
+    chosen = next((each for each in found.reminders if each.status == "scheduled"), found.reminders[0])
+    due_at_ms = timed[0] if timed else (chosen.due_at_ms or at.now_ms)
+    if timed and not _says_clock(often.plain, at, language):
+        due_at_ms = _keeping_hour(timed[0], often.plain, chosen, at.now_ms, language)
+    due_at_ms = coming(often.kind, due_at_ms, at.now_ms, at.time_zone)
+    rule = rule_of(often.kind, due_at_ms, at.time_zone)
+    move = advance_reminder(chosen, "snooze", at.now_ms, due_at_ms=due_at_ms, repeats=rule)
+    when = words.when(due_at_ms, at.now_ms, at.time_zone)
+    every = words.say(often.kind)
+    text, authored = (
+        words.say("set_repeating", every=every, when=when, zone=at.time_zone, title=title)
+        for title in (chosen.title, QUOTED_MATTER)
+    )
+    effect = replace(move, expect=None)
+    return Answer(text, action_name=MOVES, authored=authored, effects=(effect,), job_refs=(chosen.job_id,))
+
+
+def _says_clock(text: str, ask: SaidAt, language: Language) -> bool:
+    """Return whether a text names an hour."""
+    found = find_due(text, ask.now_ms, ask.time_zone, language)
+    return found is not None and found.exact
+
+
+def line(reminder: Reminder, ask: SaidAt, words: ReminderWords) -> str:
     """Return one reminder: what, when, how often."""
     when = words.when(reminder.due_at_ms or ask.now_ms, ask.now_ms, ask.time_zone)
     kind = kind_of(reminder.repeats)
     return f"{reminder.title} ({', '.join(filter(None, (when, words.say(kind) if kind else '')))})"
 
 
-def cancelled(reminders: Sequence[Reminder], ask: Ask, words: ReminderWords) -> Answer:
+def cancelled(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords) -> Answer:
     """Return the answer that takes reminders back in the commit of its turn."""
     effects = tuple(
         replace(advance_reminder(reminder, "cancel", ask.now_ms), expect=None)
@@ -282,7 +376,7 @@ def cancelled(reminders: Sequence[Reminder], ask: Ask, words: ReminderWords) -> 
     return Answer(text, action_name=CANCELS, authored=authored, effects=effects, change=ended)
 
 
-def moved(reminders: Sequence[Reminder], when: str, ask: Ask, language: Language) -> Answer:
+def moved(reminders: Sequence[Reminder], when: str, ask: SaidAt, language: Language) -> Answer:
     """Return the answer that moves reminders in the commit of its turn, or asks for a time that it understands."""
     words = words_for(language.code)
     lines, authored, effects = [], [], []

@@ -7,21 +7,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot import replies
 from bot.answers.follow_up import with_follow_ups
-from bot.answers.rearrange import rearranged
+from bot.answers.offline.words import words_of
+from bot.answers.rearrange import Scene, rearranged, repeated
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language import due_dates
-from memory.language.due_dates import ReminderRequest, parse_when, reminder_request
+from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
 from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
-from memory.types import ConversationTurn
+from memory.state.state_manager import close_loop, live_loops
+from memory.types import ASKS_BACK, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 MAX_WHAT_WORDS: Final = 25
@@ -128,9 +129,9 @@ def set_text(
     return "\n".join(lines)
 
 
-def undo_button(job_id: str) -> tuple[tuple[Button, ...], ...]:
+def undo_button(job_id: str, words: ReminderWords) -> tuple[tuple[Button, ...], ...]:
     """Return [Change my mind]."""
-    return ((Button(replies.REMINDER_UNDO, "job_cancel", {"job_id": job_id}),),)
+    return ((Button(words.say("undo"), "job_cancel", {"job_id": job_id, "language": words.code}),),)
 
 
 def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: ReminderWords) -> Answer:
@@ -160,7 +161,7 @@ def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: Reminder
         authored=authored,
         job_refs=(job_id,),
         effects=(effect,),
-        buttons=undo_button(job_id),
+        buttons=undo_button(job_id, words),
     )
 
 
@@ -177,6 +178,33 @@ def repeating(
         return found
     due_at_ms = found.due_at_ms or first_at(often.kind, now_ms, zone, MORNING_HOUR)
     return ReminderRequest(coming(often.kind, due_at_ms, now_ms, zone), found.what)
+
+
+def routine(often: Repeating, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
+    """Return the reminder in a routine that is told without "remind me" ("every Monday at 9 water the plants").
+
+    Only with a clock time, and only for something to do: "every Monday at 9 I swim" tells of a habit.
+    """
+    timed = parse_when(often.plain, now_ms, zone, language)
+    found = find_due(often.plain, now_ms, zone, language)
+    if timed is None or found is None or not found.exact:
+        return None
+    words = words_of(language.code)
+    if not words.reads("errand", timed[1].lower().strip()):
+        return None
+    return repeating(often, now_ms, zone, lambda _said, _at: ReminderRequest(timed[0], timed[1]))
+
+
+def answered_back(answer: Answer, asked: ConversationTurn, now_ms: int) -> Answer:
+    """Return the answer that sets a reminder; what the question back had left open is taken care of with it."""
+
+    def settled(state: SessionState) -> SessionState:
+        for loop in live_loops(state):
+            if loop.turn_id == asked.turn_id:
+                state = close_loop(state, loop.loop_id, "done", now_ms)
+        return state
+
+    return replace(answer, change=settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,16 +266,23 @@ class RemindFirst:
         found = repeating(often, ask.now_ms, ask.time_zone, read) if often else read(text, ask.now_ms)
         if found is None:
             about_set = rearranged(ask, reminders, language, self.languages)
+            if about_set is None and often:
+                scene = Scene(
+                    ask.state, ask.now_ms, of_reminders=bool(last and (last.action_name or "").startswith(REMIND))
+                )
+                about_set = repeated(often, ask, scene, reminders, language)
             if about_set is not None:
                 return about_set
         if self.next_has_tools:
             alone = found and stands_alone(text, found, ask.now_ms, ask.time_zone, language)
             return reminder_answer(ask, found, kind, words) if found and alone else None
-        found = found or completed(last, text, ask.now_ms, ask.time_zone, language)
+        asked = found or completed(last, text, ask.now_ms, ask.time_zone, language)
+        found = asked or (routine(often, ask.now_ms, ask.time_zone, language) if often else None)
         if found is None:
             return None
         if found.due_at_ms is None:
             return own_words(words.say("ask_when"), ASK_WHEN)
         if not found.what:
             return own_words(words.say("ask_what"), ASK_WHAT)
-        return reminder_answer(ask, found, kind, words)
+        answer = reminder_answer(ask, found, kind, words)
+        return answered_back(answer, last, ask.now_ms) if last and asked and last.action_name in ASKS_BACK else answer

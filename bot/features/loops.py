@@ -95,10 +95,10 @@ def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
     loop = listed.loop
     line = f"{number}. {listed.words} ({listed.whose}"
     if loop.due_at_ms is not None:
-        word = replies.LOOP_SLEEPS if loop.status == "snoozed" else replies.LOOP_DUE
-        late = loop.status != "snoozed" and loop.due_at_ms <= now_ms
-        when = replies.LOOP_OVERDUE if late else word.format(when=when_text(loop.due_at_ms, now_ms, zone))
-        line += f", {when}"
+        due = replies.LOOP_DUE.format(when=when_text(loop.due_at_ms, now_ms, zone))
+        line += f", {replies.LOOP_OVERDUE if loop.due_at_ms <= now_ms else due}"
+    if loop.snoozed_until_ms is not None and loop.snoozed_until_ms > now_ms:
+        line += f", {replies.LOOP_SLEEPS.format(when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
     return line + ")"
 
 
@@ -240,8 +240,8 @@ class Loops:
         services = self._services
         now_ms = services.clock.now_ms()
         until_ms = tomorrow_ms(now_ms, (await services.people.time_zone(tap.envelope.user_id)).name)
-        later = {"due_at_ms": until_ms, "due_exact": True}
-        shown = {"due_at_ms": until_ms, "status": "snoozed"}
+        later = {"snoozed_until_ms": until_ms}
+        shown = {"snoozed_until_ms": until_ms, "status": "snoozed"}
         return await self._change(
             tap, lambda state, loop_id: snooze_loop(state, loop_id, until_ms, now_ms), later, shown
         )

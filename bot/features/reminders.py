@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from bot import replies
 from bot.answers.care import care
+from bot.answers.rearrange import Here, by_command
 from bot.answers.remind_first import repeating, set_text, undo_button
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
@@ -26,12 +28,16 @@ from bot.reminders.rules import (
     snoozed_until,
     when_text,
 )
-from bot.reminders.words import words_for
+from bot.reminders.words import ReminderWords, words_for
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.language.due_dates import ReminderRequest, parse_when
-from memory.state.state_manager import begin_job
+from memory.state.state_manager import begin_job, new_state
+
+
+def _confirmation(text: str, words: ReminderWords, job_id: str) -> OutgoingMessage:
+    return OutgoingMessage(text, buttons=undo_button(job_id, words))
 
 
 class Reminders:
@@ -43,6 +49,9 @@ class Reminders:
             "remind": self.remind,
             "jobs": self.overview,
             "reminders": self.overview,
+            "cancel": partial(self._change, "cancel"),
+            "move": partial(self._change, "move"),
+            "repeat": partial(self._change, "repeat"),
             "timezone": self.time_zone,
         }
         self.actions: dict[str, Action] = {
@@ -88,10 +97,18 @@ class Reminders:
             when = when_text(found.due_at_ms, now_ms, zone)
             await self._say(envelope, replies.REMIND_NO_WHAT.format(when=when))
             return
-        confirmation = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
-        await self._set(envelope, found, zone, confirmation, rule_of(kind, found.due_at_ms, zone) if kind else "")
+        text = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
+        repeats = rule_of(kind, found.due_at_ms, zone) if kind else ""
+        await self._set(envelope, found, zone, partial(_confirmation, text, words), repeats)
 
-    async def _set(self, envelope: Envelope, found: ReminderRequest, zone: str, text: str, repeats: str) -> None:
+    async def _set(
+        self,
+        envelope: Envelope,
+        found: ReminderRequest,
+        zone: str,
+        message: Callable[[str], OutgoingMessage],
+        repeats: str,
+    ) -> None:
         services = self._services
         call_key = f"{envelope.bot_id}:{envelope.update_id}"
         job_id = job_id_of(call_key)
@@ -110,7 +127,7 @@ class Reminders:
         )
         await services.committer.say(
             Target.of(envelope),
-            [OutgoingMessage(text, buttons=undo_button(job_id))],
+            [message(job_id)],
             partial(
                 services.reminders.change,
                 session_id,
@@ -130,6 +147,31 @@ class Reminders:
         zone = await self._services.people.time_zone(envelope.user_id)
         message = reminder_list(replies.REMINDERS_HEAD, reminders, self._services.clock.now_ms(), zone.name)
         await say_list(self._services, envelope, message, listed_reminders(reminders))
+
+    async def _change(self, command: str, envelope: Envelope) -> None:
+        """Cancel, move or repeat the reminder that is named or numbered behind the command; ask which when unclear."""
+        services, said = self._services, envelope.arguments
+        reminders = await services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
+        zone = (await services.people.time_zone(envelope.user_id)).name
+        current = await services.recorder.current(envelope.conversation_id)
+        state = current or new_state("", envelope.conversation_id)
+        here = Here(state, services.clock.now_ms(), zone)
+        language = services.languages.detect(said, envelope.language or state.language or "en")
+        answer = await asyncio.to_thread(by_command, command, said, reminders, here, language)
+        if answer is None:
+            how = replies.CHANGE_HOW[command] if reminders else replies.REMINDERS_NONE
+            await self._say(envelope, how)
+            return
+        change = answer.change or (lambda state: state)
+        store = partial(
+            services.reminders.change,
+            current.session_id if current else None,
+            change,
+            services.inbox.done(envelope),
+            *answer.effects,
+        )
+        await services.committer.say(Target.of(envelope), [OutgoingMessage(answer.text)], store)
+        services.reminders.look()
 
     async def time_zone(self, envelope: Envelope) -> None:
         """Say by which clock times are read, or set it."""
@@ -152,7 +194,8 @@ class Reminders:
         return await self._end(tap, "finish", replies.REMINDER_DONE_TEXT)
 
     async def _cancel(self, tap: Tap) -> bool:
-        return await self._end(tap, "cancel", replies.REMINDER_CANCELLED_TEXT)
+        words = words_for(tap.payload.get("language", "en"))
+        return await self._end(tap, "cancel", words.says["cancelled"])
 
     async def _end(self, tap: Tap, event: Event, text: str) -> bool:
         """End a reminder; its session forgets it in the same transaction."""

@@ -27,6 +27,10 @@ class ReminderWords:
     move: tuple[re.Pattern[str], ...]
     show: re.Pattern[str]
     reminder: re.Pattern[str]
+    verb: str
+    """The word with which a sentence that moves a reminder begins."""
+    again: re.Pattern[str]
+    """What is said around "every week" of a reminder that is set ("make it", "repeat")."""
     pronouns: frozenset[str]
     all: frozenset[str]
     repeats: tuple[tuple[re.Pattern[str], str], ...]
@@ -40,6 +44,8 @@ class ReminderWords:
     says: Mapping[str, str]
     months: Sequence[str]
     weekdays: Sequence[str]
+    dates: tuple[str, str]
+    """How a day of this year is written, and how the year follows it."""
 
     def say(self, key: str, **values: object) -> str:
         """Return the sentence with its values filled in."""
@@ -51,9 +57,13 @@ class ReminderWords:
         days, time = (at.date() - now.date()).days, f"{at:%H:%M}"
         if days in (0, 1):
             return self.say("tomorrow" if days else "today", time=time)
-        year = f" {at.year}" if at.year != now.year else ""
-        day = f"{at.day} {self.months[at.month - 1]}{year}"
-        return self.say("on_day", weekday=self.weekdays[at.weekday()], day=day, time=time)
+        return self.say("on_day", weekday=self.weekdays[at.weekday()], day=self.date(at, now), time=time)
+
+    def date(self, at: datetime, now: datetime) -> str:
+        """Return "12 Dec", and with the year when it is another."""
+        day, year = self.dates
+        date = day.format(day=at.day, month=self.months[at.month - 1])
+        return date if at.year == now.year else year.format(date=date, year=at.year)
 
 
 def local(at_ms: int, zone: str) -> datetime:
@@ -80,6 +90,8 @@ def words_for(code: str) -> ReminderWords:
         move=tuple(re.compile(phrase) for phrase in data["move"]),
         show=cue_pattern(data["show"]),
         reminder=cue_pattern(data["reminder"]),
+        verb=data["verb"],
+        again=cue_pattern(data["again"]),
         pronouns=frozenset(data["pronouns"]),
         all=frozenset(data["all"]),
         repeats=tuple((_ending_anywhere(_filled(phrase, slots)), kind) for phrase, kind in data["repeats"]),
@@ -90,6 +102,7 @@ def words_for(code: str) -> ReminderWords:
         says=data["says"],
         months=data["months"],
         weekdays=data["weekdays"],
+        dates=(data["date"], data["year"]),
     )
 
 

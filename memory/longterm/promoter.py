@@ -88,11 +88,12 @@ class Promoter:
         """Pass the candidates of these turns through the gate, oldest first; turns seen before change nothing.
 
         The turns overlap from call to call, so what a crash left out comes with the next call. Each memory is one
-        transaction with its search entry. Raises `StorageUnavailable`; what was written before stays.
+        transaction with its search entry. What the person took back does not come again. Raises `StorageUnavailable`;
+        what was written before stays.
         """
         async with self._one_at_a_time:
             known: dict[int | None, list[Memory]] = {}
-            for turn in turns:
+            for turn in (each for each in turns if each.turn_id not in state.undone):
                 for candidate in candidates(turn, self._languages):
                     if turn.user_id not in known:
                         known[turn.user_id] = await self._known(state.conversation_id, turn.user_id)

@@ -11,7 +11,7 @@ from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages, cue_pattern
 from memory.language.sentences import clean, clip, content_words, lowered, stems_of, without_elision, words_of
 from memory.notes.types import Speaker
-from memory.types import ConversationTurn
+from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
@@ -186,8 +186,16 @@ def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
 
 
 def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
-    user = () if turn.third_party else clauses_of(turn, place, "user", frame)
-    return TurnClauses(turn, frame.language, tuple(user), tuple(clauses_of(turn, place, "assistant", frame)))
+    """Return a turn as clauses: nothing of a change to a reminder, nor of what is answered about reminders.
+
+    What the program itself was asked ("what's still open?") it has answered: that is no question of the person's.
+    """
+    foreign = turn.third_party or turn.action_name in REARRANGES
+    user = () if foreign else clauses_of(turn, place, "user", frame)
+    user = [clause for clause in user if turn.authored is None or not clause.asks]
+    of_reminders = turn.action_name in ABOUT_REMINDERS
+    assistant = () if of_reminders else clauses_of(turn, place, "assistant", frame)
+    return TurnClauses(turn, frame.language, tuple(user), tuple(assistant))
 
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes.lines import loop_of
 from memory.notes.readings import Readings
-from memory.notes.types import SessionNotes
+from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import NotesView, merge
 from memory.ports import Clock
 from memory.sessions.evidence import state_of_row
+from memory.state.loops import says_the_same
 from memory.storage.store import Store
+from memory.types import OpenLoop, SessionState
 
 STATES_READ = 12
+_UNDONE = ('"undone":["',)
 _ENDED = ('"done"', '"answered"', '"dropped"')
 
 log = logging.getLogger(__name__)
@@ -40,14 +45,24 @@ class CurrentNotes:
         if catch_up:
             await self._catch_up(conversation_id)
         found = await self._readings.notes.of_conversation(conversation_id)
-        return [notes for notes in found if only in (None, notes.session_id)]
+        undone = await self._undone(conversation_id)
+        return [_named_anew(notes, undone) for notes in found if only in (None, notes.session_id)]
 
-    async def _ended(self, conversation_id: str) -> frozenset[str]:
-        """Return the ids of matters that a session ended as its loops: "the first one is done", said of a list."""
+    async def _undone(self, conversation_id: str) -> frozenset[str]:
+        """Return the turns of which the person said that what was noted of them is wrong."""
+        states = await self._states(conversation_id, _UNDONE)
+        return frozenset(turn_id for state in states for turn_id in state.undone)
+
+    async def _ended(self, conversation_id: str) -> list[OpenLoop]:
+        """Return what a session ended as its loops: "the first one is done", said of a list."""
+        loops = (loop for state in await self._states(conversation_id, _ENDED) for loop in state.open_loops)
+        return [loop for loop in loops if loop.status in {"done", "answered", "dropped"}]
+
+    async def _states(self, conversation_id: str, words: Sequence[str]) -> list[SessionState]:
+        """Return the states of the latest sessions in which one of these words stands."""
         rows = await self._store.sessions(conversation_id, limit=STATES_READ)
-        states = [state_of_row(row)[0] for row in rows if any(word in row.state_json for word in _ENDED)]
-        loops = (loop for state in states if state for loop in state.open_loops)
-        return frozenset(loop.loop_id for loop in loops if loop.status in {"done", "answered", "dropped"})
+        found = (state_of_row(row)[0] for row in rows if any(word in row.state_json for word in words))
+        return [state for state in found if state]
 
     async def _catch_up(self, conversation_id: str) -> None:
         try:
@@ -58,12 +73,40 @@ class CurrentNotes:
     async def view(
         self, conversation_id: str, *, only: str | None = None, user_id: int | None = None, catch_up: bool = True
     ) -> NotesView:
-        """Return what is alive in the conversation now, best first; with `user_id` nothing that others said there."""
+        """Return what is alive in the conversation now, best first; with `user_id` nothing that others said there.
+
+        Nothing that rests on a turn which the person took back.
+        """
         notes = await self.sessions(conversation_id, only=only, catch_up=catch_up)
-        view = merge(notes, self._clock.now_ms(), self._languages, ended=await self._ended(conversation_id))
+        ended = await self._ended(conversation_id)
+        gone = {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}
+        view = merge(notes, self._clock.now_ms(), self._languages, ended=gone)
+        undone = await self._undone(conversation_id)
+        if undone:
+            stands = (each for each in view.standings if undone.isdisjoint(each.note.turn_ids))
+            view = view.model_copy(update={"standings": tuple(stands)})
         if user_id is None:
             return view
         rows = await self._store.db.read("turns_of_others", conversation_id=conversation_id, user_id=user_id)
         foreign = {row["turn_id"] for row in rows}
         kept = (each for each in view.standings if foreign.isdisjoint(each.note.turn_ids))
         return view.model_copy(update={"standings": tuple(kept)})
+
+
+def _named_anew(notes: SessionNotes, undone: frozenset[str]) -> SessionNotes:
+    """Return the notes without a title that rests on what was taken back; the next reading gives another."""
+    if undone.isdisjoint(notes.standing_turn_ids):
+        return notes
+    return notes.model_copy(update={"title": "", "standing": ""})
+
+
+def _is_ended(matter: Matter, ended: Sequence[OpenLoop]) -> bool:
+    """Return whether a loop that ended is this matter: by its id, or in most of its words, said in the same turn.
+
+    A matter that was spoken of again since then is open again.
+    """
+    return any(
+        loop.loop_id == matter.matter_id
+        or (matter.said_at_ms <= loop.touched_at_ms and says_the_same(loop, loop_of(matter)))
+        for loop in ended
+    )

@@ -41,6 +41,8 @@ class Matter(Contract):
     """When it happens or has to be done, in UTC; None when nothing was said."""
     due_exact: bool = False
     """True when an hour was said; else `due_at_ms` stands for the day."""
+    snoozed_until_ms: int | None = None
+    """Until when the person does not want to hear of it; the due date stays."""
     status: MatterStatus = "open"
     turn_ids: tuple[str, ...] = Field(min_length=1)
     """The turns it rests on, oldest first; forgetting one of them removes it or has it read again (P13)."""

@@ -121,6 +121,8 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
         return True
     if note.status != "open":
         return False
+    if note.snoozed_until_ms is not None and now_ms < note.snoozed_until_ms + DAY_MS:
+        return True
     if note.due_at_ms is None or note.due_at_ms > now_ms:
         return True
     if note.kind == "task" and note.due_at_ms - note.said_at_ms < DAY_MS:

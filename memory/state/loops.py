@@ -148,7 +148,12 @@ def _is_same(loop: OpenLoop, draft: LoopDraft, language: Language) -> bool:
 
 def is_same_matter(loop: OpenLoop, noted: OpenLoop) -> bool:
     """Return True for a live loop of the turn that a noted matter rests on, when one says most of the other's words."""
-    if loop.status not in ALIVE or loop.turn_id != noted.turn_id:
+    return loop.status in ALIVE and says_the_same(loop, noted)
+
+
+def says_the_same(loop: OpenLoop, noted: OpenLoop) -> bool:
+    """Return True when both rest on one turn and one says most of the other's words."""
+    if loop.turn_id != noted.turn_id:
         return False
     left, right = (frozenset(words_of(lowered(each.text))) for each in (loop, noted))
     return _overlap(left, right) >= SAME_WORDS
@@ -381,14 +386,14 @@ def _is_past_errand(loop: OpenLoop, at_ms: int) -> bool:
     if loop.status != "open" or loop.owner != "user" or loop.due_at_ms is None:
         return False
     short = loop.due_at_ms - loop.opened_at_ms <= ERRAND_MS
-    return short and at_ms - max(loop.due_at_ms, loop.touched_at_ms) > OVER_MS
+    return short and at_ms - max(loop.due_at_ms, loop.touched_at_ms, loop.snoozed_until_ms or 0) > OVER_MS
 
 
 def wake(loops: tuple[OpenLoop, ...], at_ms: int) -> tuple[OpenLoop, ...]:
     """Return the loops with those awake whose snooze is over."""
     return tuple(
         loop.model_copy(update={"status": "open"})
-        if loop.status == "snoozed" and loop.due_at_ms is not None and loop.due_at_ms <= at_ms
+        if loop.status == "snoozed" and (loop.snoozed_until_ms or loop.due_at_ms or 0) <= at_ms
         else loop
         for loop in loops
     )

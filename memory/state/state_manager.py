@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,6 +27,7 @@ from memory.state import topics as topic_rules
 from memory.state.loops import LoopDraft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
+    ASKS_BACK,
     REARRANGES,
     ConversationTurn,
     LoopKind,
@@ -43,6 +45,7 @@ MAX_PENDING = 3
 PENDING_TURNS = 3
 """A question that was passed over for this many turns is not waited for any longer."""
 MAX_JOB_REFS = 20
+MAX_UNDONE = 200
 MAX_QUESTION_CHARS = 300
 
 
@@ -118,6 +121,7 @@ def apply_turn(
     language = known or _language_of(turn.user_text, turn.assistant_text, languages, state.language or "en")
     reading = _read(turn.user_text, turn.spoken, language)
     own = replace(reading, user=()) if turn.third_party or turn.action_name in REARRANGES else reading
+    own = replace(own, assistant=()) if turn.action_name in REARRANGES else own
     loops = _loops(state, turn, own, zone or state.time_zone)
     pending = _pending(state, turn, own)
     moment = Moment(turn.turn_id, turn.seq, turn.created_at_ms)
@@ -271,6 +275,7 @@ def _pending(state: SessionState, turn: ConversationTurn, reading: Reading) -> t
             asked_at_ms=turn.created_at_ms,
         )
         for sentence in asked_at_the_end(reading.assistant, reading.language)
+        if turn.action_name not in ASKS_BACK
     )
     new = {p.question for p in asked}
     return (*(p for p in left if p.question not in new), *asked)[-MAX_PENDING:]
@@ -328,7 +333,7 @@ def close_loop(state: SessionState, loop_id: str, status: LoopStatus, at_ms: int
 def snooze_loop(state: SessionState, loop_id: str, until_ms: int, at_ms: int) -> SessionState:
     """Return the state with the loop asleep until the first turn after a time. Raises `KeyError` when there is none."""
     loop = _loop(state, loop_id)
-    snoozed = loop.model_copy(update={"status": "snoozed", "due_at_ms": until_ms, "touched_at_ms": at_ms})
+    snoozed = loop.model_copy(update={"status": "snoozed", "snoozed_until_ms": until_ms, "touched_at_ms": at_ms})
     return _edited(state, _with(state.open_loops, snoozed))
 
 
@@ -380,6 +385,21 @@ def end_job(state: SessionState, job_id: str) -> SessionState:
     )
 
 
+def undo(state: SessionState, turn_ids: Iterable[str]) -> SessionState:
+    """Return the state in which nothing noted of these turns counts any more; their open loops are dropped."""
+    new = tuple(turn_id for turn_id in turn_ids if turn_id not in state.undone)
+    if not new:
+        return state
+    loops = tuple(
+        loop_rules.closed(loop, "dropped", state.last_turn_at_ms, None)
+        if loop.turn_id in new and loop.status in loop_rules.ALIVE
+        else loop
+        for loop in state.open_loops
+    )
+    undone = (*state.undone, *new)[-MAX_UNDONE:]
+    return state.model_copy(update={"undone": undone, "open_loops": loops, "edits": state.edits + 1})
+
+
 def taken_up(state: SessionState, at_ms: int) -> SessionState:
     """Return the state of a session that is taken up again: its silence counts from now."""
     return state.model_copy(update={"status": "resuming", "taken_up_at_ms": at_ms, "edits": state.edits + 1})
@@ -413,4 +433,5 @@ __all__ = [
     "read_turn",
     "session_title",
     "snooze_loop",
+    "undo",
 ]

@@ -210,6 +210,11 @@ SELECT COUNT(*) AS n FROM memories
 WHERE conversation_id = :conversation_id AND status = 'active'
     AND (CAST(:user_id AS BIGINT) IS NULL OR user_id = :user_id);
 
+-- name: memories_of_turn
+-- What was promoted from one turn, to take it back.
+SELECT memory_id FROM memories
+WHERE conversation_id = :conversation_id AND turn_id = :turn_id AND status = 'active' ORDER BY memory_id;
+
 -- name: memory_by_id
 -- One memory, to forget it or to show it.
 SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,

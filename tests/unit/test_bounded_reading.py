@@ -13,6 +13,7 @@ from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES
+from memory.state.state_manager import new_state
 
 NOW = 1_790_000_000_000
 HOSTILE = ["1", "1/1/", "2026-11-21 ", "1 2 3 ", "12:30 ", "1,", "1. ", "1:", "monday 1 ", "a1 ", "jan 1 ", "in 5 "]
@@ -80,7 +81,8 @@ class _Past:
 
 
 class _Material:
-    text, action_name, asks, listed, taken_back = "Fine.", "note", (), (), ()
+    text, action_name, asks, listed, wrong, taken_back, new, held = "Fine.", "note", (), (), (), (), (), ()
+    before = after = new_state("s_1", "c_1")
 
     class request:  # noqa: N801 - a field of the material
         kind, about, language = "tell", "", "en"

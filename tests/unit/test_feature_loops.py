@@ -37,7 +37,14 @@ def state(session_id, *loops, **overrides):
         ({"owner": "assistant"}, "1. matter 1 (mine)"),
         ({"due_at_ms": START_MS + DAY_MS}, "1. matter 1 (yours, due tomorrow at 22:13)"),
         ({"due_at_ms": START_MS - 1}, "1. matter 1 (yours, overdue)"),
-        ({"status": "snoozed", "due_at_ms": START_MS + DAY_MS}, "1. matter 1 (yours, sleeps until tomorrow at 22:13)"),
+        (
+            {"status": "snoozed", "snoozed_until_ms": START_MS + DAY_MS},
+            "1. matter 1 (yours, sleeps until tomorrow at 22:13)",
+        ),
+        (
+            {"status": "snoozed", "due_at_ms": START_MS + DAY_MS, "snoozed_until_ms": START_MS + 2 * DAY_MS},
+            "1. matter 1 (yours, due tomorrow at 22:13, sleeps until on Thu 16 Nov at 22:13)",
+        ),
     ],
 )
 def test_a_line_says_whose_turn_it_is_and_when(overrides, line):

@@ -16,6 +16,9 @@ from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes.rules import read_by_rules
+from memory.notes.types import ReadingRequest, SessionNotes
+from memory.notes.view import NotesView, merge
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.state.state_manager import apply_turn, new_state, read_turn
@@ -63,7 +66,7 @@ class Talk:
     async def say(self, text: str, **how: Any) -> str:
         self.clock.advance(s=MINUTE_S)
         ask = self.ask(text, **how)
-        responder = OfflineResponder(self.store, self.searcher, LANGUAGES)
+        responder = OfflineResponder(self.store, self.searcher, LANGUAGES, ReadByRules(self.store, ask.now_ms))
         self.answer = await responder.respond(ask, self.shown.append)
         self.keep(ask, self.answer)
         return self.answer.text
@@ -77,6 +80,7 @@ class Talk:
             third_party=ask.third_party, authored=answer.authored, language=signs.language, created_at_ms=ask.now_ms,
         )  # fmt: skip
         self.state = apply_turn(self.state, turn, LANGUAGES)
+        self.state = answer.change(self.state) if answer.change else self.state
         self.store.states[self.state.session_id] = self.state
         self.store.turns.setdefault(self.state.session_id, []).append(turn)
         return turn
@@ -87,6 +91,25 @@ class Talk:
     @property
     def open_texts(self) -> list[str]:
         return [loop.text for loop in self.state.open_loops if loop.status == "open"]
+
+
+class ReadByRules:
+    """The notes of all sessions, read anew each time."""
+
+    def __init__(self, store: Any, now_ms: int) -> None:
+        self.store, self.now_ms = store, now_ms
+
+    async def sessions(self, _conversation_id: str, *, only: str | None = None, **_: Any) -> list[SessionNotes]:
+        found = {key: turns for key, turns in self.store.turns.items() if turns and only in {None, key}}
+        return [read_by_rules(self.request(tuple(turns)), LANGUAGES) for turns in found.values()]
+
+    async def view(self, conversation_id: str, *, only: str | None = None, **_: Any) -> NotesView:
+        return merge(await self.sessions(conversation_id, only=only), self.now_ms, LANGUAGES)
+
+    def request(self, turns: tuple[ConversationTurn, ...]) -> ReadingRequest:
+        return ReadingRequest(
+            session_id=turns[0].session_id, conversation_id=CONVERSATION, turns=turns, now_ms=self.now_ms
+        )
 
 
 class FakeStore:
@@ -453,9 +476,9 @@ async def test_a_broken_database_is_said(talk: Talk):
 
 @pytest.mark.parametrize(
     ("question", "kind"),
-    [("Was ist noch offen?", "Nothing's open"), ("¿Quién eres?", "no language model"),
-     ("Кто ты?", "no language model"), ("De quoi avons-nous parlé ?", "only just begun"),
-     ("O que você sabe sobre mim?", "Nothing yet")],
+    [("Was ist noch offen?", "Nichts ist offen"), ("¿Quién eres?", "modelo de lenguaje"),
+     ("Кто ты?", "без языковой модели"), ("De quoi avons-nous parlé ?", "vient de commencer"),
+     ("O que você sabe sobre mim?", "Nada ainda")],
 )  # fmt: skip
 async def test_is_asked_in_other_languages(talk: Talk, question: str, kind: str):
     """What it is asked in another language is recognised."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.answers.offline.corrections import name_in
 from bot.answers.offline.material import (
     KEY_WORDS,
     MIN_WORD_CHARS,
@@ -19,11 +20,14 @@ from bot.answers.offline.material import (
     lower_first,
     stated,
 )
-from bot.answers.offline.notes import StatedNote, alive, bare_of, same
+from bot.answers.offline.notes import NAME, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import as_written
+from bot.answers.offline.words import words_of
 from memory.language.intents import read_sentences
 from memory.language.reported import is_small_talk
 from memory.types import OpenLoop
+
+LINE_END: Final = "\n"
 
 
 def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
@@ -38,7 +42,7 @@ def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
 def noted_lines(m: Material) -> list[tuple[str, str, str]]:
     """Return what this message brought as (kind, text, remark)."""
     opened, closed = changes(m)
-    lines = [_noted(m, note) for note in m.new]
+    lines = [_noted(m, note) for note in m.new if note.subject != NAME]
     lines += [("open", loop_line(m, loop), "") for loop in opened]
     return lines + [("dropped" if loop.status == "dropped" else "closed", loop_line(m, loop), "") for loop in closed]
 
@@ -48,10 +52,24 @@ def _noted(m: Material, note: StatedNote) -> tuple[str, str, str]:
     twin = next((held.note for held in m.held if same(held.note, note)), None)
     if twin:
         return "known", text, m.day(twin.at_ms)
-    older = next((h.note for h in m.held if note.subject and h.note.subject == note.subject), None)
+    older = next((h.note for h in m.held if _rivals(h.note, note)), None)
     if older is None or older.user_id != note.user_id:
         return note.kind, text, ""
     return note.kind, text, m.words.say("replaces", day=m.day(older.at_ms), text=cite(older.text))
+
+
+def _rivals(older: StatedNote, newer: StatedNote) -> bool:
+    if newer.corrects:
+        return older.text == newer.corrects
+    return bool(newer.subject) and older.subject == newer.subject
+
+
+def met(m: Material) -> str:
+    """Return what is said to somebody who gives their name, "" when they did not."""
+    name = next((name_in(note.text, words_of(note.code)) for note in m.new if note.subject == NAME), "")
+    if not name:
+        return ""
+    return m.words.say("nice_to_meet" if m.called in {"", name} else "name_changed", name=name)
 
 
 _SENTENCES: Final = {"open": "opened", "closed": "closed", "dropped": "dropped"}
@@ -70,16 +88,16 @@ def noted_text(m: Material, lines: Sequence[tuple[str, str, str]]) -> str:
             items.append(m.words.say("known_already", day=remark, text=text))
         else:
             items.append(". ".join(filter(None, (m.words.say(f"item_{kind}", text=text), remark))))
-    return f"{m.words.say('noted_many')}\n{bullets(items)}"
+    return f"{m.words.say('noted_many')}\n{bullets(items)}\n"
 
 
 def tell(m: Material) -> Reply:
     """Answer a statement by what it was taken for."""
     if m.third_party:
         return Reply(m.words.say("third_party"), NOTE)
-    lines = noted_lines(m)
-    parts = [noted_text(m, lines)] if lines else []
-    if not lines:
+    lines, greeting = noted_lines(m), met(m)
+    parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
+    if not parts:
         parts.append(_answered(m) or _touched(m) or _nod(m) or _kept(m))
     return Reply("\n".join(parts), NOTE)
 
@@ -126,7 +144,8 @@ def ended(m: Material) -> Reply:
     if closed:
         left = alive(m.after.open_loops)
         rest = m.words.say("left", items=loops_in_short(m, left)) if left else m.words.say("left_none")
-        return Reply(f"{noted_text(m, noted_lines(m))} {rest}", "drop" if dropping else "done")
+        told = noted_text(m, noted_lines(m))
+        return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
     open_now = alive(m.before.open_loops)
     if not dropping and (not open_now or len(m.text.split()) > 2 * KEY_WORDS):
         return tell(m)

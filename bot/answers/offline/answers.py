@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.answers.offline.acknowledge import changes, ended, noted_lines, noted_text, remind, tell
+from bot.answers.offline.acknowledge import changes, ended, met, noted_lines, noted_text, remind, tell
 from bot.answers.offline.material import (
     BEYOND,
     DAY_MS,
@@ -32,7 +32,8 @@ from bot.answers.offline.material import (
     stated,
 )
 from bot.answers.offline.notes import UNDO, Held, about_it, alive, stems
-from bot.answers.offline.times import due_of, is_today
+from bot.answers.offline.request import MEDIA
+from bot.answers.offline.times import due_of, is_today, since_of
 from bot.answers.offline.words import Words
 from memory.language.sentences import lowered
 from memory.state.references import resolve
@@ -43,6 +44,8 @@ def compose(m: Material) -> Reply:
     """Return the answer; never empty, at most 3,500 characters."""
     reply = _ANSWERS[m.request.kind](m)
     lines = [reply.text.strip() or m.words.say("beyond_plain")]
+    if MEDIA.match(m.text):
+        lines.insert(0, m.words.say("unseen"))
     if m.trouble:
         lines.append(m.words.say("trouble"))
     if m.request.tells and m.request.kind not in {"tell", "done", "drop"}:
@@ -90,7 +93,7 @@ def _paged(m: Material, head: str, lines: Sequence[str], action: str, tail: str 
 
 
 def _know(m: Material) -> Reply:
-    about = f"“{cite(m.request.about)}”"
+    about = m.words.quoted(cite(m.request.about))
     lines = _found(m)
     if lines:
         return _paged(m, m.words.say("know_head", about=about), lines, RECALL)
@@ -147,7 +150,8 @@ def _did_you(m: Material, loops: Sequence[OpenLoop]) -> str:
     for loop in loops:
         matter = m.matter(loop)
         late = matter.due_at_ms is not None and matter.due_at_ms < m.now_ms
-        if late and loop.owner == "user" and m.words.reads("verb_lead", lowered(matter.text)):
+        fits = matter.turned and m.words.reads("errand", lowered(matter.text)) if m.words.mirrored else True
+        if late and loop.owner == "user" and fits:
             return m.words.say("did_you", text=cite(matter.text))
     return ""
 
@@ -158,10 +162,10 @@ def _decided(m: Material) -> Reply:
     if topic:
         found = about_it(decisions, topic, m.language.code, limit=3 * PAGE)
         if not found:
-            text = m.words.say("decided_none_about", about=f"“{cite(topic)}”")
+            text = m.words.say("decided_none_about", about=m.words.quoted(cite(topic)))
             lines = [note_line(m, one) for one in about_it(m.held, topic, m.language.code, limit=MAX_LISTED)]
             return Reply("\n".join([text, *([bullets(lines)] if lines else [])]), "list_decisions")
-        head = m.words.say("decided_about_head", about=f"“{cite(topic)}”")
+        head = m.words.say("decided_about_head", about=m.words.quoted(cite(topic)))
         return _paged(m, head, [note_line(m, one) for one in found], "list_decisions")
     if not decisions:
         return Reply(m.words.say("decided_none"), "list_decisions")
@@ -173,6 +177,8 @@ def _glance_lines(m: Material, glance: Glance) -> list[str]:
     messages, day = count_of(m, glance.messages), capital(m.day(glance.at_ms))
     key = "talked_earlier" if glance.title else "talked_earlier_plain"
     head = m.words.say(key, Day=day, topics=cite(glance.title), messages=messages)
+    if glance.lines:
+        return [head, *(f"  · {m.words.quoted(cite(line))}" for line in glance.lines[:MAX_LISTED])]
     return [head, *(f"  · {capital(stated(m, one.note))}" for one in glance.held[-MAX_LISTED:])]
 
 
@@ -181,6 +187,7 @@ def _talked(m: Material) -> Reply:
     lines: list[str] = []
     if m.request.span != "before":
         lines.append(_now_line(m))
+        lines += [f"  · {m.words.quoted(cite(line))}" for line in (m.current.lines if m.current else ())[:MAX_LISTED]]
     if m.request.span == "today":
         earlier = tuple(glance for glance in earlier if is_today(glance.at_ms, m.now_ms, m.zone))
     elif m.request.span == "":
@@ -197,9 +204,9 @@ def _talked(m: Material) -> Reply:
 def _now_line(m: Material) -> str:
     if m.current is None or not m.current.messages:
         return m.words.say("talked_nothing")
-    messages, day = count_of(m, m.current.messages), m.day(m.current.first_at_ms)
+    messages, since = count_of(m, m.current.messages), since_of(m.current.first_at_ms, m.now_ms, m.zone, m.words)
     key = "talked_now" if m.current.title else "talked_now_plain"
-    return m.words.say(key, messages=messages, day=day, topics=cite(m.current.title))
+    return m.words.say(key, messages=messages, since=since, topics=cite(m.current.title))
 
 
 def _summarize(m: Material) -> Reply:
@@ -215,9 +222,10 @@ def _summarize(m: Material) -> Reply:
 
 
 def _undo(m: Material) -> Reply:
-    if not m.taken_back:
+    wrong = [*(stated(m, note) for note in m.taken_back), *(loop_line(m, loop) for loop in m.taken_off)]
+    if not wrong:
         return Reply(m.words.say("undo_nothing"), "explain")
-    return Reply(m.words.say("undone", text="; ".join(stated(m, note) for note in m.taken_back)), UNDO)
+    return Reply(m.words.say("undone", text="; ".join(wrong)), UNDO)
 
 
 def _known(m: Material) -> str:
@@ -225,11 +233,11 @@ def _known(m: Material) -> str:
 
     To "how old", "how much" only what holds a number is an answer.
     """
-    wanted, code = stems(m.request.about, m.language.code), m.language.code
+    amount, code = m.words.asked("amount", lowered(m.text)), m.language.code
+    wanted = stems(m.request.about, code) - (stems(amount.group(), code) if amount else frozenset())
     notes = [(one.note.text, one.note.code, note_line(m, one), one.note.turn_id) for one in m.held]
     noted = {note.turn_id for one in m.held for note in (one.note, one.before) if note}
     quotes = [(q.text, q.code, quote_line(m, q), q.turn_id) for q in m.quotes if q.turn_id not in noted]
-    amount = m.words.asked("amount", lowered(m.text)) is not None
     found = [
         (language, line)
         for text, language, line, _ in (*notes, *quotes)
@@ -247,7 +255,7 @@ def _question(m: Material) -> Reply:
         return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
     if not m.request.about:
         return Reply(m.words.say("beyond_plain"), BEYOND)
-    about = ", ".join(f"“{cite(word)}”" for word in m.request.about.split()[:KEY_WORDS])
+    about = ", ".join(m.words.quoted(cite(word)) for word in m.request.about.split()[:KEY_WORDS])
     return Reply(m.words.say("beyond", about=about), BEYOND)
 
 
@@ -286,7 +294,7 @@ def _no(m: Material) -> Reply:
 
 def _answer_kept(m: Material, pending: PendingClarification) -> Reply:
     question, reply = cite(pending.question), cite(m.text)
-    return Reply(m.words.say("yes_other", reply=reply, question=f"“{question}”."), "acknowledge")
+    return Reply(m.words.say("yes_other", reply=reply, question=m.words.quoted(question)), "acknowledge")
 
 
 def is_more(question: str, words: Words) -> bool:
@@ -324,8 +332,16 @@ def _why(m: Material) -> Reply:
     return Reply(m.words.say(_WHY.get(m.history[-1].action_name or "", "why_beyond")), "explain")
 
 
+def _my_name(m: Material) -> Reply:
+    if m.called:
+        return Reply(m.words.say("your_name", name=m.called), RECALL)
+    key = "telegram_name" if m.name else "no_name"
+    return Reply(m.words.say(key, name=m.name), RECALL)
+
+
 def _hello(m: Material) -> Reply:
-    parts = [m.words.say("hello", name=f" {m.name}" if m.name else "")]
+    name = m.called or m.name
+    parts = [met(m) or m.words.say("hello", name=f" {name}" if name else "")]
     own = alive(m.before.open_loops)
     if not m.history and m.earlier and m.earlier[0].title:
         glance = m.earlier[0]
@@ -358,6 +374,7 @@ def _line(key: str, action: str) -> Callable[[Material], Reply]:
 _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "undo": _undo,
     "who": _line("who", "introduce"),
+    "my_name": _my_name,
     "help": _line("help", "help"),
     "connect": _line("connect", "help"),
     "clock": _clock,

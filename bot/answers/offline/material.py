@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.answers.offline.notes import Held, OpenMatter, StatedNote, matter_of
+from bot.answers.offline.corrections import name_in
+from bot.answers.offline.notes import NAME, Held, OpenMatter, StatedNote, matter_of
 from bot.answers.offline.request import Request
 from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
@@ -43,11 +44,15 @@ class Quote:
 class Glance:
     """A session in a few words."""
 
+    session_id: str
     title: str
+    """As its notes name it; "" for mere talk."""
     messages: int
     first_at_ms: int
     at_ms: int
     held: tuple[Held, ...] = ()
+    lines: tuple[str, ...] = ()
+    """What mattered in it, in the person's own words, best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ class Material:
 
     request: Request
     text: str
+    turn_id: str = ""
+    user_id: int | None = None
     words: Words
     language: Language
     now_ms: int
@@ -71,6 +78,8 @@ class Material:
     """Notes in this message."""
     taken_back: tuple[StatedNote, ...] = ()
     """What was noted last, of which the user says now that it is wrong."""
+    taken_off: tuple[OpenLoop, ...] = ()
+    """What was put on the list by the same message."""
     quotes: tuple[Quote, ...] = ()
     current: Glance | None = None
     earlier: tuple[Glance, ...] = ()
@@ -99,6 +108,21 @@ class Material:
         return matter_of(loop, self.zone, language, words_of(language.code))
 
     @property
+    def wrong(self) -> frozenset[str]:
+        """The message of which the user says now that it is wrong."""
+        return frozenset(note.turn_id for note in self.taken_back) | {loop.turn_id for loop in self.taken_off}
+
+    def is_theirs(self, note: StatedNote) -> bool:
+        """Return whether whoever is answered said it, and not somebody else in the group."""
+        return note.user_id is None or note.user_id == self.user_id
+
+    @property
+    def called(self) -> str:
+        """What the person said they are called, "" when they never did."""
+        own = (one.note for one in reversed(self.held) if one.note.subject == NAME and self.is_theirs(one.note))
+        return next((name for note in own if (name := name_in(note.text, words_of(note.code)))), "")
+
+    @property
     def pending(self) -> PendingClarification | None:
         """The question that waits for an answer."""
         return self.before.pending_clarifications[-1] if self.before.pending_clarifications else None
@@ -125,9 +149,10 @@ _UNWANTED: Final = {ord(mark): None for mark in "?\uff1f\u061f`*_[]<>"}
 _QUOTES: Final = {ord("\u201c"): "'", ord("\u201d"): "'", ord('"'): "'", ord("\u201e"): "'"}
 
 
-def said(m: Material, text: str) -> str:
-    """Return the user's words said back to them."""
-    return cite(m.words.mirror(text))
+def said(m: Material, text: str, words: Words) -> str:
+    """Return the user's words said back to them, quoted where they cannot be turned; `words` are of their language."""
+    mirrored = words.mirror(text)
+    return cite(mirrored) if mirrored else m.words.quoted(cite(text))
 
 
 def lower_first(text: str) -> str:
@@ -154,7 +179,7 @@ def capital(text: str) -> str:
 def loop_line(m: Material, loop: OpenLoop) -> str:
     """Return an open loop on one line: what, and until when."""
     matter = m.matter(loop)
-    text = cite(matter.text)
+    text = cite(matter.text) if matter.turned else m.words.quoted(cite(matter.text))
     if matter.due_at_ms is None:
         waits = loop.owner == "assistant" and loop.kind == "question"
         return m.words.say("loop_me", text=text) if waits else text
@@ -172,11 +197,11 @@ def loops_in_short(m: Material, loops: Sequence[OpenLoop]) -> str:
 
 def stated(m: Material, note: StatedNote) -> str:
     """Return a note said back to the user; of a decision only what was decided."""
-    text = note.text
-    lead = m.words.reads("decision_lead", lowered(text)) if note.kind == "decision" else None
+    text, words = note.text, words_of(note.code)
+    lead = words.reads("decision_lead", lowered(text)) if note.kind == "decision" else None
     if lead and lead.start() == 0 and lead.end() < len(text) == len(lowered(text)):
         text = text[lead.end() :]
-    return said(m, text)
+    return said(m, text, words) if m.is_theirs(note) else m.words.quoted(cite(text))
 
 
 def listed_loops(loops: Sequence[OpenLoop]) -> tuple[ListedItem, ...]:
@@ -195,4 +220,5 @@ def note_line(m: Material, held: Held) -> str:
 def quote_line(m: Material, quote: Quote) -> str:
     """Return what was said before on one line, with its day."""
     key = {"user": "said_line", "other": "other_said_line"}.get(quote.who, "bot_said_line")
-    return m.words.say(key, Day=capital(m.day(quote.at_ms)), text=cite(quote.text))
+    day = m.day(quote.at_ms)
+    return m.words.say(key, Day=capital(day), day=day, text=cite(quote.text))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from bot.answers.offline.corrections import name_in, put_right
 from bot.answers.offline.words import Words, words_of
 from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, is_request, read_sentences
@@ -24,6 +25,8 @@ MIN_CONTENT: Final = 1
 UNDO: Final = "undo"
 """`action_name` of a turn that took the note before it back."""
 UNDONE_TURNS: Final = 3
+NAME: Final = "user.name"
+"""The subject of what people are called, also where a fact of long-term memory says it."""
 _ONE_DAY_MS: Final = 24 * 3_600_000
 _EDGE: Final = " \t\n.,;:!…"
 
@@ -42,6 +45,8 @@ class StatedNote:
     at_ms: int
     code: str
     """The language it was said in."""
+    corrects: str = ""
+    """The text of the note that it puts right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +82,47 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
         told = told_of(sentence, words)
         if any(lowered(bare_of(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
             continue
+        if name_in(sentence.text, words) and not any(subject == NAME for _, subject, _, _ in notes):
+            notes.append(("fact", NAME, _trim(told), language.code))
+            continue
         kind = _kind(sentence, told, language)
         if kind:
             notes.append((kind, subject_of(told, words), _trim(told), language.code))
     return tuple(notes)
 
 
-def standing_turns(turns: Sequence[ConversationTurn], languages: Languages) -> list[ConversationTurn]:
-    """Return the turns without those whose notes were taken back ("that's wrong") by a later one of their session."""
-    gone: set[str] = set()
-    for place, turn in enumerate(turns):
-        if turn.action_name == UNDO:
-            before = [each for each in turns[:place] if each.session_id == turn.session_id and each.turn_id not in gone]
-            gone.update(each.turn_id for each in last_noted(before, languages))
-    return [turn for turn in turns if turn.turn_id not in gone]
+def noted(turns: Sequence[ConversationTurn], languages: Languages) -> list[StatedNote]:
+    """Return what the turns state, oldest first; what puts an earlier statement right reads as that one does then."""
+    notes: list[StatedNote] = []
+    for turn in turns:
+        notes += correction_of(turn, notes, languages) or notes_of(turn, languages)
+    return notes
 
 
-def last_noted(turns: Sequence[ConversationTurn], languages: Languages) -> list[ConversationTurn]:
-    """Return the latest turn that left a note, if it is one of the last three; what follows it says is wrong."""
-    return [turn for turn in reversed(turns[-UNDONE_TURNS:]) if notes_of(turn, languages)][:1]
+def correction_of(
+    turn: ConversationTurn, earlier: Sequence[StatedNote], languages: Languages
+) -> tuple[StatedNote, ...]:
+    """Return the note that a turn puts right, as it reads then; nothing for a turn that corrects none."""
+    if turn.third_party or turn.unfiled:
+        return ()
+    language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
+    mine = [note for note in earlier if note.user_id == turn.user_id]
+    texts = [note.text for note in mine]
+    for sentence in read_sentences(turn.user_text, language):
+        found = put_right(sentence.text, texts, words_of(language.code))
+        if found:
+            old = mine[found[0]]
+            new = replace(old, text=_trim(found[1]), turn_id=turn.turn_id, at_ms=turn.created_at_ms)
+            return (replace(new, session_id=turn.session_id, corrects=old.text),)
+    return ()
+
+
+def last_noted(
+    turns: Sequence[ConversationTurn], loops: Sequence[OpenLoop], languages: Languages
+) -> list[ConversationTurn]:
+    """Return the latest turn that left a note or opened one of the loops, if it is one of the last three."""
+    left = {note.turn_id for note in noted(turns, languages)} | {loop.turn_id for loop in alive(loops)}
+    return [turn for turn in reversed(turns[-UNDONE_TURNS:]) if turn.turn_id in left][:1]
 
 
 def told_of(sentence: Sentence, words: Words) -> str:
@@ -175,6 +202,9 @@ def standing(notes: Iterable[StatedNote]) -> tuple[Held, ...]:
     for number, note in enumerate(sorted(notes, key=lambda note: note.at_ms)):
         subject, text = (note.user_id, note.subject), (note.user_id, _words(note.text))
         rival = by_subject.get(subject) if note.subject else None
+        if note.corrects:
+            wrong = by_words.get((note.user_id, _words(note.corrects)))
+            rival = wrong if wrong in held else rival
         twin = by_words.get(text)
         if twin in held and rival in {None, twin}:
             continue
@@ -211,6 +241,8 @@ class OpenMatter:
     due_at_ms: int | None
     exact: bool
     """False when a day was said but no time."""
+    turned: bool = True
+    """False when the words stand as they were said."""
 
 
 _BEFORE_MARK = re.compile(r"\s+([,;:.!?])")
@@ -227,10 +259,11 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Op
         text = text[:start] + text[end:]
     text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
     text = without_lead(text, words)
-    bare = words.mirror(_trim(text)) or _trim(loop.text)
+    mirrored = words.mirror(_trim(text)) if _trim(text) else ""
+    bare = mirrored or _trim(text) or _trim(loop.text)
     if said and (said.exact or loop.due_at_ms is None):
-        return OpenMatter(loop, bare, said.due_at_ms, exact=said.exact)
-    return OpenMatter(loop, bare, loop.due_at_ms, exact=said is None)
+        return OpenMatter(loop, bare, said.due_at_ms, exact=said.exact, turned=bool(mirrored))
+    return OpenMatter(loop, bare, loop.due_at_ms, exact=said is None, turned=bool(mirrored))
 
 
 def without_lead(text: str, words: Words) -> str:

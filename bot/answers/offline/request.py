@@ -21,7 +21,7 @@ from memory.language.languages import Language, Languages
 from memory.language.sentences import Sentence, clean
 
 Kind = Literal[
-    "who", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
+    "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
     "clock", "connect", "yes", "no", "why", "choice",
     "done", "drop", "undo", "forget_all", "remind", "task", "question", "tell",
@@ -29,8 +29,8 @@ Kind = Literal[
 Span = Literal["", "today", "before"]
 
 _QUESTIONS: Final[tuple[Kind, ...]] = (
-    "undo", "who", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock", "connect",
-    "know", "how_are_you",
+    "undo", "who", "my_name", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock",
+    "connect", "know", "how_are_you",
 )  # fmt: skip
 _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("thanks", "thanks"),
@@ -41,6 +41,8 @@ _REPLIES: Final[dict[str, Kind]] = {"yes": "yes", "no": "no", "why": "why", "cho
 _NOTHING: Final = frozenset({"me", "it", "that", "this", "you", "us", "them", "him", "her", ""})
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
+MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
+"""How a caption begins: the kind of what came with it, as intake writes it."""
 MAX_ABOUT_CHARS: Final = 120
 LONGEST_NOD: Final = 3
 """Words of a "yes" or "no" that says nothing else."""
@@ -69,7 +71,7 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
     `expected`: a question of ours is waiting, so that a short reply answers it. `fallback` is the language of a text
     too short to tell, e.g. that of the turn before.
     """
-    text = clean(text)
+    text = MEDIA.sub("", clean(text)).lstrip("\u00bf\u00a1 ")
     language = languages.detect(text, default=fallback)
     words = words_of(language.code)
     sentences = read_sentences(text, language)

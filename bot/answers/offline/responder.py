@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
+from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
-from bot.answers.offline.material import MIN_WORD_CHARS, Glance, Material, Quote, Reply
+from bot.answers.offline.material import Glance, Material, Quote, Reply
 from bot.answers.offline.notes import (
     StatedNote,
     alive,
+    correction_of,
     last_noted,
     note_of_memory,
+    noted,
     notes_of,
+    same,
     standing,
-    standing_turns,
     stems,
-    without_lead,
 )
-from bot.answers.offline.request import Request, as_written, read_request
+from bot.answers.offline.request import Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask, Show
+from bot.delivery.outbox import Button
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
-from memory.language.sentences import clean, plain_sentence
+from memory.language.sentences import clean
+from memory.notes.types import Matter, SessionNotes
+from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import unindex_memory
 from memory.state.listed import show
-from memory.state.state_manager import apply_turn, close_loop, read_turn, session_title
+from memory.state.state_manager import apply_turn, close_loop, read_turn, undo
 from memory.storage.store import Store
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
 
@@ -48,15 +51,29 @@ MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
 MAX_QUOTES: Final = 6
 MAX_GLANCES: Final = 3
-MAX_TITLE_WORDS: Final = 4
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
 _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
-_TOPICAL: Final = frozenset({"tell", "remind", "question", "task"})
 log = structlog.get_logger(__name__)
+
+
+class NotesReader(Protocol):
+    """What the notes of a conversation's sessions say; `memory.notes.current.CurrentNotes` is one."""
+
+    async def sessions(
+        self, conversation_id: str, *, only: str | None = None, catch_up: bool = True
+    ) -> list[SessionNotes]:
+        """Return the notes of the latest sessions, oldest first."""
+        ...
+
+    async def view(
+        self, conversation_id: str, *, only: str | None = None, user_id: int | None = None, catch_up: bool = True
+    ) -> NotesView:
+        """Return what is alive, best first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +84,18 @@ class _Past:
     others: tuple[tuple[SessionState, tuple[ConversationTurn, ...]], ...] = ()
     memories: tuple[Memory, ...] = ()
     trouble: bool = False
+    undone: frozenset[str] = frozenset()
+    """Turns whose notes the person took back."""
 
     @property
     def turns(self) -> tuple[ConversationTurn, ...]:
         """All turns, oldest first within each session."""
         return tuple(turn for _, turns in self.others for turn in turns) + self.own
+
+    @property
+    def kept(self) -> list[ConversationTurn]:
+        """The turns whose notes stand."""
+        return [turn for turn in self.turns if turn.turn_id not in self.undone]
 
 
 class OfflineResponder:
@@ -80,7 +104,10 @@ class OfflineResponder:
     In a session that was started fresh nothing of other sessions is used.
     """
 
-    def __init__(self, store: Store, searcher: SearchPort | None, languages: Languages) -> None:
+    def __init__(
+        self, store: Store, searcher: SearchPort | None, languages: Languages, notes: NotesReader | None = None
+    ) -> None:
+        self._notes = notes
         self._store = store
         self._searcher = searcher
         self._languages = languages
@@ -119,6 +146,8 @@ class OfflineResponder:
         material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read again
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
+        if material.request.kind in _GLANCED:
+            material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
         show(reply.text)
         return Answer(
@@ -127,7 +156,29 @@ class OfflineResponder:
             authored=" ".join((_in_short(material.request), *reply.asks)),
             effects=tuple(_withdrawn(material, past)),
             change=_changed(reply, material, ask),
+            buttons=_undo_button(material),
         )
+
+    async def _with_titles(self, ask: Ask, material: Material) -> Material:
+        """Return the material with sessions named by their notes, as /sessions names them, and what matters in them."""
+        if self._notes is None or material.trouble:
+            return material
+        only = ask.state.session_id if ask.state.isolated else None
+        try:
+            view = await self._notes.view(ask.conversation_id, only=only, user_id=ask.user_id)
+            sessions = await self._notes.sessions(ask.conversation_id, only=only, catch_up=False)
+        except ContinuityError as exc:
+            log.warning("sessions are named without their notes", error=str(exc))
+            return material
+        titles = {notes.session_id: notes.title for notes in sessions}
+
+        def named(glance: Glance) -> Glance:
+            own = (each for each in view.standings if each.session_id == glance.session_id)
+            lines = tuple(each.note.text for each in own if isinstance(each.note, Matter))
+            return replace(glance, title=titles.get(glance.session_id, ""), lines=lines)
+
+        current = named(material.current) if material.current else None
+        return replace(material, current=current, earlier=tuple(map(named, material.earlier)))
 
     # --- what was said ----------------------------------------------------------------------------------------------
 
@@ -141,14 +192,15 @@ class OfflineResponder:
     async def _read(self, ask: Ask) -> _Past:
         own = await self._store.last_turns(ask.state.session_id, MAX_TURNS)
         if ask.state.isolated:
-            return _Past(own=tuple(own))
+            return _Past(own=tuple(own), undone=frozenset(ask.state.undone))
         rows = await self._store.sessions(ask.conversation_id, limit=MAX_SESSIONS + 1)
         others = []
         for row in reversed(rows):
             if row.session_id != ask.state.session_id:
                 turns = await self._store.last_turns(row.session_id, MAX_TURNS)
                 others.append((SessionState.model_validate_json(row.state_json), tuple(turns)))
-        return _Past(tuple(own), tuple(others[-MAX_SESSIONS:]), await self._memories(ask))
+        undone = {turn_id for state in (ask.state, *(state for state, _ in others)) for turn_id in state.undone}
+        return _Past(tuple(own), tuple(others[-MAX_SESSIONS:]), await self._memories(ask), undone=frozenset(undone))
 
     async def _memories(self, ask: Ask) -> tuple[Memory, ...]:
         rows = await self._store.db.read(
@@ -165,7 +217,8 @@ class OfflineResponder:
             log.warning("the search is left out", error=str(exc))
             turns = []
         if not turns:
-            turns = sorted(past.turns, key=lambda turn: -turn.created_at_ms)
+            turns = sorted(past.kept, key=lambda turn: -turn.created_at_ms)
+        turns = [turn for turn in turns if turn.turn_id not in past.undone]
         share = material.request.share
         return await asyncio.to_thread(quotes_of, turns, topic, code, ask.user_id, self._languages, share=share)
 
@@ -189,7 +242,7 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 
 def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
     """Yield what lets go of the memories of a turn whose note is wrong."""
-    wrong = {note.turn_id for note in material.taken_back}
+    wrong = material.wrong
     for memory in past.memories:
         if memory.turn_id in wrong:
             yield Statement("memory_withdraw", {"memory_id": memory.memory_id})
@@ -198,11 +251,12 @@ def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
 
 def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionState], SessionState] | None:
     """Return what the answer does to the session: a list that it shows, matters that were opened by a wrong note."""
-    items, wrong = reply.listed, {note.turn_id for note in material.taken_back}
+    items, wrong = reply.listed, material.wrong
     if items is None and not wrong:
         return None
 
     def change(state: SessionState) -> SessionState:
+        state = undo(state, wrong)
         for loop in alive(state.open_loops):
             if loop.turn_id in wrong:
                 state = close_loop(state, loop.loop_id, "dropped", ask.now_ms)
@@ -259,13 +313,17 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
     request, rest = _request(ask, past, languages)
     language = languages.get(request.language)
     turn = turn_of(ask, _in_short(request), languages)
-    kept = standing_turns(past.turns, languages)
-    notes = _notes(kept, past.memories, languages)
-    wrong = last_noted(standing_turns(past.own, languages), languages) if request.kind == "undo" else []
-    new = tuple(note for note in notes_of(turn, languages))
+    notes = _notes(past, languages)
+    own = [each for each in past.own if each.turn_id not in past.undone]
+    last = last_noted(own, ask.state.open_loops, languages) if request.kind == "undo" else []
+    wrong = {each.turn_id for each in last}
+    held = standing(notes)
+    new = correction_of(turn, [one.note for one in held], languages) or notes_of(turn, languages)
     return Material(
         request=request,
         text=text,
+        turn_id=ask.turn_id,
+        user_id=ask.user_id,
         words=words_of(request.language),
         language=language,
         now_ms=ask.now_ms,
@@ -274,9 +332,10 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         third_party=ask.third_party,
         before=ask.state,
         after=apply_turn(ask.state, turn, languages, ask.time_zone),
-        held=standing(notes),
+        held=held,
         new=new,
-        taken_back=tuple(note for each in wrong for note in notes_of(each, languages)),
+        taken_back=tuple(note for note in noted(own, languages) if note.turn_id in wrong),
+        taken_off=tuple(loop for loop in alive(ask.state.open_loops) if loop.turn_id in wrong),
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         other_loops=_other_loops(ask, past),
@@ -325,10 +384,22 @@ def turn_of(ask: Ask, reply: str, languages: Languages) -> ConversationTurn:
     )
 
 
-def _notes(turns: Sequence[ConversationTurn], memories: Sequence[Memory], languages: Languages) -> list[StatedNote]:
-    known = {turn.turn_id for turn in turns}
-    notes = [note_of_memory(m, languages.detect(m.text).code) for m in memories if m.turn_id not in known]
-    return [*notes, *(note for turn in turns for note in notes_of(turn, languages))]
+def _notes(past: _Past, languages: Languages) -> list[StatedNote]:
+    """Return what stands in the turns, and the memories of turns further back than these; nothing that was undone."""
+    known = {turn.turn_id for turn in past.turns} | past.undone
+    notes = [note_of_memory(m, languages.detect(m.text).code) for m in past.memories if m.turn_id not in known]
+    return [*notes, *noted(past.kept, languages)]
+
+
+def _undo_button(material: Material) -> tuple[tuple[Button, ...], ...]:
+    """Return [Undo] for a message of which something new was noted or put on the list."""
+    opened, _ = changes(material)
+    known = [one.note for one in material.held]
+    new = [note for note in material.new if not any(same(note, each) for each in known)]
+    if not new and not opened:
+        return ()
+    payload = {"turn_id": material.turn_id, "language": material.words.code}
+    return ((Button(material.words.say("undo"), "note_undo", payload),),)
 
 
 def _earlier(past: _Past, languages: Languages) -> tuple[Glance, ...]:
@@ -339,11 +410,12 @@ def _earlier(past: _Past, languages: Languages) -> tuple[Glance, ...]:
 
 def _glance(state: SessionState, turns: Sequence[ConversationTurn], languages: Languages) -> Glance:
     return Glance(
-        title=title_of(turns, languages) or session_title(state),
+        session_id=state.session_id,
+        title="",
         messages=state.turn_count,
         first_at_ms=turns[0].created_at_ms if turns else 0,
         at_ms=turns[-1].created_at_ms if turns else 0,
-        held=standing(note for turn in turns for note in notes_of(turn, languages)),
+        held=standing(noted(turns, languages)),
     )
 
 
@@ -363,28 +435,3 @@ def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
     ]
     held = [loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"]
     return tuple({loop.loop_id: loop for loop in chosen or held if loop.loop_id not in own}.values())
-
-
-def title_of(turns: Sequence[ConversationTurn], languages: Languages) -> str:
-    """Return what the user's statements are about; what they asked the concierge, and what it said, is no topic."""
-    counts: Counter[str] = Counter()
-    for turn in turns:
-        if turn.unfiled:
-            continue
-        counts.update(_telling(turn.user_text, turn.language, turn.authored is not None, languages))
-    return ", ".join(word for word, _ in counts.most_common(MAX_TITLE_WORDS))
-
-
-@lru_cache(maxsize=4_096)
-def _telling(text: str, code: str | None, to_concierge: bool, languages: Languages) -> tuple[str, ...]:  # noqa: FBT001 - a key of the cache
-    """Return the words of a message that a title may be made of; none of what only asks the concierge something."""
-    if to_concierge and read_request(text, languages).kind not in _TOPICAL:
-        return ()
-    language = languages.get(code)
-    words = words_of(language.code)
-    plain = [plain_sentence(without_lead(s.text, words), language) for s in read_sentences(text, language)]
-    return tuple(word for sentence in plain for word in as_written(sentence, sentence.content) if _is_telling(word))
-
-
-def _is_telling(word: str) -> bool:
-    return len(word) >= MIN_WORD_CHARS and not word.isdecimal()

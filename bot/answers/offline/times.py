@@ -26,7 +26,16 @@ def day_of(at_ms: int, now_ms: int, zone: str, words: Words) -> str:
         return words.say("today", time=f"{at:%H:%M}")
     if days == 1:
         return words.say("yesterday")
-    return words.say("on_day", day=_date(at, now, words))
+    return words.say("on_day", day=words.calendar.date(at, now))
+
+
+def since_of(at_ms: int, now_ms: int, zone: str, words: Words) -> str:
+    """Return "today at 14:05", "yesterday", "21 Nov", as it stands behind "since"."""
+    at, now = local(at_ms, zone), local(now_ms, zone)
+    days = (now.date() - at.date()).days
+    if days == 0:
+        return words.say("since_today", time=f"{at:%H:%M}")
+    return words.say("yesterday") if days == 1 else words.say("since_day", day=words.calendar.date(at, now))
 
 
 def is_today(at_ms: int, now_ms: int, zone: str) -> bool:
@@ -41,10 +50,5 @@ def due_of(at_ms: int, now_ms: int, zone: str, words: Words, *, exact: bool = Tr
     days = (at.date() - now.date()).days
     if days in {0, 1}:
         return words.say("due_today" if days == 0 else "due_tomorrow", time=time).strip()
-    day = f"{words.weekdays[at.weekday()]} {_date(at, now, words)}"
+    day = f"{words.calendar.weekdays[at.weekday()]} {words.calendar.date(at, now)}"
     return words.say("due_day", day=day, time=time).strip()
-
-
-def _date(at: datetime, now: datetime, words: Words) -> str:
-    year = f" {at.year}" if at.year != now.year else ""
-    return f"{at.day} {words.months[at.month - 1]}{year}"

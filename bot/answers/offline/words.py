@@ -10,10 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from bot.reminders.words import ReminderWords
+from bot.reminders.words import words_for as reminder_words
 from memory.language.languages import cue_pattern
 
 _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"
+_NAME: Final = r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*(?: [^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*){0,2})"
+"""Up to three words with a capital."""
+_TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
+_OWN_FORMS: Final = frozenset({"subjects", "names", "corrections", "mirror", "no_mirror"})
 _ENDS: Final = re.compile(r"[\s.!?…,;:]+$")
 
 
@@ -25,15 +31,22 @@ class Words:
     asks: Mapping[str, re.Pattern[str]]
     reading: Mapping[str, re.Pattern[str]]
     subjects: tuple[re.Pattern[str], ...]
+    names: tuple[re.Pattern[str], ...]
+    """How people say their name; read in the text as it was written."""
+    corrections: tuple[re.Pattern[str], ...]
+    """How people put right what they said: the `new` value, and the `old` one where they name it."""
     mirrored: tuple[tuple[re.Pattern[str], str], ...]
     not_mirrored: frozenset[str]
     answers: Mapping[str, str]
-    months: tuple[str, ...]
-    weekdays: tuple[str, ...]
+    quotes: tuple[str, str]
+    calendar: ReminderWords
 
     def say(self, key: str, **values: object) -> str:
-        """Return the sentence with its values filled in. Raises `KeyError` for a sentence that no language has."""
-        return self.answers[key].format(**values)
+        """Return the sentence with its values filled in; one full stop where a value ends with its own ("12. Dez.").
+
+        Raises `KeyError` for a sentence that no language has.
+        """
+        return _TWO_STOPS.sub(".", self.answers[key].format(**values))
 
     def asked(self, key: str, lower: str) -> re.Match[str] | None:
         """Return where the lower-cased text asks for this, None when it does not."""
@@ -46,12 +59,20 @@ class Words:
         return pattern.search(lower) if pattern else None
 
     def mirror(self, text: str) -> str:
-        """Return the user's sentence as said back to them (my → your); as it is where that would be ambiguous."""
-        if self.not_mirrored & set(re.findall(r"[\w']+", text.lower())):
-            return text
+        """Return the user's sentence as said back to them (my → your); "" where that would be ambiguous.
+
+        So it is for every sentence of a language that has no rules for it: such words are quoted.
+        """
+        if not self.mirrored or self.not_mirrored & set(re.findall(r"[\w']+", text.lower())):
+            return ""
         for pattern, replacement in self.mirrored:
             text = pattern.sub(replacement, text)
         return text
+
+    def quoted(self, text: str) -> str:
+        """Return people's words between the quotation marks of the language."""
+        opening, closing = self.quotes
+        return f"{opening}{text}{closing}"
 
 
 def _opening(phrases: Iterable[str]) -> re.Pattern[str]:
@@ -70,18 +91,20 @@ def words_of(code: str) -> Words:
         return words_of(_DEFAULT)
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     reading = data["reading"]
-    lists = {name: value for name, value in reading.items() if name not in {"subjects", "mirror", "no_mirror"}}
+    lists = {name: value for name, value in reading.items() if name not in _OWN_FORMS}
     english = words_of(_DEFAULT) if code != _DEFAULT else None
     return Words(
         code=data["code"],
         asks={name: cue_pattern(phrases) for name, phrases in data["asks"].items()},
         reading={name: _opening(phrases) for name, phrases in lists.items()},
         subjects=tuple(_opening([frame]) for frame in reading.get("subjects", ())),
+        names=tuple(re.compile(frame.replace("{name}", _NAME)) for frame in reading.get("names", ())),
+        corrections=tuple(re.compile(f"(?<!\\w){frame}") for frame in reading.get("corrections", ())),
         mirrored=tuple((re.compile(pattern), put) for pattern, put in reading.get("mirror", ())),
         not_mirrored=frozenset(reading.get("no_mirror", ())),
         answers={**(english.answers if english else {}), **data.get("answers", {})},
-        months=tuple(data["months"]) if "months" in data or not english else english.months,
-        weekdays=tuple(data["weekdays"]) if "weekdays" in data or not english else english.weekdays,
+        quotes=(data["quotes"][0], data["quotes"][1]),
+        calendar=reminder_words(data["code"]),
     )
 
 

@@ -1,0 +1,57 @@
+"""[Undo] under what was noted: the notes of that one message stop counting, whatever was said since."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot import replies
+from bot.answers.offline.words import words_of
+from bot.delivery.outbox import OutgoingMessage, Target
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+from memory.errors import UnknownSession
+from memory.ports import Statement
+from memory.search.searcher import unindex_memory
+from memory.state.state_manager import undo
+
+QUOTED_CHARS = 120
+
+
+class Undoing:
+    """Takes back what was noted of one message; the message itself stays in the talk."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {}
+        self.actions: dict[str, Action] = {"note_undo": self._undo}
+
+    async def _undo(self, tap: Tap) -> None:
+        """Let notes, memories and open matters of the message go, as one transaction with the button's use."""
+        services, envelope, turn_id = self._services, tap.envelope, tap.payload["turn_id"]
+        turn = await services.store.turn(turn_id)
+        if turn is None or turn.conversation_id != envelope.conversation_id:
+            gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)
+            await services.committer.done([envelope], [gone], tap.use)
+            return
+        words = words_of(tap.payload["language"])
+        quoted = words.quoted(replies.shorten(turn.user_text, QUOTED_CHARS))
+        message = OutgoingMessage(words.say("undone", text=quoted), edits_message_id=envelope.message_id)
+        ends = (tap.use, services.inbox.done(envelope), *await self._withdrawals(turn_id, turn.conversation_id))
+        try:
+            await services.committer.say(
+                Target.of(envelope),
+                [message],
+                partial(services.recorder.edit, turn.session_id, lambda state: undo(state, [turn_id]), *ends),
+            )
+        except UnknownSession:
+            gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)
+            await services.committer.done([envelope], [gone], tap.use)
+
+    async def _withdrawals(self, turn_id: str, conversation_id: str) -> list[Statement]:
+        rows = await self._services.db.read("memories_of_turn", conversation_id=conversation_id, turn_id=turn_id)
+        ids = [row["memory_id"] for row in rows]
+        return [
+            statement
+            for memory_id in ids
+            for statement in (Statement("memory_withdraw", {"memory_id": memory_id}), unindex_memory(memory_id))
+        ]

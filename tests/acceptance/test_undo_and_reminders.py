@@ -1,0 +1,173 @@
+"""[Undo] of a note, reminders changed by commands and in words, and what never becomes a matter."""
+
+from __future__ import annotations
+
+import pytest
+from story import bot_texts, reply, rows, shows, tap, tapped
+
+pytestmark = pytest.mark.acceptance
+
+
+@pytest.fixture
+async def here(bot_here):
+    """Start a concierge who lives in Berlin."""
+    return await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_TIMEZONE="Europe/Berlin")
+
+
+async def test_undo_takes_back_the_note_above_it_and_no_other(api, model, here):
+    """Of that one message, whatever was noted since; after a restart, and a second tap changes nothing."""
+    dog = await reply(api, "My dog Rex is 4 years old.")
+    await reply(api, "We decided to use Postgres for the database.")
+    await reply(api, "I have to call the vet on Friday.")
+    assert dog.buttons == (("Undo",),)
+    await here.restart()
+
+    await tap(api, "Undo", "Taken back", on=dog)
+    listed = (await reply(api, "/memory")).text
+    assert "Rex" not in listed
+    assert "Postgres" in listed
+    assert "Rex" not in (await reply(api, "How old is Rex?")).text.replace("“Rex”", "")
+    assert "Postgres" in (await reply(api, "What did we decide about the database?")).text
+    assert "call the vet" in (await reply(api, "/loops")).text
+
+
+async def test_what_a_talk_ended_is_on_no_list(api, model, here):
+    """“The first one is done”, said of what the concierge listed, leaves /loops and /status too."""
+    await reply(api, "Ich muss bis Freitag die Steuererklärung abgeben")
+    await reply(api, "Ich muss morgen den Tierarzt anrufen")
+    await reply(api, "Was ist noch offen?")
+    assert "Tierarzt" in (await reply(api, "das zweite ist erledigt")).text
+
+    for command in ("/loops", "/status"):
+        text = (await reply(api, command)).text
+        assert "Steuererklärung" in text
+        assert "Tierarzt" not in text
+
+
+async def test_what_was_taken_back_in_words_is_nowhere_noted(api, model, here):
+    """“That's wrong” means the last note: it leaves /memory, /loops and /summary, also after a restart."""
+    await reply(api, "My dog Rex is 4 years old.")
+    await reply(api, "I have to call the zoo tomorrow.")
+    assert "Taken back" in (await reply(api, "that's wrong")).text
+    await here.restart()
+
+    for command in ("/memory", "/loops", "/summary"):
+        assert "zoo" not in (await reply(api, command)).text
+    assert "Rex" in (await reply(api, "/memory")).text
+
+
+async def test_a_second_tap_on_undo_changes_nothing(api, model, here):
+    """The button is used once."""
+    noted = await reply(api, "My dog Rex is 4 years old.")
+    data = api.view(4711).lines[-1]
+    await tap(api, "Undo", "Taken back", on=noted)
+    with pytest.raises(LookupError):
+        api.people.presses(4711, "Undo", message_id=data.message_id)
+    assert tapped(api) == "Done"
+
+
+async def test_reminders_are_moved_repeated_and_cancelled_by_commands(api, model, here):
+    """By the number on the list that was shown last, or by name; asked which when it is not clear."""
+    await reply(api, "Remind me tomorrow at 9 to call Ana")
+    await reply(api, "Remind me tomorrow at 10 to water the plants")
+    assert "No reminder" in (await reply(api, "/cancel zebra")).text
+    await reply(api, "/reminders")
+
+    assert (await reply(api, "/move 1 to 6pm")).text == "Moved. I'll remind you tomorrow at 18:00: call Ana"
+    assert "every week, first on Mon 8 Mar at 09:00" in (await reply(api, "/repeat plants every Monday at 9")).text
+    assert (await reply(api, "/cancel call Ana")).text == "Okay, I won't remind you: call Ana"
+    assert (await reply(api, "/reminders")).text == (
+        "Coming up:\n1. water the plants (on Mon 8 Mar at 09:00, every week)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("every Monday at 9 water the plants", "on Mon 8 Mar at 09:00 (Europe/Berlin): water the plants"),
+        ("Jeden Montag um 9 die Pflanzen gießen", "am Mo, 8. März, um 09:00 (Europe/Berlin): die Pflanzen gießen"),
+        ("todos los lunes a las 9 regar las plantas", "el lun 8 de mar a las 09:00 (Europe/Berlin): regar las plantas"),
+        ("tous les lundis à 9h arroser les plantes", "le lun. 8 mars à 09:00 (Europe/Berlin) : arroser les plantes"),
+        ("toda segunda às 9 regar as plantas", "seg, 8 de mar, às 09:00 (Europe/Berlin): regar as plantas"),
+        ("каждый понедельник в 9 поливать цветы", "в пн, 8 марта, в 09:00 (Europe/Berlin): поливать цветы"),
+    ],
+)
+async def test_a_routine_is_a_reminder_without_remind_me(api, model, here, words, said):
+    """Told with a clock time and something to do; a habit that is only told is none."""
+    assert said in (await reply(api, words)).text
+    assert rows(here, "SELECT repeats FROM jobs") == [("week@09:00",)]
+
+
+@pytest.mark.parametrize(
+    ("words", "when"),
+    [
+        ("Remind me tomorrow at 9 to call Ana", "tomorrow at 09:00"),
+        ("Erinnere mich morgen um 9 daran, Ana anzurufen", "morgen um 09:00"),
+        ("Recuérdame mañana a las 9 llamar a Ana", "mañana a las 09:00"),
+        ("Rappelle-moi demain à 9h d'appeler Ana", "demain à 09:00"),
+        ("Me lembre amanhã às 9 de ligar para Ana", "amanhã às 09:00"),
+        ("Напомни мне завтра в 9 позвонить Ане", "завтра в 09:00"),
+    ],
+)
+async def test_tomorrow_is_once(api, model, here, words, when):
+    """No word for tomorrow makes a reminder come again and again."""
+    assert when in (await reply(api, words)).text
+    assert rows(here, "SELECT repeats FROM jobs") == [("",)]
+
+
+async def test_asking_back_swallows_nothing(api, model, here):
+    """After "When?" another sentence is what it says; the question waits no more and is no open matter."""
+    for ask, said, noted in (
+        ("remind me to pay the rent", "I love pizza", "you love pizza"),
+        ("Recuérdame pagar el alquiler", "Me encanta la pizza", "Me encanta la pizza"),
+        ("Erinnere mich daran, die Miete zu zahlen", "Ich liebe Pizza", "Ich liebe Pizza"),
+    ):
+        await reply(api, ask)
+        text = (await reply(api, said)).text
+        assert noted in text
+        assert "\n" not in text
+    assert "remind" not in (await reply(api, "/loops")).text.replace("remind me to pay the rent", "")
+
+
+async def test_what_the_bot_says_of_reminders_is_no_matter(api, model, here):
+    """Set, moved, repeated, cancelled: none of its sentences shows in /loops, /memory or the preview."""
+    await reply(api, "Remind me tomorrow at 9 to call Ana")
+    await reply(api, "move it to 6pm")
+    await reply(api, "every Monday at 9")
+    await reply(api, "cancel it")
+    await reply(api, "I have to renew my passport by 12 March")
+
+    for command in ("/loops", "/memory", "/summary"):
+        text = (await reply(api, command)).text
+        assert "passport" in text
+        assert "I'll remind you" not in text
+        assert "I won't" not in text
+        assert "6pm" not in text
+
+
+async def test_snoozing_keeps_the_day_of_the_matter(api, model, here):
+    """[Snooze] puts off being told of it; when it is due stays what the person said."""
+    await reply(api, "I have to renew my passport by 12 March")
+    await reply(api, "/loops")
+    line = (await tap(api, "1 Snooze", "sleeps until")).text.splitlines()[1]
+
+    assert "due on Fri 12 Mar" in line
+    assert "sleeps until tomorrow at 09:00" in line
+    await here.passes(hours=24)
+    after = (await reply(api, "/loops")).text
+    assert "due on Fri 12 Mar" in after
+    assert "sleeps" not in after
+
+
+async def test_the_greeting_names_what_matters_and_no_topic_words(api, model, here):
+    """Last time by the title of its notes; “where were we?” with the person's own words."""
+    await reply(api, "I still have to send the harbour report to Anna by Friday.")
+    assert "“I still have to send the harbour report to Anna by Friday”" in (await reply(api, "where were we?")).text
+    await here.passes(hours=23)
+    api.people.says(4711, "hello")
+    await shows(api, "carry forward this context")
+    await tap(api, "Continue")
+    greeting = (await shows(api, "Last time")).text
+    assert "measurements" not in greeting
+    assert "harbour report" in greeting
+    assert bot_texts(api)

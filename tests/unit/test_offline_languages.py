@@ -1,0 +1,196 @@
+"""The concierge in six languages: it answers what it knows in the person's own, and no sentence leaves a trace."""
+
+from __future__ import annotations
+
+import string
+import tomllib
+from pathlib import Path
+
+import pytest
+from test_offline import LANGUAGES, Talk
+
+import bot.answers.offline.words as offline
+from bot.answers.offline.corrections import name_in, put_right
+from bot.answers.offline.words import words_of
+from memory.state.loops import alive
+from memory.state.state_manager import apply_turn, new_state
+from memory.testing import make_turn
+
+CODES = ("en", "de", "es", "fr", "pt", "ru")
+DATA = Path(offline.__file__).parent / "languages"
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """Return an empty conversation."""
+    return Talk()
+
+
+def answers_of(code):
+    return tomllib.loads((DATA / f"{code}.toml").read_text(encoding="utf-8"))["answers"]
+
+
+def fields_of(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("code", CODES[1:])
+def test_every_sentence_is_there_in_every_language_with_its_own_fields(code):
+    """None falls back to English, none lacks what it is about."""
+    english, own = answers_of("en"), answers_of(code)
+
+    assert own.keys() == english.keys()
+    for key, text in english.items():
+        theirs, ours = fields_of(text) - {"Day", "day"}, fields_of(own[key]) - {"Day", "day"}
+        assert theirs == ours, key
+        assert own[key] != text or key in {"note_line", "known", "item_fact", "reminder_due", "since_day", "ok",
+                                           "due_day", "on_day", "talked_earlier", "talked_earlier_plain",
+                                           "one_message", "messages"}, key  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_sentence_of_the_concierge_leaves_a_matter_or_a_question_behind(code):
+    """The session state reads each reply; what only tells what was done is no promise, no refusal and no question."""
+    words, wrong = words_of(code), []
+    hello = {
+        "en": "the weather was nice over there", "de": "das Wetter war dort schön", "es": "hacía buen tiempo allí",
+        "fr": "il faisait beau là-bas", "pt": "o tempo estava bom lá", "ru": "погода там была хорошая",
+    }  # fmt: skip
+    asking = {"more", "did_you"}
+    for key, text in answers_of(code).items():
+        filled = words.say(key, **dict.fromkeys(fields_of(text), "Rex"))
+        turn = make_turn(seq=1, user_text=hello[code], assistant_text=filled)
+        state = apply_turn(new_state(turn.session_id, turn.conversation_id), turn, LANGUAGES, "UTC")
+        if alive(state.open_loops) or (state.pending_clarifications and key not in asking):
+            wrong.append((key, [loop.text for loop in state.open_loops], state.pending_clarifications))
+    assert not wrong
+
+
+SPOKEN = {
+    "en": ("Hi, I'm Jonas", "What's my name?", "Jonas", "My dog Rex is 4 years old.", "How old is Rex?",
+           "I live in Hamburg", "Sorry, I meant Bremen, not Hamburg", "Where do I live?", "Bremen",
+           "We decided to use Postgres for the database.", "What did we decide about the database?"),
+    "de": ("Hallo, ich bin Jonas", "Wie heiße ich?", "Jonas", "Mein Hund Rex ist 4 Jahre alt.", "Wie alt ist Rex?",
+           "Ich wohne in Hamburg", "Sorry, ich meinte Bremen, nicht Hamburg", "Wo wohne ich?", "Bremen",
+           "Wir haben uns für Postgres als Datenbank entschieden.", "Was haben wir zur Datenbank entschieden?"),
+    "es": ("Hola, soy Jonás", "¿Cómo me llamo?", "Jonás", "Mi perro Rex tiene 4 años.", "¿Cuántos años tiene Rex?",
+           "Vivo en Sevilla", "Perdona, quería decir Granada, no Sevilla", "¿Dónde vivo?", "Granada",
+           "Decidimos usar Postgres para la base de datos.", "¿Qué decidimos sobre la base de datos?"),
+    "fr": ("Salut, je m'appelle Jonas", "Comment je m'appelle ?", "Jonas", "Mon chien Rex a 4 ans.", "Quel âge a Rex ?",
+           "J'habite à Lyon", "Pardon, je voulais dire Nantes, pas Lyon", "Où est-ce que j'habite ?", "Nantes",
+           "On a décidé d'utiliser Postgres pour la base de données.",
+           "Qu'est-ce qu'on a décidé pour la base de données ?"),
+    "pt": ("Olá, sou o Jonas", "Como me chamo?", "Jonas", "O meu cão Rex tem 4 anos.", "Quantos anos tem o Rex?",
+           "Moro em Lisboa", "Desculpa, queria dizer Porto, não Lisboa", "Onde moro?", "Porto",
+           "Decidimos usar Postgres para a base de dados.", "O que decidimos sobre a base de dados?"),
+    "ru": ("Привет, меня зовут Иван", "Как меня зовут?", "Иван", "Моей собаке Рексу 4 года.", "Сколько лет Рексу?",
+           "Я живу в Москве", "Извини, я имел в виду Казань, а не Москву", "Где я живу?", "Казань",
+           "Мы решили использовать Postgres для базы данных.", "Что мы решили про базу данных?"),
+}  # fmt: skip
+OLD_HOME = {"en": "Hamburg", "de": "Hamburg", "es": "Sevilla", "fr": "Lyon", "pt": "Lisboa", "ru": "Москве"}
+BEYOND = {
+    "en": "language model", "de": "Sprachmodell", "es": "modelo de lenguaje", "fr": "modèle de langage",
+    "pt": "modelo de linguagem", "ru": "языковая модель",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CODES)
+async def test_what_it_was_told_it_knows_in_that_language(talk: Talk, code: str):
+    """Name, number, a corrected home and a decision; never that a language model would be needed for it."""
+    hi, name_asked, name, dog, age_asked, home, correction, home_asked, where, decision, decided = SPOKEN[code]
+    assert name in await talk.say(hi)
+    assert name in await talk.say(name_asked)
+    await talk.say(dog)
+    age = await talk.say(age_asked)
+    assert "4" in age
+    await talk.say(home)
+    await talk.say(correction)
+    told = await talk.say(home_asked)
+    assert where in told
+    await talk.say(decision)
+    known = await talk.say(decided)
+    assert "Postgres" in known
+    for text in (age, told, known):
+        assert BEYOND[code] not in text
+
+
+async def test_in_a_group_what_somebody_else_said_is_not_yours(talk: Talk):
+    """Neither their name nor their dog: theirs is quoted as it was said."""
+    await talk.say("I'm Jonas", user_id=1)
+    await talk.say("My dog Rex is 4 years old", user_id=1)
+
+    assert "Jonas" not in await talk.say("What's my name?", user_id=2)
+    assert "“My dog Rex is 4 years old”" in await talk.say("How old is Rex?", user_id=2)
+    assert "Jonas" in await talk.say("What's my name?", user_id=1)
+
+
+async def test_a_picture_is_not_seen_and_its_kind_is_no_word_of_the_person(talk: Talk):
+    """It says so, and answers the caption."""
+    text = await talk.say("[photo] what is this?")
+
+    assert text.startswith("I can't see what you sent")
+    assert "photo" not in text
+
+
+@pytest.mark.parametrize("code", CODES)
+async def test_how_to_delete_names_forget_in_that_language(talk: Talk, code: str):
+    """The command, and what it does, in the words of the language."""
+    asked = {"en": "How do I delete my data?", "de": "Wie lösche ich meine Daten?", "es": "¿Cómo borro mis datos?",
+             "fr": "Comment supprimer mes données ?", "pt": "Como apago os meus dados?",
+             "ru": "Как удалить мои данные?"}  # fmt: skip
+    text = await talk.say(asked[code])
+
+    assert text == words_of(code).answers["forget_all"]
+    assert "/forget" in text
+
+
+@pytest.mark.parametrize("code", CODES)
+async def test_a_wrong_note_is_taken_back_in_that_language(talk: Talk, code: str):
+    """What was undone is neither known nor quoted any more, also when it is asked for by its words."""
+    wrong = {"en": "that's wrong", "de": "Das stimmt nicht", "es": "eso está mal", "fr": "c'est faux",
+             "pt": "isso está errado", "ru": "Это неправда"}  # fmt: skip
+    await talk.say(SPOKEN[code][9])
+    undone = await talk.say(wrong[code])
+
+    assert "Postgres" in undone
+    assert "Postgres" not in await talk.say(SPOKEN[code][10])
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "name"),
+    [
+        ("en", "I'm Jonas.", "Jonas"), ("en", "I'm German.", ""), ("en", "I'm tired", ""), ("en", "I'm Danish", ""),
+        ("en", "My name is Ana Maria Lopez", "Ana Maria Lopez"), ("de", "Ich bin Lehrer.", ""),
+        ("de", "Ich bin der Max", "Max"), ("es", "Soy médico", ""), ("fr", "Je suis fatigué", ""),
+        ("ru", "Я устал", ""), ("en", "call me Bob", "Bob"),
+    ],
+)  # fmt: skip
+def test_a_name_is_what_somebody_gives_as_theirs(code, text, name):
+    """Not what they are or how they feel."""
+    assert name_in(text, words_of(code)) == name
+
+
+def test_a_value_alone_is_put_right_in_german():
+    """In the order that the language has."""
+    found = put_right("Nein, eigentlich sind es 9000", ["Unser Budget sind 8000 Euro"], words_of("de"))
+
+    assert found == (0, "Unser Budget sind 9000 Euro")
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "reads"),
+    [
+        ("Sorry, I meant Bremen, not Hamburg", ["My dog is Rex", "I live in Hamburg"], "I live in Bremen"),
+        ("actually it's 5", ["My dog Rex is 4 years old"], "My dog Rex is 5 years old"),
+        ("I meant Max", ["My brother is called Tom"], "My brother is called Max"),
+        ("not Tuesday, Thursday", ["The course is on Tuesday"], "The course is on Thursday"),
+        ("actually it's 5", ["I have 2 dogs and 3 cats"], None),
+        ("I did not see Hamburg", ["I live in Hamburg"], None),
+        ("sorry, I meant it", ["I live in Hamburg"], None),
+    ],
+)  # fmt: skip
+def test_a_value_is_put_right_only_where_it_is_clear_which(text, earlier, reads):
+    """The statement reads with the new value; where two could be meant, none is touched."""
+    found = put_right(text, earlier, words_of("en"))
+
+    assert (found and found[1]) == reads
