@@ -84,7 +84,8 @@ class ReminderScheduler:
             except Exception:
                 log.exception("reminders could not be looked at")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wanted.wait(), wait_s)
+                async with asyncio.timeout(wait_s):  # wait_for loses a cancel that comes with the event
+                    await self._wanted.wait()
 
     async def run(self) -> float:
         """Deliver what is due; return in how many seconds to look again. A disk that refuses is tried again later."""
