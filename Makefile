@@ -8,7 +8,7 @@ SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
-.PHONY: help install setup run chat test check soak bench bench-quality bench-peers docs fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers docs fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -49,6 +49,9 @@ check: setup ## lint, types, the directions of imports, and every link of the do
 soak: setup ## long runs: random kills, fault sweeps
 	$(BIN)/python -m pytest -m soak --timeout 3600
 	$(BIN)/python -m pytest tests/property --hypothesis-profile soak --timeout 3600
+
+test-postgres: setup ## run the acceptance suite on PostgreSQL: one that listens here, or one that is started
+	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak" --database postgres tests/acceptance
 
 bench: setup ## measure speed; each benchmark prints JSON
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done

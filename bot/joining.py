@@ -142,7 +142,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         return (await people.time_zone(user_id)).name
 
     memory = await ConversationMemory.open(
-        f"sqlite:///{settings.database_path}",
+        settings.continuity_database_url,
         checkpoints=settings.checkpoint_dir,
         clock=clock,
         ids=ids,
@@ -159,7 +159,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     people = PersonalChoices(db, clock, settings.continuity_timezone)
     spending = Spending(db, day_budget(settings))
     memory.readings.purse = ReadingPurse(spending, clock, zone_of)
-    waiting = ModelWaits(settings.database_path.with_name(settings.database_path.name + ".waiting"))
+    waiting = ModelWaits(settings.beside.with_name(settings.beside.name + ".waiting"))
     waiting.open()
     opened.callback(waiting.close)
     inbox = Inbox(db, clock, process.boot_id)

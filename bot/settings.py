@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.context.budget import Budget
 from memory.language.zones import known_zone
+from memory.storage.place import is_server
 
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
 TELEGRAM_URL = "https://api.telegram.org"
@@ -66,7 +67,9 @@ class Settings(BaseSettings):
     continuity_prices: str = Field(
         "", description="Of models that no price list knows: provider:name=in/out, dollars a million tokens."
     )
-    continuity_database_url: str = Field("sqlite:///continuity.db", description="sqlite:///relative or sqlite:////abs.")
+    continuity_database_url: str = Field(
+        "sqlite:///continuity.db", description="sqlite:///relative, sqlite:////abs, or postgresql://…"
+    )
     continuity_checkpoint_dir: Path = Field(Path("checkpoints"), description="One JSON file per session.")
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
@@ -190,9 +193,12 @@ class Settings(BaseSettings):
     @field_validator("continuity_database_url")
     @classmethod
     def _known_database(cls, value: str) -> str:
+        if is_server(value):
+            return value
         if not value.startswith("sqlite:///") or not value.removeprefix("sqlite:///"):
             scheme = value.partition(":")[0]
-            msg = f"must be sqlite:///relative.db or sqlite:////absolute.db, not {scheme[:20]}:…"
+            known = "sqlite:///relative.db, sqlite:////absolute.db or postgresql://host/name"
+            msg = f"must be {known}, not {scheme[:20]}:…"
             raise ValueError(msg)
         return value
 
@@ -227,7 +233,9 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> tuple[SecretStr | None, ...]:
         """Everything that no log may show."""
-        return (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
+        password = urlsplit(self.continuity_database_url).password if is_server(self.continuity_database_url) else None
+        known = (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
+        return (*known, SecretStr(password) if password else None)
 
     @property
     def prices(self) -> Prices:
@@ -246,9 +254,20 @@ class Settings(BaseSettings):
         return frozenset(int(part) for part in _parts(self.continuity_allowed_users) if part != "*")
 
     @property
-    def database_path(self) -> Path:
-        """The SQLite file, absolute."""
-        return Path(self.continuity_database_url.removeprefix("sqlite:///")).absolute()
+    def database(self) -> Path | str:
+        """The SQLite file, absolute, or the address of a PostgreSQL server."""
+        url = self.continuity_database_url
+        return url if is_server(url) else Path(url.removeprefix("sqlite:///")).absolute()
+
+    @property
+    def database_file(self) -> Path | None:
+        """The SQLite file, absolute; None when the database is on a server."""
+        return None if isinstance(self.database, str) else self.database
+
+    @property
+    def beside(self) -> Path:
+        """What the files beside the data are named after: the SQLite file, else the checkpoint folder."""
+        return self.database_file or self.checkpoint_dir
 
     @property
     def checkpoint_dir(self) -> Path:

@@ -13,6 +13,7 @@ settings.load_profile("quick")
 
 def pytest_addoption(parser):
     parser.addoption("--write-pages", action="store_true", help="write the talks in docs/tutorial as the bot says them")
+    parser.addoption("--database", choices=["sqlite", "postgres"], default="sqlite", help="what bots in tests live on")
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from memory.faults import point
 from memory.storage import migrate
 from memory.storage.checkpoint import BEFORE_RESTORE
 from memory.storage.folders import make_folder, sync_folder
+from memory.storage.place import shown
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store
 
@@ -128,6 +129,7 @@ async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Ba
     meanwhile (/forget) are taken out again. What an interrupted call left is replaced by the next one. `told` hears of
     the database's pages. Raises OpsError, `StorageError`.
     """
+    _file_of(workspace.settings)
     checkpoints = workspace.settings.checkpoint_dir
     try:
         _make_folder(target)
@@ -144,6 +146,16 @@ async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Ba
             f"the backup {target} could not be written ({reason(exc)}); check the folder and the disk"
         ) from exc
     return backup
+
+
+def _file_of(settings: Settings) -> Path:
+    """Return the SQLite file. Raises OpsError when the database is on a server, which has tools of its own."""
+    if settings.database_file is None:
+        raise OpsError(
+            f"{shown(settings.database)} is copied by PostgreSQL's own tools: pg_dump --format=custom, and pg_restore; "
+            "see docs/how-to/postgres.md"
+        )
+    return settings.database_file
 
 
 def _make_folder(target: Path) -> None:
@@ -277,7 +289,7 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     5. the backup's checkpoints are in place: done.
     Raises OpsError, `StorageError`.
     """
-    database, mark = settings.database_path, f"{BEFORE_RESTORE}{stamp(now_ms)}"
+    database, mark = _file_of(settings), f"{BEFORE_RESTORE}{stamp(now_ms)}"
     backup = check(source, _room_beside(database))
     staged = database.with_name(f"{database.name}.restoring")
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from bot.ops.checkpoints import Verdict
 from bot.ops.format import joined, size
@@ -259,6 +259,14 @@ def sqlite_synchronous(default: int, last_start_ms: int | None, now_ms: int) -> 
         return Check("sqlite.synchronous", "warn", f"this SQLite's default is {default}", do)
     proven = "at the next start" if last_start_ms is None else f"at the last start ({ago(now_ms - last_start_ms)})"
     return Check("sqlite.synchronous", "ok", f"FULL, set and read back {proven}")
+
+
+def postgres(settings: Mapping[str, Any]) -> Check:
+    """Judge a server: an opening has read back already that it forgets nothing that it has confirmed."""
+    version = str(settings["server_version"]).partition(" ")[0]
+    return Check(
+        "postgres", "ok", f"PostgreSQL {version}, synchronous_commit={settings['synchronous_commit']}, fsync on"
+    )
 
 
 def sqlite_integrity(faults: Sequence[str] | None) -> Check:

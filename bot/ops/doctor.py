@@ -22,6 +22,7 @@ from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError, reason
 from memory.storage import migrate
+from memory.storage.place import shown
 
 KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
 """Variables that look like settings and are read elsewhere (`make run`)."""
@@ -114,15 +115,16 @@ def _importable(module: str) -> bool:
 
 
 def _of_files(settings: Settings) -> list[Check]:
-    database, folder = settings.database_path, settings.checkpoint_dir
-    files = [database, *(Path(f"{database}{side}") for side in ("-wal", "-shm")), folder, Path(".env")]
+    database, folder = settings.database_file, settings.checkpoint_dir
+    of_database = [database, *(Path(f"{database}{side}") for side in ("-wal", "-shm"))] if database else []
+    files = [*of_database, folder, Path(".env")]
     files += list(folder.glob("*.json")) if _is(folder.is_dir) else []
     modes: dict[str, int] = {}
     for path in files:
         with suppress(OSError):
             modes[str(path)] = path.stat().st_mode
-    roots = {str(_existing(each)) for each in (database.parent, folder)}
-    needed = [*roots, *(str(path) for path in files[:3] if _is(path.exists))]
+    roots = {str(_existing(each)) for each in (*([database.parent] if database else []), folder)}
+    needed = [*roots, *(str(path) for path in of_database if _is(path.exists))]
     free: dict[str, int] = {}
     for root in roots:
         with suppress(OSError):
@@ -136,7 +138,7 @@ def _of_files(settings: Settings) -> list[Check]:
             is_folder=_is(folder.is_dir),
             readable=os.access(folder, os.R_OK | os.X_OK, effective_ids=True),
         ),
-        checks.file_system(mount_kind(_existing(database.parent)), str(database.parent)),
+        *([checks.file_system(mount_kind(_existing(database.parent)), str(database.parent))] if database else []),
         checks.disk_space(free),
     ]
 
@@ -183,15 +185,16 @@ def deleted_files(pid: int | None, database: Path) -> list[str]:
 async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Check]:
     try:
         require_database(settings)
-        schema = migrate.status(settings.database_path, MIGRATIONS)
+        schema = migrate.status(settings.database, MIGRATIONS)
         if not schema.newest_applied:
-            says = f"{settings.database_path} is empty, there is no table in it"
+            says = f"{shown(settings.database)} is empty, there is no table in it"
             return [Check("database", "fail", says, "restore a backup, or let `continuity-bot migrate` make a new one")]
         found = [checks.schema_version(schema.current, schema.ahead, [str(m) for m in schema.pending])]
         if schema.ahead or schema.pending:
             return found  # its tables may be others than this program asks for
         async with open_read_only(settings) as workspace:
-            found += await _of_sqlite(workspace, deep=deep)
+            file = settings.database_file
+            found += await _of_sqlite(workspace, file, deep=deep) if file else await _of_server(workspace)
             found += await _of_bot(workspace)
             if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
                 found += await _of_sessions(workspace, deep=deep, told=told)
@@ -200,14 +203,18 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
         return [Check("database", "fail", says, do)]
     except OSError as exc:
         return [Check("database", "fail", reason(exc), "run it as the owner of the data")]
-    return [Check("database", "ok", str(settings.database_path)), *found]
+    return [Check("database", "ok", shown(settings.database)), *found]
 
 
-async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
+async def _of_server(workspace: Workspace) -> list[Check]:
+    return [checks.postgres(await workspace.memory.db.settings())]
+
+
+async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Check]:
     found = await workspace.memory.db.settings()
     boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     holder = running(workspace.settings)
-    faults = await workspace.memory.db.integrity() if deep or _small(workspace) else None
+    faults = await workspace.memory.db.integrity() if deep or await _small(workspace) else None
     return [
         checks.sqlite_version(found["sqlite_version"]),
         checks.sqlite_wal(found["journal_mode"]),
@@ -215,7 +222,7 @@ async def _of_sqlite(workspace: Workspace, *, deep: bool) -> list[Check]:
             found["synchronous"], boots[0].started_at_ms if boots else None, workspace.memory.clock.now_ms()
         ),
         checks.sqlite_integrity(faults),
-        checks.sqlite_files(deleted_files(holder.pid, workspace.settings.database_path) if holder else []),
+        checks.sqlite_files(deleted_files(holder.pid, file) if holder else []),
     ]
 
 
@@ -245,13 +252,13 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
     ]
 
 
-def _small(workspace: Workspace) -> bool:
-    return workspace.settings.database_path.stat().st_size <= SMALL_BYTES
+async def _small(workspace: Workspace) -> bool:
+    return await workspace.memory.db.size_bytes() <= SMALL_BYTES
 
 
 async def _of_sessions(workspace: Workspace, *, deep: bool, told: Told) -> list[Check]:
     known = await workspace.session_ids()
-    if deep or _small(workspace):
+    if deep or await _small(workspace):
         chosen = sorted(known)
     else:
         latest = [row.session_id for row in await workspace.memory.store.all_sessions(limit=QUICK_SESSIONS)]

@@ -12,12 +12,12 @@ from memory.storage import migrate
 
 async def pending(settings: Settings) -> tuple[str, ...]:
     """Return what the database still needs. Raises `SchemaMismatch` when it is newer than the program."""
-    found = await asyncio.to_thread(migrate.status, settings.database_path, MIGRATIONS)
-    migrate.require_known(found, settings.database_path)
+    found = await asyncio.to_thread(migrate.status, settings.database, MIGRATIONS)
+    migrate.require_known(found, settings.database)
     return tuple(str(step) for step in found.pending)
 
 
 async def upgrade(settings: Settings, told: Told = untold) -> tuple[str, ...]:
     """Apply what is pending, return what was applied. Raises OpsError while the bot runs, and `StorageError`."""
     with open_exclusive(settings):
-        return await asyncio.to_thread(migrate.migrate, settings.database_path, MIGRATIONS, told=told)
+        return await asyncio.to_thread(migrate.migrate, settings.database, MIGRATIONS, told=told)

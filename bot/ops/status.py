@@ -10,6 +10,7 @@ import orjson
 
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
+from memory.storage.place import shown
 
 REPORT_WORDS = {
     "updates_recovered": ("update", "recovered"),
@@ -122,8 +123,8 @@ async def read_status(workspace: Workspace) -> Status:
     counts = await workspace.memory.store.session_counts()
     unreachable = await workspace.memory.db.read_one("ops_unreachable")
     return Status(
-        database=str(workspace.settings.database_path),
-        database_bytes=workspace.settings.database_path.stat().st_size,
+        database=shown(workspace.settings.database),
+        database_bytes=await workspace.memory.db.size_bytes(),
         running=holder is not None,
         pid=holder.pid if holder else None,
         boot=boots[0] if boots else None,

@@ -14,7 +14,8 @@ from bot.tables import BOT_TABLES, MIGRATIONS
 from memory.errors import Locked, StorageUnavailable
 from memory.opening import ConversationMemory
 from memory.storage import migrate
-from memory.storage.place import lock_path, take_lock
+from memory.storage.engine import is_locked, lock_alone
+from memory.storage.place import lock_path, shown
 
 _T = TypeVar("_T")
 
@@ -58,27 +59,32 @@ class Workspace:
 
 def running(settings: Settings) -> Holder | None:
     """Return the process that works on the database, None when there is none."""
-    return holder(lock_path(settings.database_path))
+    file = settings.database_file
+    if file is not None:
+        return holder(lock_path(file))
+    return Holder(None) if is_locked(settings.database) else None
 
 
 def require_database(settings: Settings) -> None:
     """Raise OpsError when there is no database: nothing is created by looking."""
-    if not settings.database_path.exists():
-        raise OpsError(
-            f"there is no database at {settings.database_path}; `continuity-bot run` makes it, "
-            "or CONTINUITY_DATABASE_URL names another one"
-        )
+    file = settings.database_file
+    if file.exists() if file else migrate.status(settings.database, MIGRATIONS).current:
+        return
+    raise OpsError(
+        f"there is no database at {shown(settings.database)}; `continuity-bot run` makes it, "
+        "or CONTINUITY_DATABASE_URL names another one"
+    )
 
 
 @contextmanager
 def open_exclusive(settings: Settings) -> Iterator[None]:
     """Hold the bot's lock, so that it cannot start meanwhile. Raises OpsError when it is running."""
     try:
-        lock = take_lock(settings.database_path)
+        lock = lock_alone(settings.database)
     except Locked:
         who = running(settings)
         pid = f" (process {who.pid})" if who and who.pid else ""
-        raise OpsError(f"the bot is running on {settings.database_path}{pid}; stop it first") from None
+        raise OpsError(f"the bot is running on {shown(settings.database)}{pid}; stop it first") from None
     except StorageUnavailable as exc:
         raise OpsError(f"the lock cannot be taken: {exc}") from exc
     try:
@@ -111,21 +117,21 @@ async def work(settings: Settings) -> AsyncIterator[Workspace]:
 
 def _require_schema(settings: Settings, *, older: bool = False) -> None:
     """Raise OpsError for a schema that this program does not work on as it is, `StorageError`."""
-    found = migrate.status(settings.database_path, MIGRATIONS)
-    migrate.require_known(found, settings.database_path)
+    found = migrate.status(settings.database, MIGRATIONS)
+    migrate.require_known(found, settings.database)
     if not found.newest_applied:
         raise OpsError(
-            f"{settings.database_path} is empty, there is no table in it; restore a backup, "
+            f"{shown(settings.database)} is empty, there is no table in it; restore a backup, "
             "or let `continuity-bot migrate` make a new one of it"
         )
     if found.pending and not older:
-        raise OpsError(f"{settings.database_path} has an older schema; run `continuity-bot migrate` first")
+        raise OpsError(f"{shown(settings.database)} has an older schema; run `continuity-bot migrate` first")
 
 
 @asynccontextmanager
 async def _open(settings: Settings, *, read_only: bool) -> AsyncIterator[Workspace]:
     memory = await ConversationMemory.open(
-        f"sqlite:///{settings.database_path}",
+        settings.continuity_database_url,
         checkpoints=settings.checkpoint_dir,
         budget=settings.budget(),
         embedder=None,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from memory.errors import StorageError
+from memory.errors import Locked, StorageError
 from memory.ports import Database, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
@@ -58,6 +58,10 @@ class OpenDatabase(Database, Protocol):
 
     async def integrity(self) -> tuple[str, ...]:
         """Return what the database's own check finds; () when it is sound."""
+        ...
+
+    async def size_bytes(self) -> int:
+        """Return how much room its tables and indexes take."""
         ...
 
     async def settings(self) -> dict[str, Any]:
@@ -119,6 +123,15 @@ def lock_alone(where: Path | str) -> Lock:
     with _driver():
         from memory.storage.postgres_schema import ServerLock  # noqa: PLC0415 - the driver is an extra
     return ServerLock(str(where))
+
+
+def is_locked(where: Path | str) -> bool:
+    """Return whether some process has a database on a server to itself. Raises `StorageUnavailable`."""
+    try:
+        lock_alone(where).release()
+    except Locked:
+        return True
+    return False
 
 
 @contextmanager

@@ -18,3 +18,8 @@ SELECT mark FROM commit_marks WHERE connection_id = :connection_id;
 -- name: sweep_commit_marks
 -- At start: those of connections that are long gone.
 DELETE FROM commit_marks WHERE at_ms < :before_ms;
+
+-- name: schema_size
+-- For `status`: how much room it takes on the server.
+SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
+WHERE c.relnamespace = CAST(current_schema() AS REGNAMESPACE) AND c.relkind IN ('r', 'm');

@@ -339,6 +339,11 @@ class PostgresDatabase:
         """Return (): PostgreSQL checks its pages as it reads them, and `amcheck` is the server's own tool."""
         return ()
 
+    async def size_bytes(self) -> int:
+        """Return how much room the tables of this schema take on the server, with their indexes."""
+        row = await self.read_one("schema_size")
+        return int(row["bytes"]) if row else 0
+
     async def settings(self) -> dict[str, Any]:
         """Return what the server really runs with, for `doctor`."""
         return await asyncio.to_thread(look_at, self.address)

@@ -201,6 +201,10 @@ class SqliteDatabase:
         found = tuple(str(next(iter(dict(row).values()))) for row in rows)
         return () if found == ("ok",) else found
 
+    async def size_bytes(self) -> int:
+        """Return the size of the file."""
+        return self.path.stat().st_size
+
     async def settings(self) -> dict[str, Any]:
         """Return what the writing connection really runs with, for `doctor`; the reader's when opened read-only."""
         names = ("journal_mode", "synchronous", "secure_delete", "foreign_keys", "page_count", "freelist_count")

@@ -79,8 +79,20 @@ def rows(bot, sql: str, **params: Any) -> list[tuple]:
 
     Its raw bytes are for bots in a process of their own: SQLite loses its locks when its own process opens the file.
     """
+    if isinstance(bot.database, str):
+        return _on_server(bot.database, sql, params)
     with closing(sqlite3.connect(f"file:{bot.database}?mode=ro", uri=True)) as connection:
         return connection.execute(sql, params).fetchall()
+
+
+def _on_server(address: str, sql: str, params: dict[str, Any]) -> list[tuple]:
+    import psycopg  # noqa: PLC0415 - an extra
+
+    from memory.storage.postgres_connection import placeholders  # noqa: PLC0415
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        cursor = connection.execute(placeholders(sql).encode(), params)
+        return cursor.fetchall() if cursor.description else []
 
 
 def stored_turns(bot) -> list[tuple[str, str]]:
@@ -97,5 +109,8 @@ def heard(bot) -> list[str]:
 
 def change(bot, sql: str, **params: Any) -> None:
     """Change the database of a bot that is not running."""
+    if isinstance(bot.database, str):
+        _on_server(bot.database, sql, params)
+        return
     with closing(sqlite3.connect(bot.database)) as connection, connection:
         connection.execute(sql, params)

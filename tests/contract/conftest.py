@@ -1,5 +1,5 @@
 """Offers the loopback servers to the contract tests."""
 
-from loopback.fixtures import api, bot_here, clock, model
+from loopback.fixtures import api, bot_here, clock, database_server, model
 
-__all__ = ["api", "bot_here", "clock", "model"]
+__all__ = ["api", "bot_here", "clock", "database_server", "model"]

@@ -49,18 +49,25 @@ class MovedClock:
 class BotHere:
     """One bot with its data folder; each start keeps the data of the one before."""
 
-    def __init__(self, api: LoopbackBotApi, folder: Path, clock: MovedClock, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        api: LoopbackBotApi,
+        folder: Path,
+        clock: MovedClock,
+        settings: Mapping[str, Any],
+        server: str | None = None,
+    ) -> None:
         self.api = api
         self.clock = clock
         self.folder = folder
-        self.database = folder / "continuity.db"
+        self.database = server or folder / "continuity.db"
         self.checkpoints = folder / "checkpoints"
         self.said: list[str] = []
         """What the console was told."""
         self._settings = {
             "TELEGRAM_BOT_TOKEN": SecretStr(api.token),
             "TELEGRAM_API_URL": api.url,
-            "CONTINUITY_DATABASE_URL": f"sqlite:///{self.database}",
+            "CONTINUITY_DATABASE_URL": server or f"sqlite:///{self.database}",
             "CONTINUITY_CHECKPOINT_DIR": self.checkpoints,
             "CONTINUITY_ALLOWED_USERS": "*",
             **settings,

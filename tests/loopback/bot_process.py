@@ -20,17 +20,22 @@ class BotProcess:
     """
 
     def __init__(
-        self, api: LoopbackBotApi, folder: Path, env: Mapping[str, str], command: tuple[str, ...] | None = None
+        self,
+        api: LoopbackBotApi,
+        folder: Path,
+        env: Mapping[str, str],
+        command: tuple[str, ...] | None = None,
+        server: str | None = None,
     ) -> None:
         self.api = api
         self.folder = folder
-        self.database = folder / "continuity.db"
+        self.database = server or folder / "continuity.db"
         self.checkpoints = folder / "checkpoints"
         self.log_path = folder / "bot.log"
         self.env = {
             "TELEGRAM_BOT_TOKEN": api.token,
             "TELEGRAM_API_URL": api.url,
-            "CONTINUITY_DATABASE_URL": f"sqlite:///{self.database}",
+            "CONTINUITY_DATABASE_URL": server or f"sqlite:///{self.database}",
             "CONTINUITY_CHECKPOINT_DIR": str(self.checkpoints),
             "CONTINUITY_ALLOWED_USERS": "*",
             "CONTINUITY_SEND_GAP_MS": "0",

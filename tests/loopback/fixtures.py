@@ -36,7 +36,17 @@ async def model():
 
 
 @pytest.fixture
-async def bot_here(api, model, clock, tmp_path, monkeypatch):
+def database_server(request):
+    """Return the address of an empty database for `pytest --database postgres`, None for a file in the bot's folder."""
+    if request.config.getoption("--database") == "sqlite":
+        return None
+    if request.node.get_closest_marker("file"):
+        pytest.skip("it is about a database that is a file")
+    return request.getfixturevalue("postgres")
+
+
+@pytest.fixture
+async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):
     """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
@@ -46,7 +56,8 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch):
     made = []
 
     async def make(*, start=True, folder="bot", **settings):
-        bot = BotHere(api, tmp_path / folder, clock, {"CONTINUITY_MODEL": "openai-chat:loopback"} | settings)
+        chosen = {"CONTINUITY_MODEL": "openai-chat:loopback"} | settings
+        bot = BotHere(api, tmp_path / folder, clock, chosen, database_server)
         made.append(bot)
         return await bot.start() if start else bot
 
@@ -56,7 +67,7 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-async def bot_process(api, model, tmp_path):
+async def bot_process(api, model, tmp_path, database_server):
     """Offer a factory that starts a bot with the given environment, or with `start=False` only prepares it."""
     made = []
 
@@ -66,7 +77,7 @@ async def bot_process(api, model, tmp_path):
             "OPENAI_BASE_URL": model.url,
             "OPENAI_API_KEY": "sk-loopback",
         }
-        bot = BotProcess(api, tmp_path / folder, defaults | env, command)
+        bot = BotProcess(api, tmp_path / folder, defaults | env, command, database_server)
         made.append(bot)
         return await bot.start() if start else bot
 

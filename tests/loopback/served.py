@@ -16,7 +16,7 @@ AUTH = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
-async def served(api, model, tmp_path, monkeypatch):
+async def served(api, model, tmp_path, monkeypatch, database_server):
     """Offer a factory: a running bot with its HTTP service, and a client that knows the token."""
     monkeypatch.setenv("OPENAI_BASE_URL", model.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
@@ -27,7 +27,7 @@ async def served(api, model, tmp_path, monkeypatch):
             "telegram_bot_token": SecretStr(PLAYGROUND_TOKEN),
             "telegram_api_url": api.url,
             "continuity_model": "openai-chat:loopback",
-            "continuity_database_url": f"sqlite:///{tmp_path / 'bot.db'}",
+            "continuity_database_url": database_server or f"sqlite:///{tmp_path / 'bot.db'}",
             "continuity_checkpoint_dir": tmp_path / "checkpoints",
             "continuity_http_port": 0,
             "continuity_http_token": SecretStr(TOKEN),
