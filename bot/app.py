@@ -33,14 +33,17 @@ from bot.turns.parked import decided, resume
 from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
-from memory.errors import Conflict, StorageUnavailable
+from memory.errors import Conflict, Locked, StorageUnavailable
 from memory.ports import Clock, Statement
+from memory.storage.engine import is_held
 
 if TYPE_CHECKING:
     from bot.http.server import HttpServer
 
 log = structlog.get_logger(__name__)
 
+STANDBY_LOOK_S = 0.5
+"""How often a process that stands by looks whether the bot is still run by another one."""
 STORAGE_LOOK_S = 1.0
 """How often the database file is looked for in its place."""
 STORAGE_LAST_S = 5.0
@@ -397,13 +400,33 @@ class App:
         return self._fatal
 
 
+async def _started(app: App) -> None:
+    """Wait until nobody else runs the bot, and start. Raises as `App.start` does."""
+    where, said = app.settings.continuity_database_url, ""
+    while True:
+        try:
+            if not await asyncio.to_thread(is_held, where, end_silent=True):
+                await app.start()
+                return
+            why = "another process runs the bot"
+        except (Locked, StorageUnavailable) as exc:  # another one that waited was faster, or the server is away
+            why = str(exc)
+        if why != said:
+            log.info("standing by", why=why)
+        said = why
+        await asyncio.sleep(STANDBY_LOOK_S)
+
+
 async def run(settings: Settings) -> None:
-    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on."""
+    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on.
+
+    With `CONTINUITY_STANDBY` it first waits while another process runs the bot on the same server.
+    """
     app = App(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
-    starting = asyncio.create_task(app.start())
+    starting = asyncio.create_task(_started(app) if settings.continuity_standby else app.start())
     stopping = asyncio.create_task(app.stopped())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():

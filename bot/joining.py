@@ -283,6 +283,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
         probe_ids=settings.continuity_probe_ids,
         resend_unproven=settings.continuity_resend_unproven,
         pauses=process.pauses,
+        owned=memory.db.owned,
     )
     await delivery.open(line.me.bot_id)
     patience_s = settings.continuity_storage_patience_s

@@ -4,8 +4,8 @@ ContinuityError
 ├── StorageError
 │   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
 │   │   └── StorageDamaged     the file is damaged, or no longer where it was: trying again mends nothing
+│   │       └── Fenced         another process has taken the database over
 │   ├── Conflict               somebody else wrote first
-│   ├── Fenced                 another worker holds the conversation by now
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
 │   └── UnsafeSettings         WAL or synchronous could not be switched on
@@ -65,12 +65,12 @@ class StorageDamaged(StorageUnavailable):
     """The database file is damaged, or not where it was opened; stop, keep a copy and restore a backup."""
 
 
+class Fenced(StorageDamaged):
+    """Another process has taken this database over; nothing was stored. End, and leave the work to that one."""
+
+
 class Conflict(StorageError):
     """Another writer was first; nothing of this transaction was stored. Load again and decide again."""
-
-
-class Fenced(StorageError):
-    """Another worker holds this conversation by now; nothing of this transaction was stored. Leave it to that one."""
 
 
 class Locked(StorageError):

@@ -26,7 +26,7 @@ from memory.longterm.promoter import read_memory_row
 from memory.notes.drafts import ModelReader
 from memory.notes.readings import ZoneOf, utc
 from memory.parts import Given, Parts
-from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.ports import Clock, Ids, Lock, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import ForgetRequest, Forgotten
 from memory.search.embeddings import Embedder
@@ -192,12 +192,15 @@ class ConversationMemory(Parts):
         path, folder = places(where, checkpoints)
         clock = clock or SystemClock()
         async with AsyncExitStack() as held:
-            if exclusive and not read_only:
-                held.callback(lock_alone(path).release)
+            lock = lock_alone(path) if exclusive and not read_only else None
+            if lock:
+                held.callback(lock.release)
             applied = () if read_only else await _bring_up_to_date(path, folder, extensions, clock)
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
             db = await open_database(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
+            if lock:
+                await db.own(lock)
             given = Given(
                 clock=clock,
                 ids=ids or RandomIds(),

@@ -58,6 +58,18 @@ class Result:
     changed: int
 
 
+class Lock(Protocol):
+    """What keeps other processes out of a database."""
+
+    def keep(self) -> None:
+        """Take it again when it was lost without our doing. Raises `Locked`, `StorageUnavailable`."""
+        ...
+
+    def release(self) -> object:
+        """Let others in."""
+        ...
+
+
 class Database(Protocol):
     """Named queries over one database; the same names on every backend."""
 

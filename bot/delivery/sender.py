@@ -106,7 +106,10 @@ class Delivery:
         probe_ids: int,
         resend_unproven: bool,
         pauses: Pauses = FULL,
+        owned: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`owned` says whether what was marked a moment ago is still ours to send."""
+        self._owned = owned
         self._bot = bot
         self._db = db
         self._clock = clock
@@ -292,11 +295,10 @@ class Delivery:
     async def _mark(self, part: Part) -> Part:
         await self._wait_for_pace(part.chat_id)
         top = self.high_water.top(part.chat_id)
-        await self._write(
-            Statement(
-                "outbox_sending", {"part_id": part.part_id, "at_ms": self._clock.now_ms(), "after_message_id": top}
-            )
-        )
+        mark = {"part_id": part.part_id, "at_ms": self._clock.now_ms(), "after_message_id": top}
+        await self._write(Statement("outbox_sending", mark))
+        while not self._owned():  # the process was stopped behind the mark: somebody else may be sending it by now
+            await self._write(Statement("outbox_sending", mark))
         return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top)
 
     async def _call(self, part: Part) -> int:

@@ -14,7 +14,7 @@ from bot.tables import BOT_TABLES, MIGRATIONS
 from memory.errors import Locked, StorageUnavailable
 from memory.opening import ConversationMemory
 from memory.storage import migrate
-from memory.storage.engine import is_locked, lock_alone
+from memory.storage.engine import is_held, lock_alone
 from memory.storage.place import lock_path, shown
 
 _T = TypeVar("_T")
@@ -62,7 +62,7 @@ def running(settings: Settings) -> Holder | None:
     file = settings.database_file
     if file is not None:
         return holder(lock_path(file))
-    return Holder(None) if is_locked(settings.database) else None
+    return Holder(None) if is_held(settings.continuity_database_url) else None
 
 
 def require_database(settings: Settings) -> None:

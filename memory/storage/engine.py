@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from memory.errors import Locked, StorageError
-from memory.ports import Database, unobserved
+from memory.errors import StorageError
+from memory.ports import Database, Lock, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
 from memory.storage.sqlite import SqliteDatabase
@@ -42,6 +42,14 @@ class OpenDatabase(Database, Protocol):
     @property
     def where(self) -> str:
         """Where it is, for people: no password."""
+        ...
+
+    async def own(self, lock: Lock) -> None:
+        """Have the database to itself, with the lock held. Raises `StorageUnavailable`."""
+        ...
+
+    def owned(self) -> bool:
+        """Return whether it is certain that no other process has taken the database over just now."""
         ...
 
     def trouble(self, *, besides: Collection[str] = ()) -> str | None:
@@ -85,14 +93,6 @@ class Schema(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-class Lock(Protocol):
-    """What keeps other processes out."""
-
-    def release(self) -> object:
-        """Let others in."""
-        ...
-
-
 def dialect_of(where: Path | str) -> str:
     """Return the dialect of an address, as it stands in the names of `.sql` files."""
     return "postgres" if is_server(where) else "sqlite"
@@ -125,13 +125,14 @@ def lock_alone(where: Path | str) -> Lock:
     return ServerLock(str(where))
 
 
-def is_locked(where: Path | str) -> bool:
-    """Return whether some process has a database on a server to itself. Raises `StorageUnavailable`."""
-    try:
-        lock_alone(where).release()
-    except Locked:
-        return True
-    return False
+def is_held(where: str, *, end_silent: bool = False) -> bool:
+    """Return whether a process has a database on a server to itself; with `end_silent` a silent one must let go.
+
+    Raises `StorageUnavailable`.
+    """
+    with _driver():
+        from memory.storage import postgres_schema  # noqa: PLC0415 - the driver is an extra
+    return postgres_schema.is_held(where, end_silent=end_silent)
 
 
 @contextmanager

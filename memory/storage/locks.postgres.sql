@@ -23,3 +23,19 @@ DELETE FROM commit_marks WHERE at_ms < :before_ms;
 -- For `status`: how much room it takes on the server.
 SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
 WHERE c.relnamespace = CAST(current_schema() AS REGNAMESPACE) AND c.relkind IN ('r', 'm');
+
+-- name: lock_owner
+-- A takeover waits for the transactions of the process before, which share this row.
+SELECT epoch FROM owner FOR UPDATE;
+
+-- name: take_ownership
+-- From now on every write of the process before is refused.
+UPDATE owner SET epoch = epoch + 1 RETURNING epoch;
+
+-- name: check_ownership
+-- The fence: first in every transaction, and held to its end.
+SELECT epoch FROM owner WHERE epoch = :epoch FOR KEY SHARE;
+
+-- name: say_alive
+-- Once a second.
+UPDATE owner_alive SET alive_at = clock_timestamp();

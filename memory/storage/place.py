@@ -83,12 +83,19 @@ def _sign(descriptor: int) -> None:
         os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
 
 
-def take_lock(database: Path) -> FileLock:
+class FolderLock(FileLock):
+    """The lock file of the one process that works on a database (P9)."""
+
+    def keep(self) -> None:
+        """Do nothing: it is not lost while its process lives."""
+
+
+def take_lock(database: Path) -> FolderLock:
     """Return the lock, taken; the folder is made if need be, and the lock file names this process.
 
     Raises `Locked` when another process has it, `StorageUnavailable` when it cannot be made.
     """
-    lock = FileLock(
+    lock = FolderLock(
         lock_path(database), timeout=PATIENCE_S, poll_interval=PATIENCE_S / 4, mode=0o600, on_acquired=_sign
     )
     make_folder(database.parent)

@@ -23,7 +23,7 @@ from memory.errors import (
     StorageUnavailable,
 )
 from memory.faults import point
-from memory.ports import Result, Row, Statement, unobserved
+from memory.ports import Lock, Result, Row, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import shown
@@ -45,6 +45,9 @@ WAIT_FOR_CONNECTION_S: Final = 5.0
 TRIES: Final = 5
 """So often a transaction is begun that ends by no fault of its own: a deadlock, a severed connection."""
 TRY_AGAIN_S: Final = 0.05
+ALIVE_S: Final = 1.0
+CERTAIN_S: Final = 2.0
+"""So long after a transaction that passed the fence nobody else can have taken over: they wait for `SILENT_S`."""
 LOOK_AGAIN_S: Final = 0.25
 """How often a server that does not answer is asked again."""
 MARKS_KEPT_MS: Final = 24 * 3600 * 1000
@@ -90,6 +93,9 @@ class PostgresDatabase:
         self._closed = False
         self._writing: set[asyncio.Task[list[Result]]] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._alive: asyncio.Task[None] | None = None
+        self._confirmed_s = 0.0
+        """When the last transaction began that passed the fence, by the monotonic clock."""
         self.condition = Condition(asyncio.get_running_loop().time)
         self.on_commit: Callable[[float], None] = unobserved
         """Told the seconds of each COMMIT."""
@@ -179,11 +185,35 @@ class PostgresDatabase:
         self.condition.worked(names)
         return results
 
+    async def own(self, lock: Lock) -> None:
+        """Have the database to itself: from now on every write checks that no other process has taken it over.
+
+        `lock` keeps others out as long as its connection lives; when that breaks it is taken again, if it is free.
+        Raises `StorageUnavailable`.
+        """
+        _, taken = await self.write(Statement("lock_owner"), Statement("take_ownership", expect=1))
+        fence = Statement("check_ownership", {"epoch": taken.rows[0]["epoch"]})
+        self._confirmed_s = time.monotonic()
+        self.fence = lambda: fence
+        self._alive = asyncio.create_task(self._stay_alive(lock), name="owner of the database")
+
+    def owned(self) -> bool:
+        """Return whether it is certain that no other process has taken the database over just now."""
+        return self.fence() is None or time.monotonic() - self._confirmed_s < CERTAIN_S
+
+    async def _stay_alive(self, lock: Lock) -> None:
+        while not self._closed and self.condition.beyond_repair is None:
+            with contextlib.suppress(StorageError):
+                await self.write(Statement("say_alive"))
+                await asyncio.to_thread(lock.keep)
+            await asyncio.sleep(ALIVE_S)
+
     async def _commit(
         self, connection: _Connection, fence: Statement | None, statements: Sequence[Statement]
     ) -> list[Result]:
         """Run one transaction on a connection. Raises `Severed` while it is sure that nothing was stored."""
         cursors: list[tuple[Statement, AsyncCursor[dict[str, Any]]]] = []
+        began_s = time.monotonic()
         mark = connection.mark + 1
         connection.mark = mark
         try:
@@ -210,8 +240,8 @@ class PostgresDatabase:
             raise
         if results is None:
             await connection.execute("ROLLBACK")
-            raise Fenced
-        began_s = time.perf_counter()
+            raise Fenced(f"database {self.where}: another process has taken it over; this one ends")
+        asked_s = time.perf_counter()
         try:
             await connection.execute("COMMIT")
         except FOREIGN as exc:
@@ -219,7 +249,8 @@ class PostgresDatabase:
                 raise translate(exc, self.where, "COMMIT") from exc
             if not await self._was_stored(connection.key, mark):
                 raise Severed from exc
-        self.on_commit(time.perf_counter() - began_s)
+        self._confirmed_s = max(self._confirmed_s, began_s)
+        self.on_commit(time.perf_counter() - asked_s)
         point("db_after_commit")
         return results
 
@@ -323,9 +354,10 @@ class PostgresDatabase:
         self._closed = True
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=WAIT_FOR_CONNECTION_S)
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        for task in (self._looking, self._alive):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         await self._pool.close()
 
     async def wal_truncate(self) -> None:

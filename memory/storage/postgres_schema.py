@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import psycopg
 
@@ -55,21 +55,57 @@ class SchemaServer:
         return True
 
 
+SILENT_S: Final = 3
+"""A process that has not said for so long that it is alive is taken for dead, or stopped: it is made to let go."""
+TAKE = "SELECT pg_try_advisory_lock(hashtext(current_schema()), 1)"
+HELD = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid = 1 AND granted
+    AND classid = CAST(hashtext(current_schema()) AS OID)
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+LET_GO = f"""SELECT pg_terminate_backend(pid) FROM ({HELD}) holder
+    WHERE (SELECT alive_at FROM owner_alive) < clock_timestamp() - make_interval(secs => %s)"""
+
+
 class ServerLock:
     """What keeps a second process out of a database that one process has to itself; it goes with its connection."""
 
     def __init__(self, address: str) -> None:
+        self._address = address
+        self._connection = self._taken()
+
+    def _taken(self) -> psycopg.Connection[Any]:
         try:
-            self._connection = psycopg.connect(connect_string(address), autocommit=True)
-            row = self._connection.execute(
-                "SELECT pg_try_advisory_lock(hashtext(current_schema() || ' alone'))"
-            ).fetchone()
+            connection = psycopg.connect(connect_string(self._address), autocommit=True)
+            row = connection.execute(TAKE).fetchone()
         except psycopg.Error as exc:
-            raise translate(exc, shown(address), "lock") from exc
+            raise translate(exc, shown(self._address), "lock") from exc
         if not row or not row[0]:
-            self._connection.close()
-            raise Locked(f"another process works on {shown(address)} (its lock is held); stop that one first")
+            connection.close()
+            raise Locked(f"another process works on {shown(self._address)} (its lock is held); stop that one first")
+        return connection
+
+    def keep(self) -> None:
+        """Take the lock again when its connection broke. Raises `Locked`, `StorageUnavailable`."""
+        try:
+            self._connection.execute("SELECT 1")
+        except psycopg.Error:
+            self._connection = self._taken()
 
     def release(self) -> None:
         """Let others in."""
         self._connection.close()
+
+
+def is_held(address: str, *, end_silent: bool = False) -> bool:
+    """Return whether a process has the database to itself; with `end_silent` one that is silent is made to let go.
+
+    Raises `StorageUnavailable`.
+    """
+    try:
+        with psycopg.connect(connect_string(address), autocommit=True) as connection:
+            if not connection.execute(HELD).fetchone():
+                return False
+            if end_silent and connection.execute("SELECT to_regclass('owner_alive') IS NOT NULL").fetchone() == (True,):
+                connection.execute(LET_GO.encode(), (SILENT_S,))
+            return bool(connection.execute(HELD).fetchone())
+    except psycopg.Error as exc:
+        raise translate(exc, shown(address), "lock") from exc

@@ -13,7 +13,7 @@ from typing import Any, Self
 import aiosqlite
 
 from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
-from memory.ports import Result, Row, Statement, unobserved
+from memory.ports import Lock, Result, Row, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import database_files
@@ -124,6 +124,13 @@ class SqliteDatabase:
         if self.condition.beyond_repair is not None:
             raise StorageDamaged(self.condition.beyond_repair)
         return await self._writer.write(statements)
+
+    async def own(self, lock: Lock) -> None:
+        """Do nothing: the lock of a file is not lost while its process lives."""
+
+    def owned(self) -> bool:
+        """Return True: see `own`."""
+        return True
 
     def trouble(self, *, besides: Collection[str] = ()) -> str | None:
         """Return why nothing should be confirmed just now, None when all is well. Cheap: two looks at a folder entry.

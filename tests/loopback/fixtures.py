@@ -46,7 +46,7 @@ def database_server(request):
 
 
 @pytest.fixture
-async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):
+async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):  # noqa: PLR0917 - asked for by name
     """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
