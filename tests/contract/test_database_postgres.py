@@ -9,11 +9,11 @@ from servers import Cluster, NoServer
 
 from bot.tables import MIGRATIONS
 from bot.tables import QUERY_FILES as ALL_QUERY_FILES
-from memory.errors import Conflict, Fenced, StorageUnavailable, UnsafeSettings
+from memory.errors import Conflict, Fenced, Locked, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
 from memory.privacy.forget import ForgetRequest
 from memory.storage import postgres as adapter
-from memory.storage.engine import open_database
+from memory.storage.engine import is_held, lock_alone, open_database
 from memory.storage.migrate import FOLDER, available, migrate, pending
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import shown
@@ -169,7 +169,7 @@ def test_a_query_keeps_its_strings_and_casts():
 
 def test_both_databases_have_the_same_tables(postgres, tmp_path):
     """Every table and column of one is on the other, but for what each needs for itself."""
-    own = {"search_index", "search_hits", "search_counts", "commit_marks", "search_docs"}
+    own = {"search_index", "search_hits", "search_counts", "commit_marks", "search_docs", "owner", "owner_alive"}
     with psycopg.connect(postgres) as connection:
         found = connection.execute(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
@@ -241,3 +241,42 @@ def test_what_differs_is_there_for_both():
 def names_in(dialect):
     files = [file for file in ALL_QUERY_FILES if "".join(file.suffixes[:-1]) == dialect]
     return {name for file in files for name in re.findall(r"^-- name: (\w+)$", file.read_text(), re.MULTILINE)}
+
+
+async def test_what_was_taken_over_is_refused(postgres):
+    """A process whose lock was lost stores nothing once another one has the database; without the fence it would."""
+    first, second = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
+    lock = lock_alone(postgres)
+    await first.own(lock)
+    await first.write(turn(1))
+    lock.release()
+    other = lock_alone(postgres)
+    await second.own(other)
+    await second.write(turn(2))
+
+    with pytest.raises(Fenced, match="another process has taken it over"):
+        await first.write(turn(3))
+    assert "taken it over" in first.trouble()
+    assert await seqs(second) == [1, 2]
+    first.condition.beyond_repair = None
+    first.fence = lambda: None
+    await first.write(turn(3))
+    assert await seqs(second) == [1, 2, 3]  # the guard is what keeps it out
+    await first.close()
+    await second.close()
+    other.release()
+
+
+async def test_a_lock_whose_connection_broke_is_taken_again(postgres):
+    """A restart of the server costs the owner nothing, unless somebody was faster."""
+    lock = lock_alone(postgres)
+    sever(postgres)
+    assert not is_held(postgres)
+    lock.keep()
+
+    assert is_held(postgres)
+    sever(postgres)
+    other = lock_alone(postgres)
+    with pytest.raises(Locked):
+        lock.keep()
+    other.release()
