@@ -34,7 +34,7 @@ class Cluster:
     """A server of the tests' own, in a folder of its own, that may be killed."""
 
     def __init__(self) -> None:
-        self._bin = _binaries()
+        self._bin = postgres_programs()
         self.folder = Path(tempfile.mkdtemp(prefix="continuity-postgres-", dir="/tmp"))  # a socket's path is short
         self._user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
         with socket.socket() as free:
@@ -83,7 +83,8 @@ class Cluster:
             raise NoServer(f"{program} failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
 
 
-def _binaries() -> Path:
+def postgres_programs() -> Path:
+    """Return the folder of PostgreSQL's own programs. Raises NoServer."""
     found = [Path(folder) for pattern in BINARIES for folder in sorted(Path("/").glob(pattern[1:]))]
     on_path = shutil.which("pg_ctl")
     found = [Path(on_path).parent, *found] if on_path else found
@@ -149,6 +150,14 @@ class Databases:
         self._number += 1
         self._inside.execute(f"CREATE SCHEMA t_{self._number}")
         return self._address(f"t_{self._number}")
+
+    @contextmanager
+    def another(self):
+        """Yield the address of an empty database beside this one."""
+        name = f"{self.name}_more"
+        self._admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 {LOCALE}")
+        yield self.url.replace(self.name, name)
+        self._admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     def _address(self, schema: str) -> str:
         return f"{self.url}?options=-csearch_path%3D{schema}"

@@ -133,3 +133,22 @@ def restore(
 
     done = finished(do())
     tell(lambda: asdict(done), lambda: show_restored(console, done, settings.zone, now_ms))
+
+
+@app.command()
+def move(
+    to: Annotated[str, typer.Option("--to", help="postgresql://host/name, or sqlite:///path/to/file.db.")],
+) -> None:
+    """Copy everything into another database and prove it; what was interrupted goes on. The old one stays as it is."""
+    settings = load_settings()
+    from bot.ops.move import move as copy_all  # noqa: PLC0415
+    from memory.storage.place import shown  # noqa: PLC0415
+
+    with progress("rows copied and read at both ends") as told:
+        rows = finished(copy_all(settings, to, told))
+    console.print(
+        f"{rows:,} rows are in {shown(to)}, each table with the same digest at both ends. Set CONTINUITY_DATABASE_URL "
+        "to that address; until then the bot goes on with the old one.",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -119,3 +119,28 @@ INSERT INTO embeddings (doc_id, side, passage, model, vector)
 SELECT doc_id, :side, :passage, :model, :vector FROM search_docs
 WHERE doc_id = :doc_id AND ref = :ref AND source = :source
 ON CONFLICT (doc_id, side, passage) DO UPDATE SET model = excluded.model, vector = excluded.vector;
+
+-- name: copy_out_search_docs
+-- For a copy to another database: the terms as a file has them, in their order.
+SELECT doc_id, conversation_id, source, ref, session_id, seq, ordinal, user_id, traits,
+    (SELECT COALESCE(string_agg(lexeme, ' ' ORDER BY place), '')
+     FROM unnest(terms) AS t (lexeme, places, weights), unnest(places) AS place WHERE place <= 8000) AS user_terms,
+    (SELECT COALESCE(string_agg(lexeme, ' ' ORDER BY place), '')
+     FROM unnest(terms) AS t (lexeme, places, weights), unnest(places) AS place WHERE place > 8000) AS assistant_terms,
+    at_ms
+FROM search_docs WHERE doc_id > :k0 ORDER BY doc_id LIMIT :limit;
+
+-- name: copy_in_search_docs
+-- From a copy of another database, under the same number.
+INSERT INTO search_docs (doc_id, conversation_id, source, ref, session_id, seq, ordinal, user_id, traits, terms, at_ms)
+VALUES (:doc_id, :conversation_id, :source, :ref, :session_id, :seq, :ordinal, :user_id, :traits,
+    (SELECT COALESCE(string_agg(term || ':' || place, ' '), '') FROM (
+        SELECT term, place FROM unnest(string_to_array(:user_terms, ' ')) WITH ORDINALITY AS u (term, place)
+        UNION ALL
+        SELECT term, place + 8000
+        FROM unnest(string_to_array(:assistant_terms, ' ')) WITH ORDINALITY AS a (term, place)
+    ) placed WHERE term <> '')::TSVECTOR, :at_ms);
+
+-- name: copy_done
+-- New documents go on behind the copied ones.
+SELECT setval(pg_get_serial_sequence('search_docs', 'doc_id'), COALESCE((SELECT MAX(doc_id) FROM search_docs), 0) + 1, false);

@@ -84,6 +84,14 @@ class Schema(Protocol):
         """Return the rows of one query; [] when its table does not exist yet. Raises `StorageUnavailable`."""
         ...
 
+    def tables(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return the tables with rows of their own: name → its columns and, of these, the primary key."""
+        ...
+
+    def write(self, *work: tuple[str, Sequence[dict[str, Any]]]) -> None:
+        """Run each statement with each of its sets of parameters, all as one transaction."""
+        ...
+
     def run(self, script: str, record: str, params: dict[str, Any], unless: str) -> bool:
         """Run the script and then `record` as one transaction; False when `unless` returns a row already."""
         ...

@@ -20,6 +20,8 @@ from memory.storage.place import is_server, shown
 
 FOLDER = Path(__file__).parent / "migrations"
 MEMORY_ONLY = (FOLDER,)
+COPYING = 999
+"""While a copy into a database is under way its ledger holds this number: no program knows it, so none works there."""
 SERIES = 1000
 """So many numbers belong to one program."""
 _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<name>\w+?)(\.(?P<dialect>sqlite|postgres))?\.sql")
@@ -111,6 +113,10 @@ def pending(path: Path | str, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[st
 
 def require_known(found: SchemaStatus, path: Path | str) -> None:
     """Raise `SchemaMismatch` when the database is newer than the program."""
+    if COPYING in found.ahead:
+        raise SchemaMismatch(
+            f"a copy into database {shown(path)} was not finished; run the same `continuity-bot move` again"
+        )
     if found.ahead:
         raise SchemaMismatch(
             f"database {shown(path)} has schema {found.ahead[-1]:04d}, which this program does not know yet; "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import Any, Final, Self
 
 import psycopg
@@ -10,6 +12,14 @@ from memory.errors import Locked
 from memory.faults import point
 from memory.storage.place import shown
 from memory.storage.postgres_connection import connect_string, options, placeholders, translate
+
+TABLES = """SELECT t.table_name, array_agg(CAST(c.column_name AS TEXT) ORDER BY c.ordinal_position), (
+        SELECT array_agg(CAST(a.attname AS TEXT) ORDER BY array_position(i.indkey, a.attnum))
+        FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+        WHERE i.indisprimary AND i.indrelid = CAST(quote_ident(t.table_name) AS REGCLASS))
+    FROM information_schema.tables t JOIN information_schema.columns c USING (table_schema, table_name)
+    WHERE t.table_schema = current_schema() GROUP BY t.table_name"""
+SEARCH_TERMS = ("user_terms", "assistant_terms")
 
 
 class SchemaServer:
@@ -39,6 +49,27 @@ class SchemaServer:
         except psycopg.Error as exc:
             raise translate(exc, self.where, "schema") from exc
 
+    def tables(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return the tables with rows of their own: name → its columns and, of these, the primary key.
+
+        Columns come as a file has them: the index of the search is told by its terms.
+        """
+        found = {}
+        for name, columns, key in self._connection.execute(TABLES).fetchall():
+            split = [each for column in columns for each in (SEARCH_TERMS if column == "terms" else (column,))]
+            found[name] = tuple(split), tuple(key)
+        return found
+
+    def write(self, *work: tuple[str, Sequence[dict[str, Any]]]) -> None:
+        """Run each statement with each of its sets of parameters, all as one transaction."""
+        try:
+            with self._connection.transaction(), self._connection.cursor() as cursor:
+                for statement, sets in work:
+                    cursor.executemany(placeholders(statement).encode(), sets)
+                point("copy_before_commit")
+        except (psycopg.Error, ValueError) as exc:
+            raise translate(exc, self.where, "copy") from exc
+
     def run(self, script: str, record: str, params: dict[str, Any], unless: str) -> bool:
         """Run the script and then `record` as one transaction; False when `unless` returns a row already."""
         try:
@@ -55,6 +86,9 @@ class SchemaServer:
         return True
 
 
+PATIENCE_S: Final = 1.5
+"""The server needs a moment to see that a process was killed: its lock is not believed at the first look."""
+LOOK_AGAIN_S: Final = 0.05
 SILENT_S: Final = 3
 """A process that has not said for so long that it is alive is taken for dead, or stopped: it is made to let go."""
 TAKE = "SELECT pg_try_advisory_lock(hashtext(current_schema()), 1)"
@@ -70,7 +104,16 @@ class ServerLock:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._connection = self._taken()
+        until_s = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self._connection = self._taken()
+            except Locked:
+                if time.monotonic() > until_s:
+                    raise
+                time.sleep(LOOK_AGAIN_S)
+            else:
+                return
 
     def _taken(self) -> psycopg.Connection[Any]:
         try:

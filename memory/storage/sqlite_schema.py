@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,6 +42,32 @@ class SchemaFile:
             if "no such table" in str(exc):
                 return []
             raise translate(exc, self.path, "schema") from exc
+
+    def tables(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Return the tables with rows of their own: name → its columns and, of these, the primary key."""
+        names = self.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' "
+            "AND name NOT LIKE 'search~_index%' ESCAPE '~' AND name NOT IN ('search_hits', 'search_counts')"
+        )
+        found = {}
+        for (name,) in names:
+            columns = self._connection.execute(f"PRAGMA table_info({name})").fetchall()
+            key = sorted((each[5], each[1]) for each in columns if each[5])
+            found[name] = tuple(each[1] for each in columns), tuple(column for _, column in key)
+        return found
+
+    def write(self, *work: tuple[str, Sequence[dict[str, Any]]]) -> None:
+        """Run each statement with each of its sets of parameters, all as one transaction."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement, sets in work:
+                self._connection.executemany(statement, sets)
+            point("copy_before_commit")
+            self._connection.execute("COMMIT")
+        except (sqlite3.Error, ValueError) as exc:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise translate(exc, self.path, "copy") from exc
 
     def run(self, script: str, record: str, params: dict[str, Any], unless: str) -> bool:
         """Run the script and then `record` as one transaction; False when `unless` returns a row already."""

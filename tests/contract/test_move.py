@@ -1,0 +1,165 @@
+"""A database is moved to PostgreSQL and back: everything, proven, gone on with after a crash, never beside a bot."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import partial
+
+import pytest
+from servers import postgres_programs
+
+from bot.ops.move import move
+from bot.ops.workspace import OpsError
+from bot.settings import Settings
+from bot.tables import BOT_TABLES, MIGRATIONS
+from memory.errors import SchemaMismatch, StorageError
+from memory.privacy.forget import ForgetRequest
+from memory.storage import copying, migrate
+from memory.storage.engine import lock_alone, open_schema
+from memory.testing import make_exchange, open_memory
+
+HERE, THERE = "tg:1:7:0", "tg:1:8:0"
+pytestmark = pytest.mark.postgres
+
+
+def settings_of(database):
+    url = database if isinstance(database, str) else f"sqlite:///{database}"
+    return Settings(_env_file=None, continuity_database_url=url)
+
+
+@pytest.fixture
+async def file(tmp_path):
+    """Return a database with the talk of two people, a memory, and something forgotten."""
+    async with open_memory(tmp_path, extensions=[BOT_TABLES], promoting=True) as memory:
+        for conversation, number in ((HERE, 0), (THERE, 100)):
+            session = await memory.recorder.open_session(conversation, 7, "first")
+            for n in range(1, 13):
+                said = make_exchange(
+                    number + n,
+                    session_id=session.session_id,
+                    conversation_id=conversation,
+                    user_text=f"The boat number {n} lies in harbour {n} — ünïcode 🛶",
+                )
+                await memory.recorder.record(said, None)
+        await memory.settle()
+        await memory.forget(ForgetRequest(HERE, turn_ids=("t_3",)))
+    return tmp_path / "continuity.db"
+
+
+@pytest.fixture
+def bare(postgres_databases):
+    return postgres_databases.bare()
+
+
+async def what_it_knows(place):
+    """Return what a memory finds and gives out there."""
+    async with open_memory(place, extensions=[BOT_TABLES], checkpoints=None) as memory:
+        found = await memory.search(HERE, "Where does boat number 5 lie?")
+        document = await memory.export(HERE)
+        return [(item.ref, item.score, item.text) for item in found], document["sessions"]
+
+
+def ledger(database):
+    with open_schema(database, read_only=True) as schema:
+        return [number for (number,) in schema.rows("SELECT number FROM schema_migrations ORDER BY number")]
+
+
+async def test_everything_is_there_and_comes_back(file, bare, tmp_path, monkeypatch):
+    """Turns, search, memories and receipts are the same on the server, and the same again in a new file."""
+    monkeypatch.chdir(tmp_path)
+    before = await what_it_knows(tmp_path)
+    told = []
+    rows = await move(settings_of(file), bare, lambda done, of: told.append((done, of)))
+    there = await what_it_knows(bare)
+    back = tmp_path / "back" / "continuity.db"
+    again = await move(settings_of(bare), f"sqlite:///{back}")
+
+    assert there == before == await what_it_knows(tmp_path / "back")
+    assert rows == again > 24
+    assert told[-1] == (3 * rows, 3 * rows)
+    assert told == sorted(told)
+    assert migrate.COPYING not in ledger(bare) + ledger(back)
+
+
+@pytest.mark.parametrize("batches", [1, 4, 9])
+async def test_an_interrupted_move_goes_on(file, bare, monkeypatch, batches):
+    """Ended between two batches it has a mark with which no bot starts on it; the same command finishes it."""
+    monkeypatch.setattr(copying, "BATCH", 5)
+    put, done = copying._End.put, []
+
+    def cut(self, table, rows):
+        if len(done) == batches:
+            raise KeyboardInterrupt
+        done.append(table.name)
+        put(self, table, rows)
+
+    monkeypatch.setattr(copying._End, "put", cut)
+    with pytest.raises(KeyboardInterrupt):
+        copying.copy(file, bare, MIGRATIONS)
+    with pytest.raises(SchemaMismatch, match="was not finished; run the same `continuity-bot move` again"):
+        migrate.migrate(bare, MIGRATIONS)
+    monkeypatch.setattr(copying._End, "put", put)
+
+    assert copying.copy(file, bare, MIGRATIONS) > 24
+    assert migrate.pending(bare, MIGRATIONS) == ()
+
+
+async def test_a_source_that_changed_meanwhile_is_noticed(file, bare, monkeypatch):
+    """What was copied before the change is not taken for the whole: the copy is emptied, and begun anew."""
+    finish = copying._End.finish
+
+    def cut(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(copying._End, "finish", cut)
+    with pytest.raises(KeyboardInterrupt):
+        copying.copy(file, bare, MIGRATIONS)
+    monkeypatch.setattr(copying._End, "finish", finish)
+    with open_schema(file) as schema:
+        schema.write(("UPDATE conversation_turns SET user_text = 'another' WHERE turn_id = 't_1'", [{}]))
+
+    with pytest.raises(copying.CopyChanged, match="conversation_turns"):
+        copying.copy(file, bare, MIGRATIONS)
+    assert copying.copy(file, bare, MIGRATIONS) > 24
+
+
+async def test_nothing_is_mixed(file, postgres, bare):
+    """A target with turns of its own is refused, and so are the same database and an address of another kind."""
+    await move(settings_of(file), postgres)
+
+    with pytest.raises(StorageError, match="is not empty"):
+        await move(settings_of(file), postgres)
+    with pytest.raises(OpsError, match="is the database that is used now"):
+        await move(settings_of(file), f"sqlite:///{file}")
+    with pytest.raises(OpsError, match="name where to"):
+        await move(settings_of(file), "mysql://host/name")
+
+
+async def test_a_running_bot_is_not_copied(file, bare):
+    """While somebody works on either end nothing is moved, and it is said what to do."""
+    lock = lock_alone(file)
+    with pytest.raises(OpsError, match=r"the bot is running on .*; stop it first"):
+        await move(settings_of(file), bare)
+    lock.release()
+    lock = lock_alone(bare)
+    with pytest.raises(OpsError, match="another process works on"):
+        await move(settings_of(file), bare)
+    lock.release()
+
+
+async def test_a_dump_of_the_server_brings_everything_back(file, postgres, postgres_databases, tmp_path, monkeypatch):
+    """As docs/how-to/postgres.md says it: pg_dump, pg_restore into a new database, and every digest holds."""
+    monkeypatch.chdir(tmp_path)
+    await move(settings_of(file), postgres)
+    programs = postgres_programs()
+    dump = tmp_path / "continuity.dump"
+    run = partial(subprocess.run, check=True, capture_output=True)
+    run([programs / "pg_dump", "--format=custom", "--no-owner", f"--file={dump}", postgres_databases.url])
+    with postgres_databases.another() as restored:
+        run([programs / "pg_restore", "--no-owner", f"--dbname={restored}", dump])
+        address = restored + postgres.partition("?")[1] + postgres.partition("?")[2]
+
+        assert await what_it_knows(address) == await what_it_knows(postgres)
+        async with open_memory(address, extensions=[BOT_TABLES]) as memory:
+            reports = [await memory.hydrator.hydrate(each, dry_run=True) for each in await memory.store.session_ids()]
+            assert [each.report.warnings for each in reports] == [(), ()]
