@@ -50,8 +50,9 @@ soak: setup ## long runs: random kills, fault sweeps
 	$(BIN)/python -m pytest -m soak --timeout 3600
 	$(BIN)/python -m pytest tests/property --hypothesis-profile soak --timeout 3600
 
-test-postgres: setup ## run the acceptance suite on PostgreSQL: one that listens here, or one that is started
-	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak" --database postgres tests/acceptance
+test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is started): its contracts, and a conversation
+	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m postgres
+	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest --database postgres tests/acceptance/test_conversation.py
 
 bench: setup ## measure speed; each benchmark prints JSON
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done

@@ -26,7 +26,7 @@ from memory.longterm.promoter import read_memory_row
 from memory.notes.drafts import ModelReader
 from memory.notes.readings import ZoneOf, utc
 from memory.parts import Given, Parts
-from memory.ports import Clock, Ids, Lock, Statement, TokenCounter
+from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import ForgetRequest, Forgotten
 from memory.search.embeddings import Embedder
