@@ -296,7 +296,8 @@ class App:
             reason = db.condition.beyond_repair
             if reason is not None:
                 log.critical("the database cannot be worked with", reason=reason)
-                await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
+                if not db.taken_over:  # who has taken it over speaks to people now, and hears them
+                    await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
                 self.fail(reason)
                 return
             await self._process.pauses.rest(STORAGE_LOOK_S)

@@ -20,7 +20,7 @@ from bot.turns.model_waits import is_given_up
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory import faults
-from memory.errors import Conflict, StorageUnavailable
+from memory.errors import Conflict, Fenced, StorageUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -68,6 +68,9 @@ class Dispatch:
                 batch = await self._attempt(batch, turn_id, do, claimed=claimed)
                 claimed = False
             self._told.clear()
+        except Fenced as exc:  # the process that has taken over does it
+            update_ids = [each.update_id for each in batch]
+            log.error("left to another process", error=str(exc), update_ids=update_ids)  # noqa: TRY400 - expected
         except StorageUnavailable as exc:
             await self._refused(batch, turn_id, exc)
 

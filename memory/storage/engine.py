@@ -30,6 +30,11 @@ class OpenDatabase(Database, Protocol):
     """Told the seconds that it waited for the disk, as far as that is known here."""
 
     @property
+    def taken_over(self) -> bool:
+        """Whether another process works on it by now: this one neither stores nor says anything any more."""
+        ...
+
+    @property
     def shared(self) -> bool:
         """Whether other processes may work on it at the same time."""
         ...

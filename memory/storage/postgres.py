@@ -94,6 +94,8 @@ class PostgresDatabase:
         self._writing: set[asyncio.Task[list[Result]]] = set()
         self._looking: asyncio.Task[None] | None = None
         self._alive: asyncio.Task[None] | None = None
+        self.taken_over = False
+        """True when another process works on the database: this one neither stores nor says anything any more."""
         self._confirmed_s = 0.0
         """When the last transaction began that passed the fence, by the monotonic clock."""
         self.condition = Condition(asyncio.get_running_loop().time)
@@ -173,7 +175,7 @@ class PostgresDatabase:
             state = "closed" if self._closed else "open for reading only"
             raise StorageUnavailable(f"database {self.where} is {state}; nothing was stored")
         if self.condition.beyond_repair is not None:
-            raise StorageDamaged(self.condition.beyond_repair)
+            raise (Fenced if self.taken_over else StorageDamaged)(self.condition.beyond_repair)
         fence = self.fence()
         names = " ".join(dict.fromkeys(statement.name for statement in statements))
         task = asyncio.ensure_future(
@@ -240,6 +242,7 @@ class PostgresDatabase:
             raise
         if results is None:
             await connection.execute("ROLLBACK")
+            self.taken_over = True
             raise Fenced(f"database {self.where}: another process has taken it over; this one ends")
         asked_s = time.perf_counter()
         try:

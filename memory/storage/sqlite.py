@@ -55,6 +55,11 @@ class SqliteDatabase:
             writer.on_commit = self._committed
 
     @property
+    def taken_over(self) -> bool:
+        """False: the lock of a file is not lost while its process lives."""
+        return False
+
+    @property
     def shared(self) -> bool:
         """False: one process works on it at a time."""
         return False
