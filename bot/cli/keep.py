@@ -138,6 +138,8 @@ def restore(
 @app.command()
 def move(
     to: Annotated[str, typer.Option("--to", help="postgresql://host/name, or sqlite:///path/to/file.db.")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Copy everything into another database and prove it; what was interrupted goes on. The old one stays as it is."""
     settings = load_settings()
@@ -146,9 +148,12 @@ def move(
 
     with progress("rows copied and read at both ends") as told:
         rows = finished(copy_all(settings, to, told))
-    console.print(
-        f"{rows:,} rows are in {shown(to)}, each table with the same digest at both ends. Set CONTINUITY_DATABASE_URL "
-        "to that address; until then the bot goes on with the old one.",
-        highlight=False,
-        soft_wrap=True,
+    tell(
+        lambda: {"database": shown(to), "rows": rows},
+        lambda: console.print(
+            f"{rows:,} rows are in {shown(to)}, each table with the same digest at both ends. Set "
+            "CONTINUITY_DATABASE_URL to that address; until then the bot goes on with the old one.",
+            highlight=False,
+            soft_wrap=True,
+        ),
     )

@@ -29,12 +29,12 @@ CHAT, GROUP = "tg:5:987654321:0", "tg:5:-100777:12"
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from filelock import FileLock
 from bot.tables import BOT_TABLES
+from memory.storage.place import take_lock
 from memory.testing import make_exchange, open_memory
 
 async def main(folder, session_id, first):
-    with FileLock(f"{folder / 'continuity.db'}.lock", timeout=0):
+    with take_lock(folder / "continuity.db"):
         async with open_memory(folder, extensions=[BOT_TABLES]) as memory:
             print("ready", flush=True)
             for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):

@@ -21,6 +21,7 @@ KEYS = {
     "checkpoint verify": "ok sessions set_aside",
     "checkpoint rebuild": "dry_run sessions",
     "migrate": "applied pending",
+    "move": "database rows",
     "bootstrap clear": "cleared",
     "forget": "forgotten",
     "export": "conversations person",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _strptime  # noqa: F401 - read now: who has no permission can't read it later
 import json
 import logging
 import os
@@ -53,6 +54,7 @@ WORDS = {
     "export": ["--user", "7"],
     "backup": ["copy"],
     "restore": ["nowhere"],
+    "move": ["--to", "sqlite:///moved/there.db"],
 }
 """Command → the words behind it."""
 NOT_FOR_OPERATORS = {"run", "chat", "play", "start", "init"}
