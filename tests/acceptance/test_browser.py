@@ -53,7 +53,7 @@ async def test_a_newcomer_finds_the_way(playground):
         await you.page.click("#later")
         offer = await you.says("hey")
         await you.taps("Continue")
-        await expect(you.page.locator(".keys")).to_have_count(0)
+        await expect(you.page.locator(".keys", has_text="Continue")).to_have_count(0)
         console = you.page.frame_locator("#console")
         await expect(console.locator("td a").first).to_be_visible()
 

@@ -255,6 +255,7 @@ async def test_a_part_that_was_refused_is_sent_again(console, api):
     """Retry sends it at once; it leaves the list."""
     app, _, browser = console
     api.people.says(1, "/help")
+    await api.until(lambda: api.texts(1))
     await app.settled()
     (part,), rows = app.joined.outbox.compose(
         Target(app.services.me.bot_id, "tg:1:1:0", 1), OutgoingMessage("once more")
