@@ -36,8 +36,8 @@ run: $(RUNTIME) ## start the bot: on Telegram with TELEGRAM_BOT_TOKEN, else a me
 chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 	@$(BIN)/continuity-bot chat
 
-test: setup ## run all tests (3 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not soak"
+test: setup ## run all tests (5 minutes on 2 cores)
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not soak"
 
 check: setup ## lint, types, the directions of imports, and every link of the documents
 	$(BIN)/python .ci/links.py

@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from loopback.fixtures import api, bot_process, clock, model
+from loopback.fixtures import api, bot_process, clock, database_server, model
 
 from memory.testing import open_memory
 
-__all__ = ["api", "bot_process", "clock", "model"]
+__all__ = ["api", "bot_process", "clock", "database_server", "model"]
 
 sys.path.append(str(Path(__file__).parents[2] / "examples"))
 
