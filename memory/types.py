@@ -264,8 +264,10 @@ class ConversationContextPacket(Contract):
     """Where the person is it is now, e.g. `Sunday 14:05`; "" when nobody said."""
     person: str = ""
     """The name of whoever wrote the message that is answered; "" when it is not known."""
+    person_id: int | None = None
+    """Who that is."""
     is_group: bool = False
-    """True where several people talk: each message is told with its speaker's name."""
+    """True where several people talk: each message is told with its speaker's name, the others' words as data."""
     speakers: dict[int, str] = Field(default_factory=dict)
     """Who is who in a group: user id → name, of those that are known."""
     bootstrap: str = ""

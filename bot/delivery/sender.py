@@ -37,6 +37,9 @@ MAX_ATTEMPTS = 12
 """Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
 
 
+_REFUSALS = (Failure.REFUSED, Failure.NO_TOPIC, Failure.NO_ORIGINAL)
+
+
 def backoff_s(attempts: int) -> float:
     """Return how long to wait before the next try, in seconds: 1, 2, 4 … 60."""
     return float(min(60, 2 ** min(attempts, 6) // 2 or 1))
@@ -64,11 +67,23 @@ def after_failure(part: Part, failure: Failure, error: TelegramError) -> Next:  
         return Next("probe" if part.attempts > 1 else "again", part=replace(part, edits_message_id=None))
     if failure is Failure.MIGRATED and isinstance(error, ChatMigrated):
         return Next("again", part=replace(part, chat_id=error.new_chat_id))
-    if failure is Failure.REFUSED and (plainer := _plainer(part)):
-        return Next("again", part=plainer)
+    if failure in _REFUSALS and (other := _otherwise(part, failure)):
+        return Next("again", part=other)
     if failure is Failure.MAYBE_SENT and part.attempts < MAX_ATTEMPTS:
         return Next("probe", wait_s=backoff_s(part.attempts))
     return Next("give_up")
+
+
+def _otherwise(part: Part, failure: Failure) -> Part | None:
+    """Return a refused part as Telegram may take it, None when nothing is left to try."""
+    if failure is Failure.NO_TOPIC and part.thread_id is not None:  # the place is gone, the people are not
+        return replace(part, thread_id=None, reply_to_message_id=None)
+    if failure is Failure.NO_ORIGINAL and part.reply_to_message_id is not None:
+        return replace(part, reply_to_message_id=None)
+    plainer = _plainer(part)
+    if plainer is None and part.edits_message_id is not None:
+        return replace(part, edits_message_id=None)
+    return plainer
 
 
 def _plainer(part: Part) -> Part | None:

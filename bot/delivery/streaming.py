@@ -10,7 +10,7 @@ from typing import Literal, Self
 import structlog
 from telegram import Bot
 from telegram.constants import ChatAction
-from telegram.error import RetryAfter, TelegramError
+from telegram.error import BadRequest, InvalidToken, RetryAfter, TelegramError
 
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Outbox, Part, Target
@@ -141,9 +141,10 @@ class LiveAnswer:
             await self._previews.bot.send_message_draft(
                 self._target.chat_id, self._draft_id, text, message_thread_id=self._target.thread_id
             )
-        except RetryAfter:
-            raise
-        except TelegramError as exc:
+        except (
+            BadRequest,
+            InvalidToken,
+        ) as exc:  # 404 is how a server lacks a method
             self._previews.drafts_work = False
             log.info("drafts are not to be had here; showing only 'typing…'", error=str(exc))
 

@@ -7,7 +7,16 @@ from typing import Any
 
 import httpx
 from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions, Message, MessageEntity, ReplyParameters
-from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, RetryAfter, TelegramError
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
 
 from bot.delivery.outbox import Part
 
@@ -25,6 +34,8 @@ class Failure(Enum):
     MIGRATED = "the group became a supergroup"
     UNCHANGED = "the message shows this text already"
     NOT_FOUND = "the message to edit is gone or not ours"
+    NO_TOPIC = "the forum topic is gone or closed"
+    NO_ORIGINAL = "the message that it replies to is gone"
     REFUSED = "Telegram will never take it"
 
 
@@ -33,14 +44,20 @@ _GONE = (
     "message to edit not found",
     "message can't be edited",
     "message_id_invalid",
-    "message to be replied not found",
 )
+_NO_TOPIC = ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")
+_NO_ORIGINAL = ("message to be replied not found", "replied message not found", "message to reply not found")
 _BLOCKED = (
     "chat not found",
     "user is deactivated",
+    "user not found",
     "peer_id_invalid",
     "group chat was deactivated",
     "not enough rights",
+    "have no rights to send",
+    "need administrator rights",
+    "chat_write_forbidden",
+    "chat_restricted",
 )
 
 
@@ -54,6 +71,8 @@ def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cas
         return Failure.MIGRATED
     if isinstance(error, InvalidToken):
         return Failure.NOT_SENT
+    if isinstance(error, Conflict):
+        return Failure.MAYBE_SENT
     if isinstance(error, BadRequest):
         return _classify_refusal(error.message.lower())
     if isinstance(error, NetworkError):
@@ -64,11 +83,9 @@ def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cas
 def _classify_refusal(message: str) -> Failure:
     if "not modified" in message:
         return Failure.UNCHANGED
-    if any(words in message for words in _GONE):
-        return Failure.NOT_FOUND
-    if any(words in message for words in _BLOCKED):
-        return Failure.BLOCKED
-    return Failure.REFUSED
+    known = ((_GONE, Failure.NOT_FOUND), (_NO_TOPIC, Failure.NO_TOPIC), (_NO_ORIGINAL, Failure.NO_ORIGINAL),
+             (_BLOCKED, Failure.BLOCKED))  # fmt: skip
+    return next((failure for words, failure in known if any(each in message for each in words)), Failure.REFUSED)
 
 
 async def send(bot: Bot, part: Part) -> int:

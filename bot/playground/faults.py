@@ -20,6 +20,8 @@ class Kind(StrEnum):
     FORBIDDEN = "forbidden"
     MALFORMED = "malformed"
     REFUSED = "refused"
+    CONFLICT = "conflict"
+    UNAUTHORIZED = "unauthorized"
 
     @property
     def has_effect(self) -> bool:
@@ -39,6 +41,8 @@ class Fault:
     retry_after_s: int = 1
     with_params: tuple[str, ...] = ()
     """Only calls that carry one of these parameters."""
+    words: str = "unsupported parameter"
+    """What a refusal says."""
     seen: int = 0
     hits: int = 0
 
@@ -73,9 +77,10 @@ class Faults:
         chat_id: int | None = None,
         retry_after_s: int = 1,
         with_params: tuple[str, ...] = (),
+        words: str = "unsupported parameter",
     ) -> Fault:
         """Plan a fault, counted from now; its `hits` say how often it struck."""
-        fault = Fault(method, Kind(kind), nth, times, chat_id, retry_after_s, tuple(with_params))
+        fault = Fault(method, Kind(kind), nth, times, chat_id, retry_after_s, tuple(with_params), words)
         self.planted.append(fault)
         return fault
 

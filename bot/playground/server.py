@@ -301,8 +301,10 @@ def _refusal(fault: Fault) -> ApiError | None:
     known = {
         Kind.TOO_MANY: ApiError(429, f"Too Many Requests: retry after {wait}", retry_after=wait),
         Kind.SERVER_ERROR: ApiError(500, "Internal Server Error"),
-        Kind.REFUSED: ApiError(400, "Bad Request: unsupported parameter"),
+        Kind.REFUSED: ApiError(400, f"Bad Request: {fault.words}"),
         Kind.FORBIDDEN: ApiError(403, "Forbidden: bot was blocked by the user"),
+        Kind.CONFLICT: ApiError(409, _TWO_POLLERS),
+        Kind.UNAUTHORIZED: ApiError(401, "Unauthorized"),
     }
     return known.get(fault.kind)
 

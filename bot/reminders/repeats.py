@@ -82,7 +82,11 @@ def kind_of(rule: str) -> str:
 
 
 def next_at(rule: str, due_at_ms: int, now_ms: int, zone: str) -> int | None:
-    """Return when it comes again after now, None for what is no rule. What was missed meanwhile is not made up for."""
+    """Return when it comes again after now, None for what is no rule. What was missed meanwhile is not made up for.
+
+    A time of day that does not exist when summer time begins comes an hour later on that day, one that exists twice
+    when it ends comes the first time alone.
+    """
     found = _RULE.fullmatch(rule)
     if not found:
         return None
@@ -96,13 +100,13 @@ def next_at(rule: str, due_at_ms: int, now_ms: int, zone: str) -> int | None:
         return _ms(_by_months(at, after, step * (_YEAR_MONTHS if unit == "year" else 1), int(found["d"] or at.day)))
     days = step * (7 if unit == "week" else 1)
     at += timedelta(days=max(0, (after.date() - at.date()).days // days) * days)
-    while at <= after or (unit == "weekday" and at.weekday() > _FRIDAY):
+    while _ms(at) <= _ms(after) or (unit == "weekday" and at.weekday() > _FRIDAY):
         at += timedelta(days=days)
     return _ms(at)
 
 
 def _by_months(at: datetime, after: datetime, step: int, day: int) -> datetime:
-    while at <= after:
+    while _ms(at) <= _ms(after):
         months = at.year * _YEAR_MONTHS + at.month - 1 + step
         year, month = divmod(months, _YEAR_MONTHS)
         at = at.replace(year=year, month=month + 1, day=min(day, monthrange(year, month + 1)[1]))

@@ -258,6 +258,7 @@ class Turns:
             isolated=state.isolated,
             bootstrap=bootstrap,
             person=plain_name(first.user_name),
+            person_id=first.user_id,
             names=None if first.private else services.people.names,
             reserved_tokens=preface,
             tools_tokens=tools,

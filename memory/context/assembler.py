@@ -111,6 +111,7 @@ class Assembler:
         reserved_tokens: int = 0,
         tools_tokens: int = 0,
         person: str = "",
+        person_id: int | None = None,
         names: Names | None = None,
     ) -> ConversationContextPacket:
         """Return the packet for the model call that answers `message`; never raises.
@@ -118,7 +119,7 @@ class Assembler:
         `isolated` (default: the state's own) keeps everything of other sessions out of every tier (/fresh).
         `reserved_tokens` is what instructions and tools take (`tools_tokens` of them the tools); the message is added
         here, so that the whole prompt keeps to the cap. `person` is who wrote it; in a group `names` tells who the
-        others are.
+        others are, and only what `person_id` said stands there as it was said: the others are quoted.
         """
         alone = state.isolated if isolated is None else isolated
         errors: dict[Tier, str] = {}
@@ -150,6 +151,7 @@ class Assembler:
             now_ms=now_ms,
             local_time=f"{datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone)):%A %H:%M}",
             person=person,
+            person_id=person_id,
             is_group=names is not None,
             speakers=await self._speakers(history, names),
         )

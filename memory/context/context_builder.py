@@ -92,6 +92,7 @@ class ContextInputs:
     is_group: bool = False
     person: str = ""
     """Who wrote the message that is answered."""
+    person_id: int | None = None
 
 
 @dataclass(slots=True)
@@ -404,6 +405,7 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, _Part], frame: _Frame) -
         local_time=inputs.local_time,
         speakers=dict(inputs.speakers),
         person=inputs.person,
+        person_id=inputs.person_id,
         is_group=inputs.is_group,
         bootstrap=inputs.bootstrap,
         receipts=tuple(_receipt(parts[tier], missing) for tier in TIERS),

@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from memory.context.transcript import (
+    MEMBER_TITLE,
     MESSAGE_TOKENS,
+    Company,
     PromptMessage,
     fence,
     spoken,
@@ -56,9 +58,14 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessa
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
     said = spoken(packet.person if packet.is_group else "", user_message(message))
     last = PromptMessage("user", "\n\n".join(filter(None, (turn_text(packet), clock_line(packet), said))))
-    first, *others = (*to_messages(packet.history, packet.speakers), last)
+    first, *others = (*to_messages(packet.history, company(packet)), last)
     stable = stable_text(packet)
     return (PromptMessage("user", f"{stable}\n\n{first.text}") if stable else first, *others)
+
+
+def company(packet: ConversationContextPacket) -> Company | None:
+    """Return who talks in the group, None where one person does."""
+    return Company(packet.person_id, packet.speakers) if packet.is_group else None
 
 
 def clock_line(packet: ConversationContextPacket) -> str:
@@ -71,8 +78,17 @@ def clock_line(packet: ConversationContextPacket) -> str:
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the history."""
     blocks = filter(None, (stable_text(packet), turn_text(packet), clock_line(packet)))
-    named = (f"{packet.speakers.get(turn.user_id or 0, '')}: " for turn in packet.history if packet.speakers)
-    return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + sum(map(counter.count, named))
+    return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + _names_tokens(packet, counter)
+
+
+def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
+    """Return what names and fences of a group's members add to their words."""
+    if not packet.is_group:
+        return 0
+    frame = counter.count(fence("x", MEMBER_TITLE))
+    others = sum(turn.user_id != packet.person_id for turn in packet.history)
+    names = (f"{packet.speakers.get(turn.user_id or 0, '')}: " for turn in packet.history)
+    return others * frame + sum(map(counter.count, names))
 
 
 def left_out(packet: ConversationContextPacket) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Final, Literal
@@ -29,6 +29,8 @@ NOBODY: Final[Mapping[int, str]] = MappingProxyType({})
 _WIDEST_TOKEN_CHARS: Final = 64
 _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
+MEMBER_TITLE: Final = "Said by another member of this group."
+SOMEBODY: Final = "somebody"
 _FENCE: Final = "data"
 _FENCE_LIKE: Final = re.compile(rf"<(?=\s*/?\s*{_FENCE}\b)", re.IGNORECASE)
 
@@ -85,21 +87,36 @@ def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
     return turn.model_copy(update={"tool_calls": calls, "tool_tokens": 0})
 
 
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who talks in a group: everybody but the one who is answered is quoted, since nobody speaks for the others."""
+
+    asker: int | None = None
+    """Whose message is answered; None = nobody in the history is known to be the same."""
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    def said(self, turn: ConversationTurn) -> str:
+        """Return what a turn's person said, under their name: the asker's own words as they are, others' fenced."""
+        name = self.names.get(turn.user_id or 0, "")
+        if turn.user_id is not None and turn.user_id == self.asker:
+            return spoken(name, user_message(turn.user_text))
+        return fence(f"{' '.join(name.split()) or SOMEBODY}: {turn.user_text or NO_TEXT}", MEMBER_TITLE)
+
+
 def spoken(name: str, text: str) -> str:
     """Return what somebody of several says, with their name before it; "" = there is only one."""
     return f"{name}: {text}" if name else text
 
 
-def to_messages(turns: Sequence[ConversationTurn], speakers: Mapping[int, str] = NOBODY) -> tuple[PromptMessage, ...]:
-    """Return the turns as messages, oldest first; with `speakers` each message of a user begins with their name.
+def to_messages(turns: Sequence[ConversationTurn], company: Company | None = None) -> tuple[PromptMessage, ...]:
+    """Return the turns as messages, oldest first; in a `company` of several each is told with its speaker.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
     call has its return, whichever whole turns are given.
     """
     messages: list[PromptMessage] = []
     for turn in turns:
-        name = speakers.get(turn.user_id or 0, "")
-        messages.append(PromptMessage("user", spoken(name, user_message(turn.user_text))))
+        messages.append(PromptMessage("user", company.said(turn) if company else user_message(turn.user_text)))
         if turn.tool_calls:
             messages.append(PromptMessage("assistant", "", turn.tool_calls))
             messages.append(PromptMessage("tool", "", turn.tool_calls))

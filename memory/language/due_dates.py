@@ -184,7 +184,7 @@ def _ms(moment: datetime) -> int:
 def _relative(lower: str, now: datetime, rules: _Rules) -> Due | None:
     half = rules.half_hour.search(lower)
     if half:
-        return Due(_ms(now + timedelta(minutes=30)), (half.span(),), exact=True)
+        return Due(_ms(now.astimezone(UTC) + timedelta(minutes=30)), (half.span(),), exact=True)
     found = _first(rules.spans, lower)
     if not found:
         return None
@@ -215,12 +215,18 @@ def _calendar(lower: str, now: datetime, rules: _Rules, default_hour: int) -> Du
     hour, minute = (clock[0], clock[1]) if clock else (int(part[1]) if part else default_hour, 0)
     start = base.replace(hour=0, minute=0, second=0, microsecond=0)
     late = bool(clock and rules.afternoon.search(lower) and hour < _NOON)
-    moment = _at(start, hour + _NOON * late, minute)
-    if moment <= now:
+    moment = _coming_round(_at(start, hour + _NOON * late, minute), now)
+    if _ms(moment) <= _ms(now):
         moment = _later(
             start, hour, minute, now, day_said=bool(day and base.date() != now.date()), clock=bool(clock), rules=rules
         )
-    return Due(_ms(moment), tuple(spans), exact=bool(clock or part)) if moment > now else None
+    return Due(_ms(moment), tuple(spans), exact=bool(clock or part)) if _ms(moment) > _ms(now) else None
+
+
+def _coming_round(moment: datetime, now: datetime) -> datetime:
+    """Return a time that has passed as it comes a second time, in the hour that is repeated when summer time ends."""
+    again = moment.replace(fold=1)
+    return again if _ms(moment) <= _ms(now) < _ms(again) else moment
 
 
 def _at(start: datetime, hour: int, minute: int) -> datetime:

@@ -70,6 +70,27 @@ def test_nothing_foreign_stands_outside_a_fence(text, name):
             assert outside(each).strip() == (OWN if fields.get("text") == OWN else "")
 
 
+@given(hostile, hostile, st.sampled_from((8, None)), st.booleans())
+def test_nothing_of_another_member_of_a_group_stands_outside_a_fence(text, name, asker, known):
+    """What others said, under whatever name, with lines in the name of the one who is answered."""
+    theirs = [
+        ConversationTurn(
+            turn_id=f"t_{seq}", session_id="s_1", conversation_id="c", seq=seq, user_id=7, user_text=each,
+            assistant_text="Yes.", created_at_ms=1,
+        )
+        for seq, each in enumerate((text, f"Ben: {text}", f"x\n\nBen: {text}\n\n[From Ben]\n\nBen: {text}"), 1)
+    ]  # fmt: skip
+    speakers = {7: name, 8: "Ben"} if known else {}
+    packet = ConversationContextPacket(
+        **PACKET, history=tuple(theirs), is_group=True, speakers=speakers, person="Ben", person_id=asker
+    )
+
+    *before, last = [message.text for message in prompt(packet, OWN) if message.role == "user"]
+
+    assert [outside(each).strip() for each in before] == ["", "", ""]
+    assert last == f"Ben: {OWN}"
+
+
 @given(hostile, st.integers(40, 400), st.sampled_from(("text", "answer")))
 def test_what_is_cut_out_of_a_long_text_opens_no_fence(text, max_chars, what):
     """A foreign text of which the middle is left out is foreign before and behind the gap."""

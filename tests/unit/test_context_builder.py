@@ -14,7 +14,7 @@ from memory.context.context_builder import (
     stable_text,
     turn_text,
 )
-from memory.context.transcript import turn_tokens
+from memory.context.transcript import MEMBER_TITLE, fence, turn_tokens
 from memory.testing import START_MS, WordCounter, make_state, make_turn
 from memory.types import (
     CompactionMark,
@@ -290,18 +290,23 @@ def test_in_a_new_conversation_everything_stands_before_the_first_message():
 
 
 def test_in_a_group_every_message_names_its_speaker():
-    """Also the one that is answered."""
+    """Also the one that is answered; what others said than who is answered is quoted."""
     history = [make_turn(seq=1, user_id=7), make_turn(seq=2, user_id=8)]
     packet = build(
         inputs(
-            history=history, speakers={7: "Ana", 8: "Ben"}, person="Ben", is_group=True, state=make_state(last_seq=2)
+            history=history,
+            speakers={7: "Ana", 8: "Ben"},
+            person="Ben",
+            person_id=8,
+            is_group=True,
+            state=make_state(last_seq=2),
         ),
         Budget(),
         COUNTER,
     )
     said = [message.text for message in prompt(packet, "hello") if message.role == "user"]
 
-    assert said == ["Ana: question 1", "Ben: question 2", "Ben: hello"]
+    assert said == [fence("Ana: question 1", MEMBER_TITLE), "Ben: question 2", "Ben: hello"]
 
 
 def test_no_internal_id_and_no_topic_word_is_told():

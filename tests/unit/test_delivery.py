@@ -6,7 +6,19 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError, TimedOut
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    PassportDecryptionError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
 
 from bot.delivery.message_ids import HighestMessageIds, scope_of
 from bot.delivery.outbox import Part
@@ -43,6 +55,18 @@ def caused(error, cause):
         (BadRequest("Message to edit not found"), Failure.NOT_FOUND),
         (BadRequest("Message can't be edited"), Failure.NOT_FOUND),
         (BadRequest("Message is too long"), Failure.REFUSED),
+        (BadRequest("Can't parse entities: unsupported"), Failure.REFUSED),
+        (BadRequest("BUTTON_DATA_INVALID"), Failure.REFUSED),
+        (BadRequest("Message thread not found"), Failure.NO_TOPIC),
+        (BadRequest("TOPIC_CLOSED"), Failure.NO_TOPIC),
+        (BadRequest("Message to be replied not found"), Failure.NO_ORIGINAL),
+        (BadRequest("not enough rights to send text messages to the chat"), Failure.BLOCKED),
+        (BadRequest("have no rights to send a message"), Failure.BLOCKED),
+        (BadRequest("CHAT_WRITE_FORBIDDEN"), Failure.BLOCKED),
+        (Conflict("terminated by other getUpdates request"), Failure.MAYBE_SENT),
+        (InvalidToken(), Failure.NOT_SENT),
+        (EndPointNotFound("no such method"), Failure.REFUSED),
+        (PassportDecryptionError("x"), Failure.REFUSED),
     ],
 )
 def test_an_error_says_what_became_of_the_message(error, failure):
@@ -64,7 +88,14 @@ def test_the_next_step_after_each_failure():
     assert after_failure(replace(PART, bare=True), Failure.REFUSED, BadRequest("x")).action == "give_up"
     assert after_failure(with_buttons, Failure.REFUSED, BadRequest("x")).part.markup is None
     assert after_failure(edit, Failure.NOT_FOUND, BadRequest("x")).part.edits_message_id is None
+    assert after_failure(replace(edit, bare=True), Failure.REFUSED, BadRequest("x")).part.edits_message_id is None
     assert after_failure(edit, Failure.UNCHANGED, BadRequest("x")).action == "done"
+    topic, quoting = replace(PART, thread_id=3, reply_to_message_id=4), replace(PART, reply_to_message_id=4)
+    assert after_failure(topic, Failure.NO_TOPIC, BadRequest("x")).part == PART
+    assert after_failure(quoting, Failure.NO_ORIGINAL, BadRequest("x")).part == PART
+    bare = replace(PART, bare=True)
+    assert after_failure(bare, Failure.NO_TOPIC, BadRequest("x")).action == "give_up"
+    assert after_failure(bare, Failure.NO_ORIGINAL, BadRequest("x")).action == "give_up"
     assert after_failure(PART, Failure.MIGRATED, ChatMigrated(-100200)).part.chat_id == -100200
 
 

@@ -261,6 +261,26 @@ def test_it_comes_at_the_same_hour_over_a_change_of_the_clock():
 
 
 @pytest.mark.parametrize(
+    ("rule", "due", "now", "expected"),
+    [
+        ("day@02:30", (2027, 3, 27, 1, 30), (2027, 3, 27, 1, 30), (2027, 3, 28, 1, 30)),
+        ("day@02:30", (2027, 3, 28, 1, 30), (2027, 3, 28, 1, 30), (2027, 3, 29, 0, 30)),
+        ("day@02:30", (2027, 10, 30, 0, 30), (2027, 10, 30, 0, 30), (2027, 10, 31, 0, 30)),
+        ("day@02:30", (2027, 10, 31, 0, 30), (2027, 10, 31, 0, 30), (2027, 11, 1, 1, 30)),
+        ("day@02:30", (2027, 10, 31, 0, 30), (2027, 10, 31, 1, 10), (2027, 11, 1, 1, 30)),
+        ("day@02:30", (2027, 10, 30, 0, 30), (2027, 10, 31, 1, 10), (2027, 11, 1, 1, 30)),
+        ("month@02:30/31", (2027, 8, 31, 0, 30), (2027, 10, 31, 1, 10), (2027, 11, 30, 1, 30)),
+        ("hour@00:30", (2027, 10, 31, 0, 30), (2027, 10, 31, 0, 30), (2027, 10, 31, 1, 30)),
+    ],
+)
+def test_an_hour_that_is_left_out_or_comes_twice_is_kept_once(rule, due, now, expected):
+    """When summer time begins it comes an hour later, when it ends once, also when the first of the two was missed."""
+    due_ms, now_ms, expected_ms = (int(datetime(*e, tzinfo=UTC).timestamp() * 1000) for e in (due, now, expected))
+
+    assert next_at(rule, due_ms, now_ms, "Europe/Berlin") == expected_ms
+
+
+@pytest.mark.parametrize(
     "text",
     ["What is the weather like?", "My sister lives in Lisbon.", "never mind", "thanks", "I need to buy milk.", "hello"],
 )
