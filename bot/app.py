@@ -325,7 +325,7 @@ class App:
             "answered": joined.turns.answered,
             "outbox_backlog": services.delivery.backlog,
             "unreachable_chats": len(services.delivery.unreachable),
-            "checkpoint_error": services.recorder.checkpoint_error,
+            "checkpoint_error": services.memory.recorder.checkpoint_error,
             "start": self.report.as_dict(),
         }
         return BotHealth(tuple(problems), detail)

@@ -295,16 +295,8 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
         me=line.me,
         clock=clock,
         ids=process.ids,
-        counter=memory.counter,
-        languages=memory.languages,
+        memory=memory,
         db=db,
-        store=memory.store,
-        checkpoints=memory.checkpoints,
-        recorder=memory.recorder,
-        searcher=memory.searcher,
-        notes=memory.notes,
-        assembler=memory.assembler,
-        compactor=memory.compactor,
         inbox=stored.inbox,
         committer=committer,
         delivery=delivery,
@@ -319,10 +311,8 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
         people=stored.people,
         reminders=reminders,
         personas=Personas(stored.people, settings.continuity_persona),
-        bootstrap=memory.bootstrap,
         meters=process.meters,
         pauses=process.pauses,
-        readings=memory.readings,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 import orjson
 
 from memory.clock import RandomIds, SystemClock
+from memory.context.assembler import Names
 from memory.context.budget import Budget
 from memory.context.chat import chat_messages
 from memory.context.compactor import SummaryWriter
@@ -34,7 +35,7 @@ from memory.search.embeddings import load as load_embedder
 from memory.search.query import Query
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
-from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder
+from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder, StateChange
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
@@ -87,6 +88,7 @@ class PendingTurn:
     user_id: int | None
     third_party: bool
     dedupe_key: str | None
+    time_zone: str
     recorder: Recorder
     clock: Clock
     recorded: ConversationTurn | None = None
@@ -107,14 +109,18 @@ class PendingTurn:
         *also: Statement,
         tool_calls: Sequence[ToolCall] = (),
         authored: str | None = None,
+        action_name: str | None = None,
+        job_refs: Sequence[str] = (),
         model: str | None = None,
         input_tokens: int = 0,
         output_tokens: int = 0,
+        change: StateChange | None = None,
     ) -> ConversationTurn:
         """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
         `authored` is for an answer that your program put together from what people said: the part that it says in its
-        own name, from which alone promises and questions are read.
+        own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
+        it, `change` (pure) what that did to the session.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
         nothing is stored.
         """
@@ -126,6 +132,8 @@ class PendingTurn:
             assistant_text=answer,
             tool_calls=tuple(tool_calls),
             authored=authored,
+            action_name=action_name,
+            job_refs=tuple(job_refs),
             model=model,
             input_tokens=input_tokens,
             output_tokens=output_tokens,
@@ -133,6 +141,8 @@ class PendingTurn:
             user_id=self.user_id,
             third_party=self.third_party,
             dedupe_key=self.dedupe_key,
+            time_zone=self.time_zone,
+            change=change,
         )
         self.recorded = await self.recorder.record(exchange, self.packet, *also)
         return self.recorded
@@ -283,42 +293,72 @@ class ConversationMemory(Parts):
         user_id: int | None = None,
         dedupe_key: str | None = None,
         third_party: bool = False,
-        time_zone: str = "UTC",
+        time_zone: str | None = None,
         reserved_tokens: int = 0,
+        tools_tokens: int = 0,
+        bootstrap: str = "",
+        person: str = "",
+        names: Names | None = None,
+        turn_id: str | None = None,
+        state: SessionState | None = None,
     ) -> PendingTurn:
         """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
 
         Nothing is stored but a session that begins; what you `record` counts. With a `dedupe_key` (your id of the
         message) a message is answered once: what was answered before has its turn in `recorded`. `third_party` marks
-        text that the user forwarded or quoted: it is never promoted. `reserved_tokens` is what your instructions and
-        tools take. Raises `StorageUnavailable`.
+        text that the user forwarded or quoted: it is never promoted. `time_zone` is by whose clock "by Friday" is read,
+        the session's unless you say so.
+
+        Of the prompt, `reserved_tokens` is what your instructions and tools take (`tools_tokens` of them the tools),
+        `bootstrap` what a new session carries forward. `person` is who wrote the message; in a group `names` tells who
+        the others are. `turn_id` is the turn's id if you chose one, `state` what `session` returned if you asked it.
+        Raises `StorageUnavailable`.
         """
         recorded = await self.store.turn_answering(dedupe_key) if dedupe_key else None
-        state = await self._session(conversation_id, user_id)
-        state = await self.compactor.compact_if_due(state, self.assembler.history, self.recorder.edit)
+        state = state or await self.session(conversation_id, user_id)
+        besides = reserved_tokens + (self.counter.count(bootstrap) if bootstrap else 0)
+        state = await self.compactor.compact_if_due(
+            state, self.assembler.history, self.recorder.edit, reserved_tokens=besides
+        )
+        zone = time_zone or state.time_zone
         packet = await self.assembler.packet(
-            state, text, now_ms=self.clock.now_ms(), time_zone=time_zone, reserved_tokens=reserved_tokens
+            state,
+            text,
+            now_ms=self.clock.now_ms(),
+            time_zone=zone,
+            bootstrap=bootstrap,
+            reserved_tokens=reserved_tokens,
+            tools_tokens=tools_tokens,
+            person=person,
+            names=names,
         )
         return PendingTurn(
             conversation_id=conversation_id,
             text=text,
             state=state,
             packet=packet,
-            turn_id=self.ids.new("t"),
+            turn_id=turn_id or self.ids.new("t"),
             user_id=user_id,
             third_party=third_party,
             dedupe_key=dedupe_key,
+            time_zone=zone,
             recorder=self.recorder,
             clock=self.clock,
             recorded=recorded,
         )
 
-    async def _session(self, conversation_id: str, user_id: int | None) -> SessionState:
+    async def session(self, conversation_id: str, user_id: int | None = None) -> SessionState:
+        """Return the session that the next message goes to; one is opened when none is, or after a long silence.
+
+        Raises `StorageUnavailable`.
+        """
         current = await self.recorder.current(conversation_id)
         choice = choose(current, self.clock.now_ms(), self.session_gap_ms)
         if choice == "same" and current is not None:
             return current
-        return await self.recorder.open_session(conversation_id, user_id, choice)
+        state = await self.recorder.open_session(conversation_id, user_id, choice)
+        log.info("session %s opened (%s)", state.session_id, choice)
+        return state
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 

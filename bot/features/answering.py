@@ -48,8 +48,8 @@ class Answering:
             await services.committer.done([envelope], [], await decided(self._services, turn_id, "inbox_reopen"))
             await resume(self._services, self._lanes, turn_id)
             return
-        current = await services.recorder.current(envelope.conversation_id)
-        last = await services.store.last_turns(current.session_id, 1) if current else []
+        current = await services.memory.recorder.current(envelope.conversation_id)
+        last = await services.memory.store.last_turns(current.session_id, 1) if current else []
         if not last:
             await services.committer.done([envelope], [OutgoingMessage(replies.NOTHING_TO_RETRY)])
             return

@@ -236,7 +236,7 @@ class Forgetting:
         await self._services.committer.done([envelope], [message])
 
     async def _shown(self, envelope: Envelope) -> tuple[ListedItem, ...]:
-        current = await self._services.recorder.current(envelope.conversation_id)
+        current = await self._services.memory.recorder.current(envelope.conversation_id)
         return shown_last(current) if current else ()
 
     async def _listed(self, envelope: Envelope, items: Sequence[ListedItem], places: Sequence[int]) -> OutgoingMessage:
@@ -270,7 +270,7 @@ class Forgetting:
     async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
         """Return what the search finds of the same meaning, when nothing holds the words themselves."""
         services = self._services
-        items = await services.searcher.search(
+        items = await services.memory.searcher.search(
             Query(envelope.conversation_id, words, limit=LISTED, now_ms=services.clock.now_ms())
         )
         memories: list[Row] = []
@@ -287,12 +287,12 @@ class Forgetting:
         what = payload.get("what", "found")
         if what in {"everything", "found"}:
             return await self._asked(envelope, what, payload)
-        current = await self._services.recorder.current(envelope.conversation_id)
+        current = await self._services.memory.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:
             return OutgoingMessage(replies.FORGET_NOTHING_HERE)
         if what == "session":
             return await self._asked(envelope, what, {"what": what, "session_ids": [current.session_id]})
-        turns = await self._services.recorder.recent_turns(current.session_id)
+        turns = await self._services.memory.recorder.recent_turns(current.session_id)
         mine = [turn for turn in turns if envelope.private or turn.user_id == envelope.user_id]
         if not mine:
             return OutgoingMessage(replies.FORGET_NOTHING_HERE)

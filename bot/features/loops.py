@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
@@ -15,16 +15,14 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.errors import UnknownSession
-from memory.notes.current import CurrentNotes
 from memory.notes.lines import loop_of
-from memory.notes.readings import Readings
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import NotesView, loops
+from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
-from memory.sessions.recorder import Recorder
 from memory.state.state_manager import adopt_loop, close_loop, live_loops, snooze_loop
-from memory.storage.store import SessionRow, Store
+from memory.storage.store import SessionRow
 from memory.types import ListedItem, OpenLoop, SessionState
 
 SESSIONS_READ = 12
@@ -142,31 +140,7 @@ def readable(rows: Sequence[SessionRow]) -> list[SessionState]:
 # --- what is open, and ending it: for the chat, the console and the commands ------------------------------------------
 
 
-class Remembering(Protocol):
-    """What is used of the services of a running bot, or of a memory that was opened without one."""
-
-    @property
-    def store(self) -> Store:
-        """Rows of sessions and turns."""
-        ...
-
-    @property
-    def recorder(self) -> Recorder:
-        """Sessions and their changes."""
-        ...
-
-    @property
-    def notes(self) -> CurrentNotes:
-        """What is known of a conversation now."""
-        ...
-
-    @property
-    def readings(self) -> Readings:
-        """Where notes are stored."""
-        ...
-
-
-async def read_open(memory: Remembering, conversation_id: str) -> list[ListedLoop]:
+async def read_open(memory: ConversationMemory, conversation_id: str) -> list[ListedLoop]:
     """Return what is open in a conversation. Raises `StorageUnavailable`."""
     states = readable(await memory.store.sessions(conversation_id, limit=SESSIONS_READ))
     current_id = await memory.store.current_session_id(conversation_id)
@@ -179,7 +153,7 @@ async def read_open(memory: Remembering, conversation_id: str) -> list[ListedLoo
 
 
 async def change_open(
-    memory: Remembering, listed: ListedLoop, change: LoopChange, update: Mapping[str, Any], *also: Statement
+    memory: ConversationMemory, listed: ListedLoop, change: LoopChange, update: Mapping[str, Any], *also: Statement
 ) -> None:
     """Store a change of an open matter with `also`: `change` of a loop of a session's state, `update` of its notes.
 
@@ -192,7 +166,9 @@ async def change_open(
         await memory.recorder.edit(session_id, lambda state: change(state, loop_id), *also)
 
 
-async def end_open(memory: Remembering, listed: ListedLoop, status: Ending, now_ms: int, *also: Statement) -> None:
+async def end_open(
+    memory: ConversationMemory, listed: ListedLoop, status: Ending, now_ms: int, *also: Statement
+) -> None:
     """Store the end of an open matter with `also`. Raises as `change_open`."""
     await change_open(memory, listed, *endings(status, now_ms), *also)
 
@@ -220,7 +196,7 @@ class Loops:
 
     async def overview(self, envelope: Envelope) -> None:
         """List what is open."""
-        listed = await read_open(self._services, envelope.conversation_id)
+        listed = await read_open(self._services.memory, envelope.conversation_id)
         message = await self._list(envelope, listed)
         items = [ListedItem(kind="loop", ref=each.loop.loop_id, text=each.loop.text) for each in listed[:LISTED]]
         noted = [each.loop for each in listed[:LISTED] if each.noted]
@@ -253,14 +229,14 @@ class Loops:
         """
         services = self._services
         try:
-            listed = await read_open(services, tap.envelope.conversation_id)
+            listed = await read_open(services.memory, tap.envelope.conversation_id)
             old = {each.loop.loop_id: each for each in listed}[tap.payload["loop_id"]]
             new = [replace(old, loop=old.loop.model_copy(update=dict(shown)))] if shown else []
             after = [one for each in listed for one in (new if each is old else [each])]
             message = await self._list(tap.envelope, after)
             message = replace(message, edits_message_id=tap.envelope.message_id)
             ends = (tap.use, services.inbox.done(tap.envelope))
-            store = partial(change_open, services, old, change, update, *ends)
+            store = partial(change_open, services.memory, old, change, update, *ends)
             await services.committer.say(Target.of(tap.envelope), [message], store)
         except (KeyError, UnknownSession):
             gone = OutgoingMessage(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)

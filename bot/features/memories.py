@@ -163,7 +163,7 @@ class Memories:
 
     async def _related(self, envelope: Envelope, words: str, known: Sequence[Known]) -> list[Known]:
         services = self._services
-        items = await services.searcher.search(
+        items = await services.memory.searcher.search(
             Query(envelope.conversation_id, words, limit=4 * LISTED, now_ms=services.clock.now_ms())
         )
         found: list[Known] = []
@@ -177,7 +177,7 @@ class Memories:
         user_id = None if envelope.private else envelope.user_id
         where = {"conversation_id": envelope.conversation_id, "user_id": user_id}
         rows = await self._services.db.read("memories_remembered", **where, limit=READ_MOST, offset=0)
-        view = await self._services.notes.view(envelope.conversation_id, user_id=user_id)
+        view = await self._services.memory.notes.view(envelope.conversation_id, user_id=user_id)
         return everything_known(list(map(read_memory_row, rows)), view)
 
     async def _zone(self, envelope: Envelope) -> str:

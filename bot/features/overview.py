@@ -103,7 +103,7 @@ class Overview:
     async def summary(self, envelope: Envelope) -> None:
         """Say what this session was about, read up to its last message."""
         services = self._services
-        state = await services.recorder.current(envelope.conversation_id)
+        state = await services.memory.recorder.current(envelope.conversation_id)
         if state is None or not state.turn_count:
             await services.committer.done([envelope], [OutgoingMessage(replies.SUMMARY_NONE)])
             return
@@ -115,12 +115,12 @@ class Overview:
     async def status(self, envelope: Envelope) -> None:
         """Say where things stand: this conversation, what is open, remembered and to come."""
         services = self._services
-        state = await services.recorder.current(envelope.conversation_id)
+        state = await services.memory.recorder.current(envelope.conversation_id)
         notes = (await self._noted(envelope, state.session_id))[0] if state else None
         status = ChatStatus(
             notes.title if notes else "",
             state.turn_count if state else 0,
-            await read_open(services, envelope.conversation_id),
+            await read_open(services.memory, envelope.conversation_id),
             len(await self._memories.read(envelope)),
             await services.reminders.upcoming(envelope.conversation_id, envelope.user_id),
         )
@@ -130,7 +130,7 @@ class Overview:
 
     async def _noted(self, envelope: Envelope, session_id: str) -> tuple[SessionNotes | None, NotesView]:
         """Return the notes of one session, and what of them is alive; in a group only what this person said."""
-        notes, whose = self._services.notes, None if envelope.private else envelope.user_id
+        notes, whose = self._services.memory.notes, None if envelope.private else envelope.user_id
         view = await notes.view(envelope.conversation_id, only=session_id, user_id=whose)
         read = await notes.sessions(envelope.conversation_id, only=session_id, catch_up=False)
         return (read[0] if read else None), view

@@ -87,8 +87,8 @@ class Receipt:
     async def context(self, envelope: Envelope) -> None:
         """Show the receipt of the last answer in this session, with the last compaction."""
         services = self._services
-        session_id = await services.store.current_session_id(envelope.conversation_id)
-        snapshots = await services.store.context_snapshots(session_id, limit=1) if session_id else []
+        session_id = await services.memory.store.current_session_id(envelope.conversation_id)
+        snapshots = await services.memory.store.context_snapshots(session_id, limit=1) if session_id else []
         if not session_id or not snapshots:
             await services.committer.done([envelope], [OutgoingMessage(replies.CONTEXT_NONE)])
             return
@@ -99,7 +99,7 @@ class Receipt:
             text += "\n" + replies.CONTEXT_READING.format(
                 times=replies.plural(costs["n"], "time"), tokens=f"{costs['tokens']:,}", kept=costs["kept"]
             )
-        compaction = await services.compactor.last(session_id)
+        compaction = await services.memory.compactor.last(session_id)
         buttons: tuple[tuple[Button, ...], ...] = ()
         if compaction:
             text += "\n\n" + compaction_text(compaction, now_ms)
@@ -110,14 +110,14 @@ class Receipt:
     async def _undo(self, tap: Tap) -> None:
         """Take the compaction back with the button's use, unless another one came meanwhile."""
         services, session_id = self._services, tap.payload["session_id"]
-        newest = await services.compactor.last(session_id)
+        newest = await services.memory.compactor.last(session_id)
         if newest is None or newest.compaction_id != tap.payload["compaction_id"]:
             gone = OutgoingMessage(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return
         message = OutgoingMessage(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
         ends = (tap.use, services.inbox.done(tap.envelope))
-        edit, undo = services.recorder.edit, services.compactor.undo
+        edit, undo = services.memory.recorder.edit, services.memory.compactor.undo
         await services.committer.say(
             Target.of(tap.envelope),
             [message],

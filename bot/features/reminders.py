@@ -75,7 +75,7 @@ class Reminders:
         if caring:
             await self._say(envelope, caring.text)
             return
-        language = services.languages.detect(said, envelope.language or "en")
+        language = services.memory.languages.detect(said, envelope.language or "en")
         words = words_for(language.code)
         first, _, rest = said.partition(" ")
         said = rest.lstrip() if rest and first.lower() in words.lead else said
@@ -112,7 +112,7 @@ class Reminders:
         services = self._services
         call_key = f"{envelope.bot_id}:{envelope.update_id}"
         job_id = job_id_of(call_key)
-        session_id = await services.store.current_session_id(envelope.conversation_id)
+        session_id = await services.memory.store.current_session_id(envelope.conversation_id)
         reminder = insert_reminder(
             call_key,
             conversation_id=envelope.conversation_id,
@@ -153,10 +153,10 @@ class Reminders:
         services, said = self._services, envelope.arguments
         reminders = await services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
         zone = (await services.people.time_zone(envelope.user_id)).name
-        current = await services.recorder.current(envelope.conversation_id)
+        current = await services.memory.recorder.current(envelope.conversation_id)
         state = current or new_state("", envelope.conversation_id)
         here = Here(state, services.clock.now_ms(), zone)
-        language = services.languages.detect(said, envelope.language or state.language or "en")
+        language = services.memory.languages.detect(said, envelope.language or state.language or "en")
         answer = await asyncio.to_thread(by_command, command, said, reminders, here, language)
         if answer is None:
             how = replies.CHANGE_HOW[command] if reminders else replies.REMINDERS_NONE

@@ -34,7 +34,7 @@ class Sessions:
 
     async def fresh(self, envelope: Envelope, *effects: Statement) -> None:
         """Open a session with nothing carried over, and say how to come back."""
-        recorder = self._services.recorder
+        recorder = self._services.memory.recorder
         current = await recorder.current(envelope.conversation_id)
         if current is None or (current.turn_count == 0 and current.isolated):
             text = replies.FRESH_FIRST if current is None else replies.FRESH
@@ -74,12 +74,12 @@ class Sessions:
     async def take_up(self, tap: Tap, *effects: Statement) -> None:
         """Make an earlier session current again and say where we were."""
         services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
-        row = await services.store.session(session_id)
+        row = await services.memory.store.session(session_id)
         if row is None or row.conversation_id != envelope.conversation_id:
             await services.committer.done([envelope], [OutgoingMessage(replies.SESSION_GONE)], tap.use, *effects)
             return
         row = await self._named(titled(row, await self._titles(envelope)))
-        last = await services.store.last_turns(session_id, 1)
+        last = await services.memory.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
             title=row.title or replies.UNTITLED,
             turns=replies.plural(row.turn_count, "turn"),
@@ -90,11 +90,13 @@ class Sessions:
         await self._changing(
             envelope,
             OutgoingMessage(text),
-            lambda ends: services.recorder.switch(envelope.conversation_id, session_id, *ends, tap.use, *effects),
+            lambda ends: services.memory.recorder.switch(
+                envelope.conversation_id, session_id, *ends, tap.use, *effects
+            ),
         )
 
     async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
-        store = self._services.store
+        store = self._services.memory.store
         rows = await store.sessions(envelope.conversation_id, limit=SESSIONS_SHOWN)
         current_id = await store.current_session_id(envelope.conversation_id)
         titles = await self._titles(envelope)
@@ -102,13 +104,13 @@ class Sessions:
 
     async def _named(self, row: SessionRow) -> SessionRow:
         """Return a session of mere talk under the words that it began with; others as they are."""
-        first = await self._services.store.turns_between(row.session_id, 1, 1) if not row.title else []
+        first = await self._services.memory.store.turns_between(row.session_id, 1, 1) if not row.title else []
         words = first[0].user_text if first and not first[0].unfiled else ""
         return replace(row, title=f"“{replies.shorten(words, BEGINNING_CHARS)}”") if words.strip() else row
 
     async def _titles(self, envelope: Envelope) -> dict[str, str]:
         """Return what each session that was read is about; "" for mere talk."""
-        notes = await self._services.notes.sessions(envelope.conversation_id)
+        notes = await self._services.memory.notes.sessions(envelope.conversation_id)
         return {each.session_id: each.title for each in notes}
 
     async def _changing(

@@ -28,7 +28,7 @@ class Undoing:
     async def _undo(self, tap: Tap) -> None:
         """Let notes, memories and open matters of the message go, as one transaction with the button's use."""
         services, envelope, turn_id = self._services, tap.envelope, tap.payload["turn_id"]
-        turn = await services.store.turn(turn_id)
+        turn = await services.memory.store.turn(turn_id)
         if turn is None or turn.conversation_id != envelope.conversation_id:
             gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
@@ -41,7 +41,7 @@ class Undoing:
             await services.committer.say(
                 Target.of(envelope),
                 [message],
-                partial(services.recorder.edit, turn.session_id, lambda state: undo(state, [turn_id]), *ends),
+                partial(services.memory.recorder.edit, turn.session_id, lambda state: undo(state, [turn_id]), *ends),
             )
         except UnknownSession:
             gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)

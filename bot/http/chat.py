@@ -169,7 +169,7 @@ class _Talk:
         state, turn_id = row["state"], row["turn_id"]
         if state in ("received", "claimed"):
             return None
-        turn = await self._bot.services.store.turn(turn_id) if state == "done" and turn_id else None
+        turn = await self._bot.services.memory.store.turn(turn_id) if state == "done" and turn_id else None
         if turn is not None:
             if self._said.message.strip() not in turn.user_text:
                 raise Problem(HTTPStatus.CONFLICT, "this Idempotency-Key was used for another message")

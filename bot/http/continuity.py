@@ -49,7 +49,7 @@ def continuity_routes(bot: Served) -> APIRouter:
                       ) -> BootstrapPreview:  # fmt: skip
         """Show what could be carried forward, in the words that a person reads."""
         owner, _ = await _owner(bot, session_id)
-        return await bot.services.bootstrap.preview(owner, asked_for=True)
+        return await bot.services.memory.bootstrap.preview(owner, asked_for=True)
 
     @routes.post("/choice")
     async def choice(chosen: Choice) -> SessionChoice:
@@ -68,7 +68,7 @@ def continuity_routes(bot: Served) -> APIRouter:
     async def refresh(which: Which) -> Refreshed:
         """Make it again now, whatever the cache says."""
         owner, _ = await _owner(bot, which.session_id)
-        stages = await bot.services.bootstrap.refresh(owner)
+        stages = await bot.services.memory.bootstrap.refresh(owner)
         return Refreshed(preview=stages.preview, internal_packet=stages.internal_packet, arcs=list(stages.scored))
 
     return routes
@@ -76,10 +76,10 @@ def continuity_routes(bot: Served) -> APIRouter:
 
 async def _owner(bot: Served, session: str) -> tuple[BootstrapOwner, str]:
     """Return whose context it is and the conversation's current session. Raises `Problem` 404."""
-    row = await bot.services.store.session(session)
+    row = await bot.services.memory.store.session(session)
     chat_id = local_chat_id(session)
     conversation_id = row.conversation_id if row else conversation_key(bot.services.me.bot_id, chat_id, None)
-    current = await bot.services.recorder.current(conversation_id)
+    current = await bot.services.memory.recorder.current(conversation_id)
     if current is None:
         raise Problem(HTTPStatus.NOT_FOUND, f"nothing was said in '{session}' yet; GET /sessions lists what there is")
     user_id = row.user_id if row and row.user_id is not None else chat_id

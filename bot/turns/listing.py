@@ -30,7 +30,7 @@ async def say_list(
     are committed with it, e.g. the use of a button.
     """
     now_ms = services.clock.now_ms()
-    session_id = await services.store.current_session_id(envelope.conversation_id)
+    session_id = await services.memory.store.current_session_id(envelope.conversation_id)
 
     def shown(state: SessionState) -> SessionState:
         return show(first(state), items, now_ms)

@@ -17,17 +17,8 @@ from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.turns.model_waits import ModelWaits
-from memory.context.assembler import Assembler
-from memory.context.compactor import Compactor
-from memory.continuity.bootstrap import Bootstrap
-from memory.language.languages import Languages
-from memory.notes.current import CurrentNotes
-from memory.notes.readings import Readings
-from memory.ports import Clock, Database, Ids, TokenCounter
-from memory.search.searcher import Searcher
-from memory.sessions.recorder import Recorder
-from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.store import Store
+from memory.opening import ConversationMemory
+from memory.ports import Clock, Database, Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +29,9 @@ class Services:
     me: Me
     clock: Clock
     ids: Ids
-    counter: TokenCounter
-    languages: Languages
+    memory: ConversationMemory
     db: Database
-    store: Store
-    checkpoints: CheckpointFiles
-    recorder: Recorder
-    searcher: Searcher
-    notes: CurrentNotes
-    assembler: Assembler
-    compactor: Compactor
+    """The memory's, with the bot's tables."""
     inbox: Inbox
     committer: Committer
     delivery: Delivery
@@ -57,7 +41,5 @@ class Services:
     people: PersonalChoices
     reminders: ReminderScheduler
     personas: Personas
-    bootstrap: Bootstrap
     meters: Meters
     pauses: Pauses
-    readings: Readings

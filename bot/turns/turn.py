@@ -27,9 +27,8 @@ from bot.tracing import Attribute
 from bot.turns.services import Services
 from memory import faults
 from memory.context.transcript import clip_to_tokens
+from memory.opening import PendingTurn
 from memory.ports import Statement, TokenCounter
-from memory.sessions.choice import choose
-from memory.sessions.recorder import Exchange
 from memory.types import ConversationTurn, SessionState
 
 log = structlog.get_logger(__name__)
@@ -90,6 +89,15 @@ class _Took:
         return Statement("turn_figures_keep", values)
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """An answer, and the turn that it completes."""
+
+    pending: PendingTurn
+    ask: Ask
+    answer: Answer
+
+
 def _of_model(answer: Answer) -> dict[str, Attribute | None]:
     """Return what a span tells of the model: its name and tokens by OpenTelemetry's names, never a word."""
     return {
@@ -134,7 +142,7 @@ class Turns:
         self._rate = TurnRate(services.settings.continuity_turns_per_minute_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._stopped: set[str] = set()
-        self._unstored: OrderedDict[str, tuple[Ask, Answer]] = OrderedDict()
+        self._unstored: OrderedDict[str, _Made] = OrderedDict()
         """Answers that were made, by turn, until they are stored: none is asked (and paid) for twice (P4)."""
         self.answered = 0
 
@@ -188,19 +196,20 @@ class Turns:
             state = await self._session(batch)
             span.set(continuity__session_id=state.session_id)
             with meters.timed("packet") as took.packet:
-                ask = await self._ask(batch, state, turn_id, said)
+                pending, ask = await self._begin(batch, state, turn_id, said)
             faults.point("turn_packet_built")
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
                     before = self._unstored.get(turn_id)
-                    ask, outcome = before or (ask, await self._respond(ask, live))
+                    outcome = before.answer if before else await self._respond(ask, live)
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
-                self._keep(turn_id, ask, outcome)
+                made = before or _Made(pending, ask, outcome)
+                self._keep(made)
                 span.set(**_of_model(outcome))
                 took.is_second_try = before is not None
-                await self._commit(work, ask, outcome, live, took)
+                await self._commit(work, made, live, took)
                 del self._unstored[turn_id]
             else:
                 await self._no_answer(work, outcome, live)
@@ -210,7 +219,9 @@ class Turns:
         third_party = any(envelope.third_party for envelope in batch)
         settings = self._services.settings
         max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
-        return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.counter)
+        return bounded(
+            AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.memory.counter
+        )
 
     def _queued_ms(self, batch: Sequence[Envelope]) -> int:
         """Return how long the last of these messages waited for its turn to begin."""
@@ -219,62 +230,54 @@ class Turns:
         self._services.meters.took("queue", waited_ms / 1000)
         return waited_ms
 
-    def _keep(self, turn_id: str, ask: Ask, answer: Answer) -> None:
-        self._unstored[turn_id] = (ask, answer)
+    def _keep(self, made: _Made) -> None:
+        self._unstored[made.ask.turn_id] = made
         while len(self._unstored) > MAX_UNSTORED:
             self._unstored.popitem(last=False)
 
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
-        recorder, first = self._services.recorder, batch[0]
-        current = await recorder.current(first.conversation_id)
-        choice = choose(current, self._services.clock.now_ms(), self._services.settings.session_gap_ms)
-        if choice == "same" and current is not None:
-            return current
-        state = await self._services.committer.until_stored(
-            lambda: recorder.open_session(first.conversation_id, first.user_id, origin=choice)
-        )
-        log.info("session opened", session_id=state.session_id, origin=choice)
-        return state
-
-    async def _ask(self, batch: Sequence[Envelope], state: SessionState, turn_id: str, said: AskedAgain) -> Ask:
         services, first = self._services, batch[0]
-        now_ms = services.clock.now_ms()
+        return await services.committer.until_stored(
+            lambda: services.memory.session(first.conversation_id, first.user_id)
+        )
+
+    async def _begin(
+        self, batch: Sequence[Envelope], state: SessionState, turn_id: str, said: AskedAgain
+    ) -> tuple[PendingTurn, Ask]:
+        """Return the turn that waits for its answer, and what is asked of whoever answers."""
+        services, first = self._services, batch[0]
         zone = await services.people.time_zone(first.user_id)
         persona = instructions_of(await services.personas.of(first.user_id))
-        bootstrap = await self.door.packet(first, state)
-        tools = services.counter.count(services.responder.tools())
-        preface = services.counter.count(services.responder.preface(persona)) + tools
-        state = await services.compactor.compact_if_due(
-            state,
-            services.assembler.history,
-            services.recorder.edit,
-            reserved_tokens=preface + services.counter.count(bootstrap),
-        )
-        packet = await services.assembler.packet(
-            state,
+        count, responder = services.memory.counter.count, services.responder
+        tools_tokens = count(responder.tools())
+        pending = await services.memory.begin(
+            first.conversation_id,
             said.text,
-            now_ms=now_ms,
+            user_id=first.user_id,
+            dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
+            third_party=said.third_party,
             time_zone=zone.name,
-            isolated=state.isolated,
-            bootstrap=bootstrap,
+            reserved_tokens=count(responder.preface(persona)) + tools_tokens,
+            tools_tokens=tools_tokens,
+            bootstrap=await self.door.packet(first, state),
             person=plain_name(first.user_name),
             person_id=first.user_id,
             names=None if first.private else services.people.names,
-            reserved_tokens=preface,
-            tools_tokens=tools,
+            turn_id=turn_id,
+            state=state,
         )
-        return Ask(
+        return pending, Ask(
             turn_id=turn_id,
             conversation_id=first.conversation_id,
             user_id=first.user_id,
             user_name=first.user_name,
             text=said.text,
-            state=state,
-            packet=packet,
+            state=pending.state,
+            packet=pending.packet,
             persona=persona,
             time_zone=zone.name,
             time_zone_chosen=zone.chosen,
-            now_ms=now_ms,
+            now_ms=services.clock.now_ms(),
             private=first.private,
             third_party=said.third_party,
         )
@@ -305,11 +308,9 @@ class Turns:
             self._stopped.discard(key)
             task.cancel()
 
-    async def _commit(
-        self, work: _TurnWork, ask: Ask, answer: Answer, live: LiveAnswer | LocalAnswer, took: _Took
-    ) -> None:
+    async def _commit(self, work: _TurnWork, made: _Made, live: LiveAnswer | LocalAnswer, took: _Took) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
-        services, batch = self._services, work.batch
+        services, batch, ask, answer = self._services, work.batch, made.ask, made.answer
         message = OutgoingMessage(
             answer.text,
             markdown=True,
@@ -324,10 +325,22 @@ class Turns:
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
         ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask, took)]
-        exchange = _exchange(batch[0], ask, answer, services.clock.now_ms())
 
         async def store(*rows: Statement) -> ConversationTurn:
-            stored = await services.recorder.record(exchange, ask.packet, *ends, *answer.effects, *rows)
+            stored = await made.pending.record(
+                answer.text,
+                *ends,
+                *answer.effects,
+                *rows,
+                tool_calls=answer.tool_calls,
+                authored=answer.authored,
+                action_name=answer.action_name,
+                job_refs=answer.job_refs,
+                model=answer.model,
+                input_tokens=answer.input_tokens,
+                output_tokens=answer.output_tokens,
+                change=answer.change,
+            )
             faults.point("turn_committed")
             return stored
 
@@ -360,7 +373,7 @@ class Turns:
         services = self._services
         if not services.settings.continuity_prompts_days or took.is_second_try:
             return []
-        originals = await services.assembler.history(ask.state)
+        originals = await services.memory.assembler.history(ask.state)
         responder, now_ms = services.responder, services.clock.now_ms()
         return prompts.keep(ask, responder.instructions(ask), responder.tools(), originals, now_ms)
 
@@ -390,26 +403,3 @@ def _notices(said: AskedAgain) -> list[OutgoingMessage]:
 def _reply_to(batch: Sequence[Envelope]) -> int | None:
     """Quote the message in groups, where answers of several people cross."""
     return None if batch[-1].private else batch[-1].message_id
-
-
-def _exchange(first: Envelope, ask: Ask, answer: Answer, now_ms: int) -> Exchange:
-    return Exchange(
-        turn_id=ask.turn_id,
-        session_id=ask.state.session_id,
-        conversation_id=ask.conversation_id,
-        user_id=ask.user_id,
-        user_text=ask.text,
-        assistant_text=answer.text,
-        tool_calls=answer.tool_calls,
-        third_party=ask.third_party,
-        action_name=answer.action_name,
-        authored=answer.authored,
-        job_refs=answer.job_refs,
-        model=answer.model,
-        input_tokens=answer.input_tokens,
-        output_tokens=answer.output_tokens,
-        dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
-        change=answer.change,
-        time_zone=ask.time_zone,
-        created_at_ms=now_ms,
-    )

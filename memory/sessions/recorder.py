@@ -44,6 +44,7 @@ from memory.types import (
 MAX_LIVE_SESSIONS = 256
 
 Promote = Callable[[SessionState, Sequence[ConversationTurn]], Awaitable[None]]
+StateChange = Callable[[SessionState], SessionState]
 
 _T = TypeVar("_T")
 log = logging.getLogger(__name__)
@@ -73,7 +74,7 @@ class Exchange:
     """What it answers, in the caller's words: a second turn with the same key is a `Conflict` (P2)."""
     time_zone: str | None = None
     """By whose clock "by Friday" is read from now on; None keeps the session's."""
-    change: Callable[[SessionState], SessionState] | None = None
+    change: StateChange | None = None
     """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
 
 
@@ -258,9 +259,7 @@ class Recorder:
             self._later(self._notice, live)
             return turn
 
-    async def edit(
-        self, session_id: str, change: Callable[[SessionState], SessionState], *also: Statement
-    ) -> SessionState:
+    async def edit(self, session_id: str, change: StateChange, *also: Statement) -> SessionState:
         """Store a change made between turns (a loop closed by a button, a compaction) and return the new state.
 
         `change` is pure; what it raises comes through with nothing stored. A change that changes nothing stores
@@ -268,9 +267,7 @@ class Recorder:
         """
         return await _once_more(lambda: self._edit(session_id, change, also))
 
-    async def _edit(
-        self, session_id: str, change: Callable[[SessionState], SessionState], also: Sequence[Statement]
-    ) -> SessionState:
+    async def _edit(self, session_id: str, change: StateChange, also: Sequence[Statement]) -> SessionState:
         async with self._taking.of(session_id):
             live = await self._live.load(session_id)
             state = change(live.state)

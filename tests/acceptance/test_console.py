@@ -200,7 +200,7 @@ async def test_what_it_remembers_is_changed_by_hand(console):
     assert "no trace is left" in forgotten
     assert "Lisbon" not in forgotten
     assert "Nothing is open." in ended
-    turns = [turn.user_text for turn in await app.services.store.last_turns(await session_id(client), 9)]
+    turns = [turn.user_text for turn in await app.services.memory.store.last_turns(await session_id(client), 9)]
     assert turns == ["I need to call the landlord by Friday about the heating."]
 
 
@@ -227,7 +227,7 @@ async def test_a_reminder_is_moved_and_cancelled(console):
     """By the person's clock; what is in the past or no time at all is refused in a sentence."""
     app, client, browser = console
     await client.post("/chat", json={"session_id": "home", "message": "hello"})
-    row = await app.services.store.session(await session_id(client))
+    row = await app.services.memory.store.session(await session_id(client))
     now_ms = app.services.clock.now_ms()
     job = insert_reminder(
         "k", conversation_id=row.conversation_id, session_id=row.session_id, user_id=row.user_id, turn_id=None,

@@ -60,7 +60,7 @@ async def test_what_was_forgotten_is_in_no_prompt(served):
     app, client = await served()
     forgotten = await say(client, "The codeword is zebrafish.")
     later, elsewhere = await say(client, "What is the codeword?"), await say(client, "hello", session="other")
-    row = await app.services.store.turn(later)
+    row = await app.services.memory.store.turn(later)
     await app.joined.memory.forget(ForgetRequest(row.conversation_id, turn_ids=(forgotten,)))
 
     seen, other = await read_prompt(app.workspace(), later), await read_prompt(app.workspace(), elsewhere)
@@ -76,9 +76,9 @@ async def test_a_changed_log_is_told(served, tmp_path):
     app, client = await served()
     first = await say(client, "My dog is called Rex.")
     turn_id = await say(client, "What is my dog called?")
-    turn = await app.services.store.turn(first)
-    app.services.assembler.clear_cache()
-    real = app.services.store.turn
+    turn = await app.services.memory.store.turn(first)
+    app.services.memory.assembler.clear_cache()
+    real = app.services.memory.store.turn
 
     async def altered(wanted):
         found = await real(wanted)
@@ -111,7 +111,7 @@ async def test_prompts_are_kept_as_long_as_the_setting_says(served, days, why):
 async def test_an_answer_that_was_stored_late_keeps_no_prompt(served, model):
     """What was forgotten while the disk refused may stand in its prompt: the answer is stored, the prompt is not."""
     app, client = await served(continuity_storage_patience_s=0.1)
-    recorder, real = app.services.recorder, app.services.recorder.record
+    recorder, real = app.services.memory.recorder, app.services.memory.recorder.record
 
     async def refused(*_, **__):
         raise StorageUnavailable("the disk is full")

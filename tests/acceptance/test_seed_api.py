@@ -51,14 +51,14 @@ async def the_session(app, client) -> str:
 async def long_talk(app, client, turns: int, words: int) -> str:
     """Let a conversation have so many turns more, as if they had been said; return its session."""
     session_id = await the_session(app, client)
-    row = await app.services.store.session(session_id)
+    row = await app.services.memory.store.session(session_id)
     for number in range(2, turns + 1):
         exchange = make_exchange(
             turn_id=f"t_long_{number}", session_id=session_id, conversation_id=row.conversation_id, user_id=row.user_id,
             user_text=f"question {number} " + "word " * words, assistant_text=f"answer {number}",
             created_at_ms=app.services.clock.now_ms(),
         )  # fmt: skip
-        await app.services.recorder.record(exchange, None)
+        await app.services.memory.recorder.record(exchange, None)
     return session_id
 
 
@@ -77,7 +77,7 @@ async def test_line_2_what_is_loaded_is_what_was_stored(served, model):
     said = [f"sentence number {number}" for number in range(6)]
     for text in said:
         await say(client, text)
-    app.services.assembler.clear_cache()
+    app.services.memory.assembler.clear_cache()
     await say(client, "last")
 
     stored = (await client.get(f"/sessions/{await the_session(app, client)}")).json()["turns"]

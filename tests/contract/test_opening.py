@@ -51,6 +51,10 @@ async def say(memory, text, answer="Noted.", **about):
     return turn
 
 
+def contents(turn):
+    return [each["content"] for each in turn.messages]
+
+
 async def test_a_second_process_is_kept_out(place):
     """The lock is held as long as the memory is open, and not a moment longer; looking needs none."""
     async with await ConversationMemory.open(place, counter=WordCounter()) as memory:
@@ -76,7 +80,7 @@ async def test_what_a_killed_process_left_is_told(place):
     async with open_memory(place, recover=True) as memory:
         assert memory.found.resuming == 1
         assert memory.found.applied == ()
-        assert "My order is 7781." in [each["content"] for each in (await memory.begin(HERE, "Where is it?")).messages]
+        assert "My order is 7781." in contents(await memory.begin(HERE, "Where is it?"))
 
 
 async def test_a_message_is_answered_once(memory):
@@ -98,10 +102,37 @@ async def test_a_message_is_prepared_within_the_budget(place):
     async with open_memory(place, budget=budget) as memory:
         for number in range(40):
             turn = await memory.begin(HERE, f"Tell me about tower {number}, please.")
-            words = sum(WordCounter().count(each["content"]) for each in turn.messages)
+            words = sum(map(WordCounter().count, contents(turn)))
             assert words <= budget.cap_tokens
             await turn.record(f"Tower {number} is {number} metres high. " + "It is old. " * 8)
         assert await memory.compactor.last(turn.state.session_id)
+
+
+async def test_what_the_rest_of_the_prompt_takes_is_left_free(place):
+    """Instructions, tools and what is carried forward count against the cap, before old turns are folded and after."""
+    budget = Budget(history_tokens=600, cap_tokens=1100)
+    async with open_memory(place, budget=budget) as memory:
+        for number in range(8):
+            await say(memory, f"Tower {number}. " + "It is old. " * 20)
+        roomy = await memory.begin(HERE, "And?")
+        assert await memory.compactor.last(roomy.state.session_id) is None
+        tight = await memory.begin(HERE, "And?", reserved_tokens=600, tools_tokens=50, bootstrap="About towers.")
+        assert await memory.compactor.last(roomy.state.session_id)
+        words = sum(map(WordCounter().count, contents(tight)))
+        assert words + 600 <= budget.cap_tokens < 600 + sum(map(WordCounter().count, contents(roomy)))
+
+
+async def test_a_turn_is_stored_as_it_was_begun(memory):
+    """The turn has the id and the session that the caller chose, and what it did to the session holds."""
+    state = await memory.session(HERE, 7)
+    turn = await memory.begin(HERE, "I'll call Ana by Friday.", state=state, turn_id="t_mine", time_zone="Asia/Tokyo")
+    stored = await turn.record(
+        "Noted.", action_name="note", job_refs=["j_1"], change=lambda now: now.model_copy(update={"listed": None})
+    )
+    assert (stored.turn_id, stored.session_id, stored.action_name) == ("t_mine", state.session_id, "note")
+    after = await memory.session(HERE)
+    assert (after.time_zone, after.active_job_refs) == ("Asia/Tokyo", ("j_1",))
+    assert (await say(memory, "And Bo.")).time_zone == "Asia/Tokyo"
 
 
 async def test_sessions_begin_end_and_come_back(place):
@@ -116,7 +147,7 @@ async def test_sessions_begin_end_and_come_back(place):
         assert len({first.state.session_id, second.state.session_id, fresh.session_id}) == 3
         assert (turn.state.session_id, len(turn.messages)) == (fresh.session_id, 1)
         await memory.resume(HERE, first.state.session_id)
-        given = [each["content"] for each in (await memory.begin(HERE, "And?")).messages]
+        given = contents(await memory.begin(HERE, "And?"))
         assert any(content.endswith("My boat is called Fram.") for content in given)
         assert {each.session_id for each in await memory.sessions(HERE)} == {
             first.state.session_id,

@@ -113,7 +113,7 @@ class BotHere:
         await self.api.until(lambda: all(self.api.is_confirmed(update_id) for update_id in update_ids))
         async with asyncio.timeout(30):
             await self.app.settled()
-            await self.app.services.recorder.settle()
+            await self.app.services.memory.recorder.settle()
 
     async def passes(self, **duration: float) -> None:
         """Let time pass for the bot, and what became due meanwhile come."""

@@ -77,10 +77,10 @@ class Continuity:
         state = await self._untouched(envelope)
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         dropped = tap.payload["dropped"]
-        shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
+        shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         message = shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.NOTHING_LEFT, envelope)
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
-        choose = partial(services.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
+        choose = partial(services.memory.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
         await services.committer.say(
             Target.of(envelope),
             [message],
@@ -95,7 +95,7 @@ class Continuity:
         """
         services, envelope = self._services, tap.envelope
         held = await self._gate.held(envelope)
-        state = await services.recorder.current(envelope.conversation_id)
+        state = await services.memory.recorder.current(envelope.conversation_id)
         if self._is_over(tap, held) or state is None:
             await self._over(tap)
             return
@@ -103,7 +103,7 @@ class Continuity:
         await services.committer.say(
             Target.of(envelope),
             [_plain(replies.FRESH, envelope)],
-            partial(services.recorder.edit, state.session_id, isolated, *also),
+            partial(services.memory.recorder.edit, state.session_id, isolated, *also),
         )
         self._gate.release(held)
 
@@ -123,7 +123,7 @@ class Continuity:
             await self._over(tap)
             return False
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
-        shown = await services.bootstrap.preview(owner, asked_for=True, dropped=dropped)
+        shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         place = envelope.message_id
         if "turn_id" in tap.payload:
             message = offer_message(shown, tap.payload["turn_id"], dropped, place, editing=editing)
@@ -142,25 +142,25 @@ class Continuity:
 
     async def _preview(self, envelope: Envelope, *, has_others: bool) -> BootstrapPreview:
         """Return what this person could carry forward from here; nothing into the only session that there is."""
-        current = await self._services.recorder.current(envelope.conversation_id)
+        current = await self._services.memory.recorder.current(envelope.conversation_id)
         held = await self._gate.held(envelope)
         is_only = current is not None and current.turn_count > 0 and not has_others
         if envelope.user_id is None or is_only or any(e.user_id != envelope.user_id for e in held):
             return NOTHING
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
-        return await self._services.bootstrap.preview(owner, asked_for=True)
+        return await self._services.memory.bootstrap.preview(owner, asked_for=True)
 
     async def _untouched(self, envelope: Envelope) -> SessionState:
         """Return the current session when nothing was said in it and it is this person's, else a new one."""
         services = self._services
-        current = await services.recorder.current(envelope.conversation_id)
+        current = await services.memory.recorder.current(envelope.conversation_id)
         if current is not None and not current.turn_count and not current.isolated:
-            row = await services.store.session(current.session_id)
+            row = await services.memory.store.session(current.session_id)
             answering = self._turns.is_answering(envelope.conversation_id)
             if row is not None and row.user_id == envelope.user_id and not answering:
                 return current
         return await services.committer.until_stored(
-            lambda: services.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
+            lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "gap")
         )
 
     def _is_over(self, tap: Tap, held: list[Envelope]) -> bool:

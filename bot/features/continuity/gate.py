@@ -76,7 +76,7 @@ class ContinuityGate:
             return ""
         try:
             owner = await self.owner(first.conversation_id, first.user_id)
-            return await self._services.bootstrap.packet_for(owner, state.session_id)
+            return await self._services.memory.bootstrap.packet_for(owner, state.session_id)
         except StorageUnavailable:
             raise
         except Exception:
@@ -134,8 +134,8 @@ class ContinuityGate:
         services = self._services
         held = await services.inbox.held(services.me, owner.conversation_id, (WAITS, WAITS), "")
         if mode == "off":
-            await services.recorder.edit(session_id, isolated)
-        choice = await services.bootstrap.choose(
+            await services.memory.recorder.edit(session_id, isolated)
+        choice = await services.memory.bootstrap.choose(
             owner, session_id, mode, remember=remember, skip_preview=skip_preview, dropped=dropped,
             also=self.going_on(held),
         )  # fmt: skip
@@ -194,16 +194,16 @@ class ContinuityGate:
     async def _is_asked(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> bool:
         """Ask the user, or carry forward in silence as they chose; True when the messages wait for their word."""
         services, first = self._services, batch[0]
-        session = await services.store.session(state.session_id)
+        session = await services.memory.store.session(state.session_id)
         mine = session is not None and first.user_id is not None and session.user_id == first.user_id
         if session is None or not mine or session.origin != "gap" or any(envelope.again for envelope in batch):
             return False
-        if await services.bootstrap.choice(state.session_id) is not None:
+        if await services.memory.bootstrap.choice(state.session_id) is not None:
             return False
         try:
             owner = await self.owner(first.conversation_id, session.user_id or 0)
             await self._until_noted(first.conversation_id)
-            shown = await services.bootstrap.preview(owner)
+            shown = await services.memory.bootstrap.preview(owner)
             if shown.offer == "ask":
                 await self._ask(batch, turn_id, owner, state.session_id, shown)
             elif shown.offer != "nothing":
@@ -229,7 +229,7 @@ class ContinuityGate:
         await services.committer.say(
             Target.of(batch[-1]),
             [offer_message(shown, turn_id, ())],
-            lambda *rows: services.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
+            lambda *rows: services.memory.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
             turn_id=turn_id,
         )
         self._set_timer(replace(batch[0], turn_id=turn_id), self._answer_after_s)
@@ -242,15 +242,15 @@ class ContinuityGate:
         await services.committer.say(
             Target.of(last),
             messages,
-            lambda *rows: services.bootstrap.choose(owner, session_id, "use", also=rows),
+            lambda *rows: services.memory.bootstrap.choose(owner, session_id, "use", also=rows),
         )
 
     async def _until_noted(self, conversation_id: str) -> None:
         """Wait until the session before is noted and read, so that the preview has it; not for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
-                await self._services.readings.catch_up(conversation_id)
-                await self._services.recorder.settle()
+                await self._services.memory.readings.catch_up(conversation_id)
+                await self._services.memory.recorder.settle()
 
     def _set_timer(self, first: Envelope, seconds: float) -> None:
         key = str(first.turn_id)

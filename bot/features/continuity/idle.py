@@ -26,14 +26,14 @@ class Idle:
 
     def __init__(self, services: Services, is_idle: Callable[[], bool], *, every_s: float = EVERY_S) -> None:
         self._clock = services.clock
-        self._notes = services.readings.notes
+        self._notes = services.memory.readings.notes
         self._pending_readings = 0
         self._is_idle = is_idle
         self._every_s = every_s
         self._arrived_at_ms: int | None = None
         self._heartbeat = Heartbeat(
             services.db,
-            services.bootstrap,
+            services.memory.bootstrap,
             persona_of=services.personas.chosen,
             workload=self._workload,
             busy=lambda: not is_idle(),

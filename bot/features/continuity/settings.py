@@ -29,7 +29,7 @@ class ContinuitySettings:
             await self._services.committer.done([envelope], [OutgoingMessage(replies.ONLY_PEOPLE)])
             return
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
-        chosen = await self._services.bootstrap.preference(owner)
+        chosen = await self._services.memory.bootstrap.preference(owner)
         message = settings_message(chosen, owner.persona.name, await self._zone(envelope))
         await self._services.committer.done([envelope], [message])
 
@@ -56,7 +56,7 @@ class ContinuitySettings:
         await services.committer.say(
             Target.of(envelope),
             [message],
-            lambda *rows: services.bootstrap.prefer(owner, chosen, also=[*also, *rows]),
+            lambda *rows: services.memory.bootstrap.prefer(owner, chosen, also=[*also, *rows]),
         )
         return True
 

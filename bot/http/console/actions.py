@@ -112,7 +112,7 @@ class Actions:
         async with self._bot.alone(conversation_id):
             _, proof = await matters.forget_note(self._bot.workspace(), conversation_id, form.get("ref", ""))
         self._bot.services.reminders.look()
-        left = await self._bot.services.store.session(session_id)
+        left = await self._bot.services.memory.store.session(session_id)
         said = "unproven" if proof.found is None else "traces" if proof.found else "forgotten"
         return Done(_memory(session_id) if left else "sessions", said)
 
@@ -248,13 +248,13 @@ class Actions:
     async def _rebuild(self, form: Form) -> Done:
         workspace = self._bot.workspace()
         session_id = await workspace.find(form.get("session_id", ""))
-        await self._bot.services.recorder.settle()
+        await self._bot.services.memory.recorder.settle()
         await checkpoints.rebuild(workspace, [session_id])
         return Done("checkpoints", "rebuilt")
 
     async def _refresh(self, form: Form) -> Done:
         session_id, owner = await self._owner(form)
-        await self._bot.services.bootstrap.refresh(owner)
+        await self._bot.services.memory.bootstrap.refresh(owner)
         return Done(f"sessions/{session_id}/carried", "refreshed")
 
     async def _prefer(self, form: Form) -> Done:
@@ -263,7 +263,7 @@ class Actions:
         if mode not in get_args(Mode):
             raise OpsError(f"choose one of {', '.join(get_args(Mode))}")
         chosen = Preference(mode=mode, skip_preview=form.get("skip_preview") == "on")
-        await self._bot.services.bootstrap.prefer(owner, chosen)
+        await self._bot.services.memory.bootstrap.prefer(owner, chosen)
         return Done(f"sessions/{session_id}/carried", "chosen")
 
     # --- which ------------------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Actions:
 
     async def _owner(self, form: Form) -> tuple[str, BootstrapOwner]:
         session_id, conversation_id = await self._session(form)
-        row = await self._bot.services.store.session(session_id)
+        row = await self._bot.services.memory.store.session(session_id)
         if row is None or row.user_id is None:
             raise OpsError("nobody is known to have opened this session")
         return session_id, await self._bot.continuity_gate.owner(conversation_id, row.user_id)

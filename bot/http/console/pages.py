@@ -92,7 +92,7 @@ class Pages:
 
     async def _titles(self, conversation_id: str) -> dict[str, str]:
         """Return the titles that the notes of a conversation's sessions give, by session."""
-        notes = await self._bot.services.notes.sessions(conversation_id, catch_up=False)
+        notes = await self._bot.services.memory.notes.sessions(conversation_id, catch_up=False)
         return {each.session_id: each.title for each in notes if each.title}
 
     def _line(self, one: ListedSession, titles: Mapping[str, str]) -> dict[str, Any]:
@@ -113,8 +113,8 @@ class Pages:
         workspace = self._bot.workspace()
         session_id = await workspace.find(session)
         shown = await show_session(workspace, session_id, turns=TURNS, packet=False, message="")
-        snapshots = await self._bot.services.store.context_snapshots(session_id, limit=TURNS)
-        found = await self._bot.services.notes.sessions(shown.state.conversation_id, catch_up=False)
+        snapshots = await self._bot.services.memory.store.context_snapshots(session_id, limit=TURNS)
+        found = await self._bot.services.memory.notes.sessions(shown.state.conversation_id, catch_up=False)
         notes = next((each for each in found if each.session_id == session_id), None)
         given = {row["turn_id"]: row for row in snapshots}
         took = {
@@ -140,10 +140,10 @@ class Pages:
 
     async def found_for(self, turn_id: str) -> dict[str, Any]:
         """Return what a search for this turn's words finds in its conversation now, with the parts of each score."""
-        turn = await self._bot.services.store.turn(turn_id)
+        turn = await self._bot.services.memory.store.turn(turn_id)
         if turn is None:
             raise OpsError(f"there is no turn '{turn_id}'; it may have been forgotten")
-        found = await self._bot.services.searcher.search(
+        found = await self._bot.services.memory.searcher.search(
             Query(turn.conversation_id, turn.user_text, now_ms=self._bot.services.clock.now_ms(), limit=FOUND + 1)
         )
         return {"items": [item for item in found if item.ref != turn_id][:FOUND], "id": turn.session_id}
@@ -164,7 +164,7 @@ class Pages:
         """Return what a session's conversation remembers, with what can be done about it."""
         workspace = self._bot.workspace()
         session_id = await workspace.find(session)
-        row = await self._bot.services.store.session(session_id)
+        row = await self._bot.services.memory.store.session(session_id)
         conversation_id = row.conversation_id if row else ""
         found = await read_matters(workspace, conversation_id)
         return {"id": session_id, "chat": _place(conversation_id), "found": found}
@@ -172,12 +172,12 @@ class Pages:
     async def carried(self, session: str) -> dict[str, Any]:
         """Return what may be carried forward from a session's conversation."""
         workspace = self._bot.workspace()
-        row = await self._bot.services.store.session(await workspace.find(session))
+        row = await self._bot.services.memory.store.session(await workspace.find(session))
         if row is None or row.user_id is None:
             return {"id": session, "modes": get_args(Mode), "carried": None}
         owner = await self._bot.continuity_gate.owner(row.conversation_id, row.user_id)
-        stages = await self._bot.services.bootstrap.stages(owner)
-        chosen = await self._bot.services.bootstrap.preference(owner)
+        stages = await self._bot.services.memory.bootstrap.stages(owner)
+        chosen = await self._bot.services.memory.bootstrap.preference(owner)
         core = frozenset(one.arc.arc_id for one in stages.selection.core)
         found = Carried(
             stages.preview, stages.internal_packet, stages.scored, core, chosen.mode, skip_preview=chosen.skip_preview
@@ -191,14 +191,14 @@ class Pages:
         for one in listed:
             if one.current and one.row.user_id is not None:
                 owner = await self._bot.continuity_gate.owner(one.row.conversation_id, one.row.user_id)
-                chosen = await self._bot.services.bootstrap.preference(owner)
+                chosen = await self._bot.services.memory.bootstrap.preference(owner)
                 place = _place(one.row.conversation_id)
                 lines.append({"id": one.row.session_id, "chat": place, "persona": owner.persona.name, "chosen": chosen})
         return {"lines": lines}
 
     async def checkpoints(self) -> dict[str, Any]:
         """Return a verdict on each of the latest sessions' checkpoints against the turn log, and what was set aside."""
-        workspace, files = self._bot.workspace(), self._bot.services.checkpoints
+        workspace, files = self._bot.workspace(), self._bot.services.memory.checkpoints
         listed = await list_sessions(workspace, conversation=None, limit=CHECKED)
         verdicts = await verify(workspace, [one.row.session_id for one in listed])
         kept = await asyncio.to_thread(
