@@ -110,16 +110,16 @@ async def test_a_message_is_prepared_within_the_budget(place):
 
 async def test_what_the_rest_of_the_prompt_takes_is_left_free(place):
     """Instructions, tools and what is carried forward count against the cap, before old turns are folded and after."""
-    budget = Budget(history_tokens=600, cap_tokens=1100)
+    budget = Budget(history_tokens=2000, cap_tokens=2600)
     async with open_memory(place, budget=budget) as memory:
         for number in range(8):
-            await say(memory, f"Tower {number}. " + "It is old. " * 20)
+            await say(memory, f"Tower {number}. " + "It is old. " * 66)
         roomy = await memory.begin(HERE, "And?")
         assert await memory.compactor.last(roomy.state.session_id) is None
-        tight = await memory.begin(HERE, "And?", reserved_tokens=600, tools_tokens=50, bootstrap="About towers.")
+        tight = await memory.begin(HERE, "And?", reserved_tokens=1200, tools_tokens=50, bootstrap="About towers.")
         assert await memory.compactor.last(roomy.state.session_id)
         words = sum(map(WordCounter().count, contents(tight)))
-        assert words + 600 <= budget.cap_tokens < 600 + sum(map(WordCounter().count, contents(roomy)))
+        assert words + 1200 <= budget.cap_tokens < 1200 + sum(map(WordCounter().count, contents(roomy)))
 
 
 async def test_a_turn_is_stored_as_it_was_begun(memory):
