@@ -25,9 +25,9 @@ COMMANDS = {
     "stop": "stop the answer I'm writing",
     "retry": "answer your last message again",
     "remind": "have me remind you of something",
-    "reminders": "your upcoming reminders: move, repeat or cancel them",
+    "reminders": "your upcoming reminders",
     "move": "move a reminder: /move 2 to 6pm",
-    "repeat": "let a reminder come again: /repeat 2 every Monday",
+    "repeat": "make a reminder repeat: /repeat 2 every Monday",
     "cancel": "cancel a reminder: /cancel 2",
     "timezone": "your time zone",
     "loops": "what's still open",
@@ -113,7 +113,7 @@ MEANT_COMMANDS = {
     "aide": "help",
     "ajuda": "help",
 }
-UNREADABLE = "I couldn't read that: it came in a form that I don't know. Could you send it again as plain text?"
+UNREADABLE = "I couldn't read that: it came in a form I don't know. Could you send it again as plain text?"
 ONLY_TEXT = "I can't read {what} yet. Could you put it into words?"
 MEDIA_NAMES = {
     "photo": "pictures",
@@ -134,11 +134,12 @@ MEDIA_NAMES = {
 }
 MEDIA_OTHER = "{what} messages"
 
-MODEL_DOWN = "I couldn't get an answer just now: {why} Your message is safe; nothing was lost."
+MODEL_DOWN = "I couldn't get an answer just now: {why} Your message is safe."
 WHY_TIMEOUT = "the language model didn't reply in time."
 WHY_BUSY = "the language model is overloaded."
 WHY_BROKEN = "the connection to the language model failed."
 WHY_GARBAGE = "the language model sent something I can't read."
+WHY_ENDLESS = "the language model kept using its tools instead of answering."
 WHY_REFUSED = "the language model refused the request; whoever runs me should check the key and the model's name."
 WHY_TOO_FAST = "that's a lot at once; give me a minute."
 WHY_BUDGET = "today's budget for the language model is used up; there's a new one at midnight."
@@ -147,7 +148,7 @@ TOO_LONG = (
     "That was a lot at once: I read the beginning and the end, {read} of {whole} characters. "
     "If the middle matters, send it to me in smaller pieces."
 )
-STORAGE_REFUSED = "I couldn't save that, so I've left it undone. Your message is safe; nothing was lost."
+STORAGE_REFUSED = "I couldn't save that, so I've left it undone. Your message is safe."
 STORAGE_DOWN = "I can't save anything just now, so I can't answer. I'll do it as soon as I can; no need to write again."
 
 INTERRUPTED = "I was answering this when I was interrupted, {ago}:\n“{text}”\n\nWould you like an answer now?"
@@ -160,14 +161,14 @@ EDITED = "You changed a message I've already answered."
 ANSWER_AGAIN = "Answer again"
 
 REMINDER = "⏰ {title}"
-FOLLOW_UP = "🔔 As I said I would, I come back to this: {title}"
+FOLLOW_UP = "🔔 As promised, I'm coming back to this: {title}"
 WAS_DUE = "was due {ago}"
 REMIND_HOW = (
     "Tell me when and what, for example:\n"
     "/remind tomorrow at 9 call Ana\n"
     "/remind in 20 minutes take the pizza out\n"
     "/remind on 12 December at 18:30 book the table\n\n"
-    "Plain words work too: “remind me on Friday to send the report”. /jobs shows what's coming up.\n"
+    "Plain words work too: “remind me on Friday to send the report”. /reminders shows what's coming up.\n"
     "Your time zone is {zone}, where it's {when}. /timezone changes it."
 )
 REMIND_UNCLEAR = (
@@ -175,7 +176,6 @@ REMIND_UNCLEAR = (
     "Could you give me a time? For example: /remind tomorrow at 9 call Ana"
 )
 REMIND_NO_WHAT = "What should I remind you of {when}? Tell me both at once, for example: /remind tomorrow at 9 call Ana"
-WHY_ENDLESS = "the language model kept using its tools instead of answering."
 REMIND_TOOL = "The reminder is set for {when} ({zone}): {title}"
 REMINDERS_HEAD = "Coming up:"
 REMINDERS_LATE = "⏰ These are due:"
@@ -185,10 +185,8 @@ REMINDER_DONE = "Done"
 REMINDER_HOUR = "Snooze 1 h"
 REMINDER_TOMORROW = "Tomorrow"
 REMINDER_CANCEL = "Cancel"
-
 REMINDER_DONE_TEXT = "Done: {title}"
-
-REMINDER_SNOOZED_TEXT = "Put off until {when}: {title}"
+REMINDER_SNOOZED_TEXT = "I'll remind you again {when}: {title}"
 REMINDER_GONE = "That reminder is already over."
 CHANGE_HOW = {
     "cancel": "Which reminder? /cancel 2 or /cancel dentist. /reminders lists them.",
@@ -230,7 +228,7 @@ SETTINGS = (
 SETTINGS_MODES = {
     "ask": "I ask whether to carry earlier context forward.",
     "use": "I carry earlier context forward.",
-    "off": "I carry nothing forward and prepare nothing. /continue still works.",
+    "off": "I don't carry anything forward. /continue still works.",
 }
 SETTINGS_LABELS = {"ask": "Ask", "use": "Use", "off": "Off"}
 SETTINGS_PREVIEW_ON = "I show you what it is first."
@@ -265,7 +263,7 @@ LOOP_YOURS = "yours"
 LOOP_MINE = "mine"
 LOOP_DUE = "due {when}"
 LOOP_OVERDUE = "overdue"
-LOOP_SLEEPS = "sleeps until {when}"
+LOOP_SNOOZED = "snoozed, back {when}"
 LOOP_DONE = "Done"
 LOOP_SNOOZE = "Snooze"
 LOOP_DROP = "Drop"
@@ -314,7 +312,7 @@ FORGET_ASK_GROUP = {
     "everything": "Should I forget everything you ever said here? What others said stays.",
     "found": FORGET_ASK["found"],
 }
-FORGET_GOES_HEAD = "That's what would go:"
+FORGET_GOES_HEAD = "Here's what would go:"
 FORGET_GOES_SAID = "• your message “{text}” and my answer to it"
 FORGET_GOES_NOTE = "• what I noted: {text}"
 FORGET_GOES_REMINDER = "• the reminder “{text}”"
@@ -324,10 +322,10 @@ FORGET_GONE = "That's gone already. /memory shows what's left."
 FORGET_NOT_ON_LIST = (
     "There's no number {number} on the list I showed you last. /memory shows what I remember, numbered."
 )
-FORGET_IS_REMINDER = "Number {number} there is a reminder: /jobs takes it off."
+FORGET_IS_REMINDER = "Number {number} on that list is a reminder. /reminders lets you cancel it."
 FORGET_FINAL = (
-    "\n\nThis can't be undone. Reminders you set there are cancelled. What Telegram itself shows in this chat, "
-    "only you can delete there, and I can't reach backups made before."
+    "\n\nThis can't be undone. Reminders you set there are cancelled. Only you can delete what "
+    "Telegram itself shows in this chat, and I can't reach backups made before."
 )
 FORGET_FOUND = "Here's where “{words}” comes up:"
 FORGET_FOUND_MORE = "… and {count} more."
@@ -345,14 +343,14 @@ FORGOTTEN_NOTHING = "nothing, it was already gone"
 FORGOTTEN_LOOKING = "I'm checking whether my files hold any trace of it …"
 FORGOTTEN_PROVEN = "Checked: no trace in {files}."
 FORGOTTEN_TRACES = (
-    "It's deleted, but another program is reading my files, so I can still see traces there. "
+    "It's deleted, but another program is reading my files, so there are still traces in them. "
     "They'll be gone after my next start."
 )
 FORGOTTEN_ASIDE = (
-    "There's still a copy of my data from before a backup was restored ({names}), and it may be in there. "
+    "A copy of my data from before a backup was restored ({names}) is still there, and it may hold this. "
     "Whoever runs me can delete it."
 )
-FORGOTTEN_ECHOES = "Some of its words are still in {count} of mine:"
+FORGOTTEN_ECHOES = "{count} of mine still repeat some of it:"
 FORGET_THOSE_TOO = "Forget those too"
 FORGOTTEN_UNKNOWN = "It's deleted, but I couldn't check my files in time."
 
@@ -380,11 +378,11 @@ TIER_NAMES = {
     "last_conversation": "Last conversation",
 }
 TIER_ITEMS = {
-    "history": "turn",
+    "history": "message",
     "summary": "note",
-    "retrieved": "find",
+    "retrieved": "result",
     "today": "note",
-    "threads": "matter",
+    "threads": "item",
     "last_conversation": "note",
 }
 TIER_CUT = "{items} left out ({tokens} tokens)"
@@ -393,7 +391,7 @@ CONTEXT_HEAD = "What I looked at for my last answer ({ago}), in tokens:"
 CONTEXT_BESIDE = (
     "On top of that: instructions {instructions}, tools {tools}, carried forward {carried}, your message {message}."
 )
-CONTEXT_READING = "Read for my notes by the model {times}: {tokens} tokens, {kept} notes kept."
+CONTEXT_READING = "For my notes, the model read this conversation {times}: {tokens} tokens, {kept} notes kept."
 CONTEXT_TOTAL = "{bar} Together: {total} of {cap}"
 CONTEXT_NONE = "I haven't answered anything in this conversation yet."
 COMPACTED = (
@@ -412,7 +410,7 @@ SUMMARY_HEAD = "This conversation{title} ({turns})"
 SUMMARY_MATTERS = "What's going on:"
 SUMMARY_TOLD = "What you told me:"
 SUMMARY_SETTLED = "Settled since:"
-SUMMARY_TALK = "There's nothing to sum up yet: {turns} of talk, and I still have all of it word for word."
+SUMMARY_TALK = "There's nothing to sum up yet: we've only had {turns} so far, and I still have them word for word."
 SUMMARY_NONE = "We haven't said anything in this conversation yet, so there's nothing to sum up."
 
 

@@ -96,7 +96,7 @@ def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
         due = replies.LOOP_DUE.format(when=when_text(loop.due_at_ms, now_ms, zone))
         line += f", {replies.LOOP_OVERDUE if loop.due_at_ms <= now_ms else due}"
     if loop.snoozed_until_ms is not None and loop.snoozed_until_ms > now_ms:
-        line += f", {replies.LOOP_SLEEPS.format(when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
+        line += f", {replies.LOOP_SNOOZED.format(when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
     return line + ")"
 
 

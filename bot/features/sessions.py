@@ -82,7 +82,7 @@ class Sessions:
         last = await services.memory.store.last_turns(session_id, 1)
         text = replies.CONTINUED.format(
             title=row.title or replies.UNTITLED,
-            turns=replies.plural(row.turn_count, "turn"),
+            turns=replies.plural(row.turn_count, "message"),
             ago=replies.ago(services.clock.now_ms() - row.last_turn_at_ms),
         )
         if last and not last[0].unfiled:

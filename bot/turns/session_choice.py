@@ -11,4 +11,4 @@ def label(title: str, turn_count: int, elapsed_ms: int, *, current: bool) -> str
     """Return one line about a session, short enough for a button."""
     when = replies.CURRENT if current else replies.ago(elapsed_ms)
     name = replies.shorten(title or replies.UNTITLED, TITLE_CHARS)
-    return f"{name} · {replies.plural(turn_count, 'turn')} · {when}"
+    return f"{name} · {replies.plural(turn_count, 'message')} · {when}"

@@ -179,7 +179,7 @@ async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     api.people.says(PERSON, "/settings")
     await shows(api, "I ask whether")
     api.people.presses(PERSON, "Off")
-    await shows(api, "prepare nothing")
+    await shows(api, "carry anything forward")
     await yesterday(api, bot)
     api.people.says(PERSON, "good morning")
     await answered(api, PERSON, "good morning")

@@ -26,7 +26,7 @@ DAYS = (
         ("taps", "Carry this forward", "Carrying this forward"),
         ("says", "What did we decide about the boat?", "green"),
         ("says", "/settings", "When a new conversation begins"),
-        ("taps", "Off", "carry nothing forward"),
+        ("taps", "Off", "carry anything forward"),
     ),
     (("says", "Hello again!", ""),),
 )

@@ -42,7 +42,7 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     after = await tap(api, "1 Done", r"(?s)\A(?!.*2\. )")
     assert after.message_id == listed.message_id
     await bot.restart()
-    await tap(api, "1 Snooze", "sleeps until")
+    await tap(api, "1 Snooze", "snoozed, back")
     await tap(api, "1 Drop", "Nothing's open")
     assert "Nothing's open" in (await reply(api, "/loops")).text
 

@@ -120,7 +120,7 @@ async def test_the_list_is_shown_again_after_each_tap(api, bot_here):
     listed = await reply(api, "/jobs")
     assert listed.text == "Coming up:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
 
-    await tap(api, "1 Snooze 1 h", "Put off until tomorrow at 10:00: call Ana")
+    await tap(api, "1 Snooze 1 h", "I'll remind you again tomorrow at 10:00: call Ana")
     await tap(api, "2 Cancel", "^Okay, I won't remind you")
     await tap(api, "1 Done", "^Done")
 

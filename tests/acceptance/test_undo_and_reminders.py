@@ -22,7 +22,7 @@ async def test_undo_takes_back_the_note_above_it_and_no_other(api, model, here):
     assert dog.buttons == (("Undo",),)
     await here.restart()
 
-    await tap(api, "Undo", "Taken back", on=dog)
+    await tap(api, "Undo", "I've taken that back", on=dog)
     listed = (await reply(api, "/memory")).text
     assert "Rex" not in listed
     assert "Postgres" in listed
@@ -48,7 +48,7 @@ async def test_what_was_taken_back_in_words_is_nowhere_noted(api, model, here):
     """“That's wrong” means the last note: it leaves /memory, /loops and /summary, also after a restart."""
     await reply(api, "My dog Rex is 4 years old.")
     await reply(api, "I have to call the zoo tomorrow.")
-    assert "Taken back" in (await reply(api, "that's wrong")).text
+    assert "I've taken that back" in (await reply(api, "that's wrong")).text
     await here.restart()
 
     for command in ("/memory", "/loops", "/summary"):
@@ -60,7 +60,7 @@ async def test_a_second_tap_on_undo_changes_nothing(api, model, here):
     """The button is used once."""
     noted = await reply(api, "My dog Rex is 4 years old.")
     data = api.view(4711).lines[-1]
-    await tap(api, "Undo", "Taken back", on=noted)
+    await tap(api, "Undo", "I've taken that back", on=noted)
     with pytest.raises(LookupError):
         api.people.presses(4711, "Undo", message_id=data.message_id)
     assert tapped(api) == "Done"
@@ -149,10 +149,10 @@ async def test_snoozing_keeps_the_day_of_the_matter(api, model, here):
     """[Snooze] puts off being told of it; when it is due stays what the person said."""
     await reply(api, "I have to renew my passport by 12 March")
     await reply(api, "/loops")
-    line = (await tap(api, "1 Snooze", "sleeps until")).text.splitlines()[1]
+    line = (await tap(api, "1 Snooze", "snoozed, back")).text.splitlines()[1]
 
     assert "due on Fri 12 Mar" in line
-    assert "sleeps until tomorrow at 09:00" in line
+    assert "snoozed, back tomorrow at 09:00" in line
     await here.passes(hours=24)
     after = (await reply(api, "/loops")).text
     assert "due on Fri 12 Mar" in after

@@ -55,7 +55,7 @@ def test_the_offer_is_the_preview_with_a_few_buttons_and_says_that_the_message_w
 
 def test_editing_shows_a_row_for_each_line_and_the_way_back():
     """So does /continue; its sessions come back with [Back]."""
-    sessions = ((Button("Boat · 2 turns", "continue", {"session_id": "s_1"}),),)
+    sessions = ((Button("Boat · 2 messages", "continue", {"session_id": "s_1"}),),)
     offer = offer_message(preview("boat", "report"), "t_1", (), editing=True)
     asked = asked_message(preview("boat"), sessions, (), editing=True)
 
@@ -90,13 +90,13 @@ def test_a_long_title_fits_on_its_button():
 
 def test_continue_shows_what_would_be_carried_then_the_sessions():
     """Without anything to carry only the sessions are offered."""
-    sessions = ((Button("Boat · 2 turns", "continue", {"session_id": "s_1"}),),)
+    sessions = ((Button("Boat · 2 messages", "continue", {"session_id": "s_1"}),),)
     both = asked_message(preview("boat"), sessions, ())
     alone = asked_message(preview(), sessions, ())
 
-    assert labels(both) == [["Carry this forward", "Edit"], ["Boat · 2 turns"]]
+    assert labels(both) == [["Carry this forward", "Edit"], ["Boat · 2 messages"]]
     assert "• The boat" in both.text
-    assert labels(alone) == [["Boat · 2 turns"]]
+    assert labels(alone) == [["Boat · 2 messages"]]
     assert "•" not in alone.text
 
 
@@ -147,8 +147,7 @@ def idle(db, *, is_idle, clock, beats=None, unread=0):
     services = SimpleNamespace(
         clock=clock,
         db=db,
-        readings=readings,
-        bootstrap=SimpleNamespace(warm_up=warm_up),
+        memory=SimpleNamespace(readings=readings, bootstrap=SimpleNamespace(warm_up=warm_up)),
         personas=SimpleNamespace(chosen=chosen),
     )
     return Idle(services, lambda: is_idle, every_s=0)

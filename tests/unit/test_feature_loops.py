@@ -39,11 +39,11 @@ def state(session_id, *loops, **overrides):
         ({"due_at_ms": START_MS - 1}, "1. matter 1 (yours, overdue)"),
         (
             {"status": "snoozed", "snoozed_until_ms": START_MS + DAY_MS},
-            "1. matter 1 (yours, sleeps until tomorrow at 22:13)",
+            "1. matter 1 (yours, snoozed, back tomorrow at 22:13)",
         ),
         (
             {"status": "snoozed", "due_at_ms": START_MS + DAY_MS, "snoozed_until_ms": START_MS + 2 * DAY_MS},
-            "1. matter 1 (yours, due tomorrow at 22:13, sleeps until on Thu 16 Nov at 22:13)",
+            "1. matter 1 (yours, due tomorrow at 22:13, snoozed, back on Thu 16 Nov at 22:13)",
         ),
     ],
 )

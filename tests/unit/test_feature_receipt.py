@@ -27,7 +27,7 @@ def test_a_tier_says_what_was_cut_and_what_failed():
     receipt = TierReceipt(tier="history", budget_tokens=3000, used_tokens=1500, items=1, cut_items=3, cut_tokens=1204)
     broken = TierReceipt(tier="today", budget_tokens=500, error="StorageUnavailable: secret words")
 
-    assert tier_line(receipt) == "▰▰▰▰▱▱▱▱ Messages as they were: 1,500 of 3,000 · 1 turn, 3 left out (1,204 tokens)"
+    assert tier_line(receipt) == "▰▰▰▰▱▱▱▱ Messages as they were: 1,500 of 3,000 · 1 message, 3 left out (1,204 tokens)"
     assert replies.TIER_FAILED in tier_line(broken)
     assert "secret" not in tier_line(broken)
 
