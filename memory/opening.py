@@ -330,6 +330,7 @@ class ConversationMemory(Parts):
             reserved_tokens=reserved_tokens,
             tools_tokens=tools_tokens,
             person=person,
+            person_id=user_id,
             names=names,
         )
         return PendingTurn(

@@ -261,7 +261,6 @@ class Turns:
             tools_tokens=tools_tokens,
             bootstrap=await self.door.packet(first, state),
             person=plain_name(first.user_name),
-            person_id=first.user_id,
             names=None if first.private else services.people.names,
             turn_id=turn_id,
             state=state,
