@@ -30,10 +30,13 @@ _EDGE = " ,.;:!?-\u2013\u2014\"'()"
 _NEVER = re.compile(r"(?!)")
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.:/])(\d{1,2})[./](\d{1,2})(?:[./](\d{4}))?\.?(?![\d:])")
+_BESIDE = re.compile(r"[\s,]*(?:\w{1,3}\s+){0,2}")
+"""What may stand between a weekday and its week."""
 _YEAR = r"(?:,? (?:de |del |do |of )?(?P<year>(?:19|20)\d\d))?"
 _NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
 _WEEK = 7
+_WEEK_S = 604_800
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class _Rules:
     numbers: Mapping[str, float]
     days: Sequence[tuple[re.Pattern[str], float]]
     weekdays: Sequence[tuple[re.Pattern[str], float]]
-    next_words: re.Pattern[str]
+    weeks: Sequence[tuple[re.Pattern[str], float]]
     weekend: re.Pattern[str]
     dates: Sequence[tuple[re.Pattern[str], float]]
     month_ends: Sequence[tuple[re.Pattern[str], float]]
@@ -123,7 +126,7 @@ def _rules(language: Language) -> _Rules:
         numbers=numbers,
         days=_table(time.get("days", {})),
         weekdays=_framed(time.get("weekday_frames", ()), time.get("weekdays", ()), "{weekday}"),
-        next_words=cue_pattern(time.get("next_words", ())),
+        weeks=_table(time.get("weeks", {})),
         weekend=cue_pattern(time.get("weekend", ())),
         dates=_framed(time.get("date_frames", ()), time.get("months", ()), "{month}"),
         month_ends=_framed(time.get("month_end_frames", ()), time.get("months", ()), "{month}"),
@@ -160,7 +163,8 @@ def find_due(text: str, now_ms: int, zone: str, language: Language, default_hour
     rules = _rules(language)
     now = _local(now_ms, zone)
     try:
-        return _relative(lower, now, rules) or _calendar(lower, now, rules, default_hour)
+        in_week = _day_of_a_week(lower, now, rules)
+        return (None if in_week else _relative(lower, now, rules)) or _calendar(lower, now, rules, default_hour)
     except (ValueError, OverflowError):
         return None
 
@@ -252,7 +256,7 @@ def _blank(lower: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _day(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
-    readers = (_date, _month_end, _numeric, _word_day, _month_day, _weekday)
+    readers = (_date, _month_end, _numeric, _day_of_a_week, _word_day, _month_day, _weekday)
     return next((found for find in readers if (found := find(lower, now, rules))), None)
 
 
@@ -323,6 +327,31 @@ def _word_day(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple
     if weekend:
         return now + timedelta(days=(5 - now.weekday()) % _WEEK), weekend.span()
     return None
+
+
+def _day_of_a_week(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day when a weekday and its week were said: "next week Thursday", "on Friday in two weeks"."""
+    week = _week_ahead(lower, rules)
+    weekday = _first(rules.weekdays, _blank(lower, [week[1]])) if week else None
+    if week is None or weekday is None:
+        return None
+    (ahead, span), (match, number) = week, weekday
+    first, second = sorted((span, match.span()))
+    if not _BESIDE.fullmatch(lower[first[1] : second[0]]):
+        return None
+    days = ahead * _WEEK + int(number) - now.weekday()
+    return now + timedelta(days=days), (first[0], second[1])
+
+
+def _week_ahead(lower: str, rules: _Rules) -> tuple[int, tuple[int, int]] | None:
+    """Return how many weeks ahead a week was named, and where."""
+    if named := _first(rules.weeks, lower):
+        return int(named[1]), named[0].span()
+    counted = _first([(pattern, seconds) for pattern, seconds in rules.spans if seconds == _WEEK_S], lower)
+    if counted is None:
+        return None
+    amount = _number(counted[0].groupdict().get("n") or "1", rules.numbers)
+    return (int(amount), counted[0].span()) if amount.is_integer() else None
 
 
 def _weekday(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int, int]] | None:

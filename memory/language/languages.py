@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -100,6 +100,8 @@ class Language:
     """Endings of words that seldom name a topic."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
+    endings: re.Pattern[str] = _NEVER
+    """What ends words in this language alone, e.g. the `-me` of `lembra-me`."""
     nouns_are_large: bool = False
     """True where every noun begins with a capital, so that one is no sign of a name."""
     before_nouns: frozenset[str] = frozenset()
@@ -186,6 +188,10 @@ def _accents(data: object) -> dict[str, str]:
     }
 
 
+def _ending_pattern(endings: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<=\w)(?:{'|'.join(map(re.escape, endings))})(?![\w-])") if endings else _NEVER
+
+
 def _texts(data: object) -> Iterator[str]:
     if isinstance(data, str):
         yield data
@@ -233,6 +239,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         stemmer=data.get("stemmer", ""),
         weak_endings=tuple(data.get("weak_endings", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
+        endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
         spelling=dict(data.get("spelling", {}).get("rows", ())),
@@ -271,10 +278,10 @@ class Languages:
         """
         text = text[:_VOTE_CHARS]
         words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
-        letters = frozenset(text.lower())
-        votes = {code: _votes(words, letters, language) for code, language in self._by_code.items()}
+        lower = text.lower()
+        votes = {code: _votes(words, lower, language) for code, language in self._by_code.items()}
         if len(words) <= _SHORT_WORDS and not any(votes.values()):
-            votes = {code: _is_cue(text.lower(), language) for code, language in self._by_code.items()}
+            votes = {code: _is_cue(lower, language) for code, language in self._by_code.items()}
         most = max(votes.values(), default=0)
         leaders = [code for code, count in votes.items() if count == most > 0]
         sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
@@ -293,11 +300,12 @@ def _is_cue(text: str, language: Language) -> int:
     return int(any(language.has(cue, text) for cue in ("yes", "no", "thanks", "greeting", "done", "drop", "why")))
 
 
-def _votes(words: Iterable[str], letters: frozenset[str], language: Language) -> int:
-    """Count two for each frequent word, one for each other stop word, two for each letter that others do not have."""
+def _votes(words: Iterable[str], lower: str, language: Language) -> int:
+    """Count two for each frequent word, one for each other stop word, two for each letter or ending of its own."""
     count = sum(2 if word in language.vote_words else word in language.stop_words for word in words)
     elided = sum("'" in word and word.partition("'")[0] in language.elisions for word in words)
-    return count + 2 * elided + 2 * len(language.letters & letters)
+    endings = len(language.endings.findall(lower))
+    return count + 2 * (elided + endings + len(language.letters.intersection(lower)))
 
 
 class _Library:

@@ -168,11 +168,12 @@ def _after_article(before: str, language: Language) -> bool:
 @lru_cache(maxsize=16)
 def _time_words(language: Language) -> re.Pattern[str]:
     groups = [*language.time.get("months", ()), *language.time.get("weekdays", ())]
-    return cue_pattern([*(word for group in groups for word in group), *language.time.get("days", {})])
+    near = [*language.time.get("days", {}), *language.time.get("next_words", ())]
+    return cue_pattern([*(word for group in groups for word in group), *near])
 
 
 def is_time_word(word: str, language: Language) -> bool:
-    """Return whether the word is a day or a month."""
+    """Return whether the word is a day, a month, or says which of them ("next")."""
     return bool(_time_words(language).fullmatch(word))
 
 

@@ -339,3 +339,14 @@ def test_what_was_said_in_passing_is_noted_for_the_model_alone():
 
     assert [each.note.faint for each in seen.standings] == [False, True]
     assert ["lamp" in each.note.text for each in view.preview(seen)] == [False]
+
+
+def test_which_week_it_is_is_nobodys_name():
+    """ "Nächste", written large at the beginning of a sentence by both, is no owner, no name and no title."""
+    notes = read(
+        ("Nächste Woche Donnerstag hab ich einen Zahnarzttermin.", "Nächste Woche, notiert. Nächste Frage?"),
+        language="de",
+    )
+
+    assert "nächste" not in notes.names
+    assert {matter.owner for matter in notes.matters} == {"user"}

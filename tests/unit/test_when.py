@@ -38,6 +38,8 @@ def local(due_at_ms, zone=ZONE):
         ("es", "Recuérdame el viernes a las 6 de la tarde comprar pan", "27.11. 18:00", "comprar pan"),
         ("pt", "Me lembre amanhã às 9 de ligar para a Ana", "22.11. 09:00", "ligar para a Ana"),
         ("pt", "me lembre depois de amanhã de enviar o relatório", "23.11. 09:00", "enviar o relatório"),
+        ("pt", "Lembra-me de ligar ao Rui na quinta às 18h", "26.11. 18:00", "ligar ao Rui"),
+        ("pt", "Podias recordar-me amanhã de pagar a renda?", "22.11. 09:00", "pagar a renda"),
         ("fr", "Rappelle-moi demain à 9h d'appeler Ana", "22.11. 09:00", "appeler Ana"),
         ("fr", "Rappelle-moi de payer le loyer le 1er décembre", "01.12. 09:00", "payer le loyer"),
         ("ru", "Напомни мне завтра в 9 позвонить Ане", "22.11. 09:00", "позвонить Ане"),
@@ -50,6 +52,35 @@ def test_a_reminder_in_plain_words(code, text, due, what):
     found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
 
     assert (local(found.due_at_ms), found.what) == (due, what)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "due"),
+    [
+        ("en", "next week thursday i see the dentist", "26.11. 09:00"),
+        ("en", "thursday next week works", "26.11. 09:00"),
+        ("en", "friday in two weeks at 10:00", "04.12. 10:00"),
+        ("en", "the week after next", "05.12. 09:00"),
+        ("de", "Nächste Woche Donnerstag hab ich Zahnarzt", "26.11. 09:00"),
+        ("de", "Donnerstag nächster Woche", "26.11. 09:00"),
+        ("de", "übernächste Woche Dienstag", "01.12. 09:00"),
+        ("es", "el jueves de la semana que viene", "26.11. 09:00"),
+        ("pt", "quinta da próxima semana", "26.11. 09:00"),
+        ("fr", "la semaine prochaine, jeudi", "26.11. 09:00"),
+        ("ru", "в четверг на следующей неделе", "26.11. 09:00"),
+        ("it", "giovedì della prossima settimana", "26.11. 09:00"),
+    ],
+)
+def test_a_weekday_is_that_of_the_week_that_was_named(code, text, due):
+    """Said on a Saturday: not the coming Thursday by its name, and not a week from today."""
+    assert local(find_due(text, NOW_MS, ZONE, LANGUAGES.get(code)).due_at_ms) == due
+
+
+def test_a_week_far_from_the_weekday_is_not_its_week():
+    """What stands between them is what the reminder is about, and stays."""
+    found = reminder_request("remind me Thursday call Ana next week", NOW_MS, ZONE, LANGUAGES.get("en"))
+
+    assert "call Ana" in found.what
 
 
 @pytest.mark.parametrize("text", ["Tomorrow at 9 I call Ana", "Do you remind people?", "", "hello"])
