@@ -67,6 +67,8 @@ class _Rules:
     weeks: Sequence[tuple[re.Pattern[str], float]]
     weekend: re.Pattern[str]
     dates: Sequence[tuple[re.Pattern[str], float]]
+    day_words: Sequence[re.Pattern[str]]
+    """The days of a month as people say them, the first at place 0."""
     month_ends: Sequence[tuple[re.Pattern[str], float]]
     month_days: re.Pattern[str]
     parts: Sequence[tuple[re.Pattern[str], float]]
@@ -90,9 +92,12 @@ def _table(rows: Mapping[str, float]) -> list[tuple[re.Pattern[str], float]]:
     return [(cue_pattern([phrase]), value) for phrase, value in longest_first]
 
 
-def _framed(frames: Sequence[str], groups: Sequence[Sequence[str]], slot: str) -> list[tuple[re.Pattern[str], float]]:
+def _framed(
+    frames: Sequence[str], groups: Sequence[Sequence[str]], slot: str, day_words: Sequence[str] = ()
+) -> list[tuple[re.Pattern[str], float]]:
     """Return one pattern per group of words, each numbered by its place; a year may stand behind a month."""
-    day, year = r"(?P<day>\d{1,2})", _YEAR if slot == "{month}" else ""
+    day = rf"(?P<day>\d{{1,2}}{''.join(f'|{word}' for word in day_words)})"
+    year = _YEAR if slot == "{month}" else ""
     return [
         (cue_pattern([frame.replace(slot, _alternatives(words)).replace("{day}", day) + year]), number)
         for number, words in enumerate(groups)
@@ -128,7 +133,8 @@ def _rules(language: Language) -> _Rules:
         weekdays=_framed(time.get("weekday_frames", ()), time.get("weekdays", ()), "{weekday}"),
         weeks=_table(time.get("weeks", {})),
         weekend=cue_pattern(time.get("weekend", ())),
-        dates=_framed(time.get("date_frames", ()), time.get("months", ()), "{month}"),
+        dates=_framed(time.get("date_frames", ()), time.get("months", ()), "{month}", time.get("day_words", ())),
+        day_words=[re.compile(word) for word in time.get("day_words", ())],
         month_ends=_framed(time.get("month_end_frames", ()), time.get("months", ()), "{month}"),
         month_days=_joined([frame.replace("{day}", r"(?P<day>\d{1,2})") for frame in time.get("month_day_frames", ())]),
         parts=_table(time.get("parts", {})),
@@ -265,7 +271,14 @@ def _date(lower: str, now: datetime, rules: _Rules) -> tuple[datetime, tuple[int
     if not found:
         return None
     match, month = found
-    return _coming(now, _year(match), int(month) + 1, int(match.group("day"))), match.span()
+    return _coming(now, _year(match), int(month) + 1, _day_of_month(match.group("day"), rules)), match.span()
+
+
+def _day_of_month(said: str, rules: _Rules) -> int:
+    """Return the day that was said as a number or as a word ("the thirtieth of June")."""
+    if said.isdigit():
+        return int(said)
+    return next(number for number, word in enumerate(rules.day_words, 1) if word.fullmatch(said))
 
 
 def _year(match: re.Match[str]) -> int | None:

@@ -15,12 +15,17 @@ from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
-    "bare", "closing", "commitment", "correct", "deadline", "deferral", "done", "drop", "event", "feeling", "goodbye",
-    "greeting", "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh", "limit", "negates",
-    "not_a_promise", "not_yet", "obligation", "offer", "others", "over", "pronoun", "proposal", "question", "request",
-    "tells", "thanks", "waits", "when_ready", "will_do", "wish",
+    "acts", "attends", "bare", "closing", "commitment", "correct", "deadline", "deferral", "done", "drop", "event",
+    "feeling", "goodbye", "greeting", "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh",
+    "limit", "negates", "not_a_promise", "not_yet", "obligation", "offer", "others", "over", "pronoun", "proposal",
+    "question", "request", "takes_on", "tells", "thanks", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
+TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
+"""Cues of what somebody has to do or will do; what they only ask, quote or say as a turn of phrase is none."""
+_ROUTINE_CHARS = 25
+"""How far behind "I'll" stands what one does every day: sleep, eat, go home."""
+_NEAR_CHARS = 4
 _SHORT_WORDS = 5
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
@@ -42,6 +47,8 @@ _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)"
 _SENTENCE_END = re.compile(
     r"(?<!\d\.)(?<!\b[A-Za-z]\.)(?<!Mr\.)(?<!Dr\.)(?<!St\.)(?<!Mrs\.)(?<=[.!?\u2026])[\"')\]»”]*\s+"
 )
+_ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
+_SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
 _VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
 _ARTICLES = (
     r"(?<!\w)(?:the|an?|my|your|our|this|that|some|no|to|un|una|uno|une|um|uma|os|des|les|los|las|ein|eine|einen) "
@@ -70,6 +77,8 @@ class Clause:
     """Who acts, of those named, as it was written; "" when nobody does."""
     numbers: frozenset[str] = frozenset()
     due: Due | None = None
+    is_deadline: bool = False
+    """True when something has to be done by then: "by Friday", not only "on Friday"."""
     cues: frozenset[str] = frozenset()
     aside: bool = False
     """True when it stands in double brackets: out of the story that is being told."""
@@ -90,6 +99,8 @@ class Frame:
     language: Language
     zone: str
     names: frozenset[str]
+    guessed: frozenset[str] = frozenset()
+    """Those of the names that may be plain words: the assistant only ever began a sentence with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,9 @@ def read_turns(
 ) -> list[TurnClauses]:
     """Return the turns as clauses, in order. `known` are names from before; a foreign text is no word of the person."""
     language = main_language(turns, languages, default_language)
-    frame = Frame(language, zone, known | names_of(turns, language))
+    written, guessed = names_of(turns, language)
+    names = known | written | guessed
+    frame = Frame(language, zone, names, names if language.nouns_are_large else guessed)
     return [_said(turn, place, frame) for place, turn in enumerate(turns) if not turn.unfiled]
 
 
@@ -127,8 +140,8 @@ def main_language(turns: Sequence[ConversationTurn], languages: Languages, defau
     return languages.detect(text, default) if text.strip() else languages.get(default)
 
 
-def names_of(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
-    """Return the names in the turns, lower-cased: words that are written large in the middle of a sentence.
+def names_of(turns: Iterable[ConversationTurn], language: Language) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names in the turns, lower-cased: words that are written large in the middle of a sentence, and others.
 
     The assistant writes names large also for a person who writes everything small. Where all nouns are large, a word
     behind an article or an adjective is none.
@@ -147,11 +160,13 @@ def names_of(turns: Iterable[ConversationTurn], language: Language) -> frozenset
                 if not (language.nouns_are_large and _after_article(plain[: match.start()], language)):
                     found.add(lowered(match.group(1)))
     opening = {lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()}
-    found |= {word for word in opening & used if _could_be_a_name(word, told, language)}
+    guessed = {word for word in opening & used - found if _could_be_a_name(word, told, language)}
+    return _names_among(found - small, language), _names_among(guessed - small, language)
+
+
+def _names_among(words: set[str], language: Language) -> frozenset[str]:
     return frozenset(
-        word
-        for word in found - small
-        if len(word) > 1 and word not in language.stop_words and not is_time_word(word, language)
+        word for word in words if len(word) > 1 and word not in language.stop_words and not is_time_word(word, language)
     )
 
 
@@ -250,7 +265,8 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     language = frame.language
     lower = language.mended(lowered(text))
     words = words_of(lower)
-    cues = frozenset(cue for cue in CUES if language.has(cue, lower))
+    cues = cues_of(lower, language)
+    due = find_due(lower, bare.at_ms, frame.zone, language)
     names = frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names)
     return replace(
         bare,
@@ -258,25 +274,65 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         lower=lower,
         stems=telling_stems(words, language),
         names=names,
-        actor=_actor(text, names, language) if names else "",
+        actor=_actor(text, names, frame) if names else "",
         numbers=frozenset(_NUMBER.findall(lower)),
-        due=find_due(lower, bare.at_ms, frame.zone, language),
+        due=due,
+        is_deadline=due is not None and _is_deadline(due, lower, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
     )
 
 
-def _actor(text: str, names: frozenset[str], language: Language) -> str:
-    """Return the name that a part of the text begins with, or that stands beside a verb of what others say or do."""
+def cues_of(lower: str, language: Language) -> frozenset[str]:
+    """Return the cues of a lower-cased, mended text. What is taken on counts only where it is told, not asked."""
+    found = {cue for cue in CUES if language.has(cue, lower)}
+    told = _told(lower, language)
+    meant = language.cues["not_a_promise"].sub(" ~ ", told) if "not_a_promise" in found else told
+    found -= {cue for cue in TAKEN_ON if cue in found and not _takes_on(cue, meant, language)}
+    if "others" in found and "attends" in found:
+        acted = language.cues["attends"].sub(" ~ ", lower)
+        found -= set() if language.has("others", acted) else {"others"}
+    return frozenset(found)
+
+
+def _is_deadline(due: Due, lower: str, language: Language) -> bool:
+    """Return whether a word that sets a limit stands right before the day, or belongs to it."""
+    limits = (
+        [found.span() for found in language.cues["deadline"].finditer(lower)] if "deadline" in language.cues else []
+    )
+    return any(start <= day[1] and day[0] - end <= _NEAR_CHARS for start, end in limits for day in due.spans)
+
+
+def _told(lower: str, language: Language) -> str:
+    """Return the text without its questions and without what stands in quotation marks."""
+    parts = _ENDS.split(_SPOKEN.sub(" ~ ", lower))
+    return " ".join(part for part in parts if not part.rstrip().endswith("?") and not language.has("question", part))
+
+
+def _takes_on(cue: str, told: str, language: Language) -> bool:
+    """Return whether the cue stands there for more than what one does every day."""
+    daily = [match.start() for match in language.cues["routine"].finditer(told)] if "routine" in language.cues else []
+    return any(
+        not any(found.start() <= start <= found.end() + _ROUTINE_CHARS for start in daily)
+        for found in language.cues[cue].finditer(told)
+    )
+
+
+def _actor(text: str, names: frozenset[str], frame: Frame) -> str:
+    """Return the name that a part of the text begins with, or that stands beside a verb of what others say or do.
+
+    What is only guessed to be a name has to stand beside such a verb.
+    """
     written = text.split()
     words = [word.strip(_EDGE) for word in written]
     plain = [lowered(word.removesuffix("'s")) for word in words]
     for number, word in enumerate(words):
         if plain[number] not in names:
             continue
-        begins = number < _ACTOR_WORDS or written[number - 1][-1] in ",.;:!?"
+        sure = plain[number] not in frame.guessed
+        begins = sure and (number < _ACTOR_WORDS or written[number - 1][-1] in ",.;:!?")
         beside = (*plain[max(0, number - 1) : number], *plain[number + 1 : number + 2])
-        if begins or any(language.has(cue, each) for each in beside for cue in ("others", "tells")):
+        if begins or any(frame.language.has(cue, each) for each in beside for cue in ("others", "tells")):
             more = [each for each in words[number + 1 : number + 2] if lowered(each) in names]
             return " ".join([word.removesuffix("'s"), *more])
     return ""

@@ -30,7 +30,7 @@ from memory.notes.types import (
     SessionNotes,
     Settled,
 )
-from memory.notes.weigh import closes, is_todo, weigh
+from memory.notes.weigh import closes, is_todo, owes, weigh
 from memory.types import ToolCall
 
 WORTH_SHOWING = 0.17
@@ -52,8 +52,6 @@ _ANSWER_STEMS = 2
 _CLEAR_STEMS = 4
 """With so many words of meaning a sentence is understood in spite of its pronoun."""
 _JOINT = " … "
-_MERELY_TOLD = frozenset({"lasting", "intention"})
-"""What somebody is or means to do is no task yet."""
 _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u00bb\u201c]')
 """Words that the assistant puts into somebody's mouth are no promise of its own."""
 _LASTING_CUES = frozenset({"lasting", "wish", "limit"})
@@ -330,6 +328,8 @@ def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tup
         if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
             return f"{clause.before} {clause.text}", (clause.turn_id,)
         named = [each for each in (before.user if before else ()) if says_of_what(each, clause)]
+        named = [each for each in named if each.names or "kin" in each.cues] or named
+        named = named or [each for each in (before.assistant if before else ()) if suggests(each, clause)]
         if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(_JOINT):
             return f"{named[-1].text}{_JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
@@ -342,7 +342,7 @@ def leans(clause: Clause) -> bool:
     acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
     if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= _CLEAR_STEMS:
         return False
-    return "pronoun" in clause.cues or len(clause.stems) < _ANSWER_STEMS
+    return "pronoun" in clause.cues or len(clause.stems) < _ANSWER_STEMS + owes(clause)
 
 
 def says_of_what(clause: Clause, later: Clause) -> bool:
@@ -350,6 +350,14 @@ def says_of_what(clause: Clause, later: Clause) -> bool:
     if "bare" in clause.cues or len(clause.stems) < _ANSWER_STEMS:
         return False
     return bool(clause.names or "kin" in clause.cues) or "bare" not in later.cues
+
+
+def suggests(clause: Clause, later: Clause) -> bool:
+    """Return whether the assistant's clause can be what the person takes on in the next message."""
+    if len(clause.stems) < _ANSWER_STEMS or "bare" in clause.cues:
+        return False
+    advises = bool(clause.names or clause.asks or {"imperative", "proposal", "request"} & clause.cues)
+    return advises or "pronoun" in later.cues or owes(later)
 
 
 def is_promised(clause: Clause, said: TurnClauses) -> bool:
@@ -424,11 +432,11 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
 
 def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
-    if is_todo(clause) and not _MERELY_TOLD & clause.cues:
+    if owes(clause):
         return "task"
     if "waits" in clause.cues or ("others" in clause.cues and clause.actor):
         return "promise"
-    if clause.due is not None and "deadline" in clause.cues and not clause.asks:
+    if clause.is_deadline and not clause.asks:
         return "task"
     if clause.due is not None or "event" in clause.cues:
         return "event"

@@ -16,6 +16,8 @@ LOOPS_MAX = 6
 DAY_MS = 86_400_000
 ASKED_AFTER_MS = 3 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
+OVERDUE_MS = 30 * DAY_MS
+"""The same for what somebody had to do: nobody has heard yet whether it is done."""
 _NEWEST = 0.5
 _ELSEWHERE, _ELSEWHERE_MAX = 0.35, 2
 _SOON, _SOON_MS = 0.6, 7 * DAY_MS
@@ -29,6 +31,8 @@ _FEW, _FEW_FROM = 2, 0.9
 _FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
 """Where so few matters are open, events worth so much stand with them: they are prepared for or reported on."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
+_LEFT_BEHIND = -0.7
+"""For a matter without a day that the newest session said nothing of: mostly it was done and nobody told."""
 
 ViewedNote = Matter | LastingNote
 
@@ -51,6 +55,8 @@ class NotesView(Contract):
     """When that was."""
     session_ids: frozenset[str] = frozenset()
     """The sessions that were read for it: they speak through their notes."""
+    newest_session_id: str = ""
+    """The last of them."""
 
     @property
     def matters(self) -> tuple[Matter, ...]:
@@ -106,7 +112,10 @@ def merge(
     ]
     ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
     return NotesView(
-        standings=tuple(ranked), now_ms=now_ms, session_ids=frozenset(notes.session_id for notes in sessions)
+        standings=tuple(ranked),
+        now_ms=now_ms,
+        session_ids=frozenset(notes.session_id for notes in sessions),
+        newest_session_id=sessions[-1].session_id if sessions else "",
     )
 
 
@@ -116,7 +125,7 @@ def key_of(note: ViewedNote) -> str:
 
 
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
-    """Return whether a note still holds: open, no errand of a day that is over, no event before the last word."""
+    """Return whether a note still holds: open, and if its day is over, nobody spoke here since without naming it."""
     if isinstance(note, LastingNote):
         return True
     if note.status != "open":
@@ -125,10 +134,9 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
         return True
     if note.due_at_ms is None or note.due_at_ms > now_ms:
         return True
-    if note.kind == "task" and note.due_at_ms - note.said_at_ms < DAY_MS:
-        return False
     spoken_since = last_said_ms > note.due_at_ms + DAY_MS
-    return now_ms - note.due_at_ms < ASKED_AFTER_MS and not spoken_since
+    asked_after_ms = OVERDUE_MS if note.kind in _OPEN_KINDS else ASKED_AFTER_MS
+    return now_ms - note.due_at_ms < asked_after_ms and not spoken_since
 
 
 def _value(
@@ -152,11 +160,17 @@ def loops(view: NotesView) -> list[Standing]:
     Where there is hardly any, what happens soon is prepared for.
     """
     todo = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
-    open_ones = _diverse(todo, LOOPS_MAX, _LOOP_FROM)
+    open_ones = _diverse([_as_open(s, view) for s in todo], LOOPS_MAX, _LOOP_FROM)
     if len(open_ones) >= _FEW_LOOPS:
         return open_ones
     ahead = [s for s in view.standings if s.value >= _WEIGHTY_EVENT and _is_ahead(s.note, view.now_ms)]
     return [*open_ones, *_diverse(ahead, _FEW_LOOPS - len(open_ones), _WEIGHTY_EVENT)]
+
+
+def _as_open(standing: Standing, view: NotesView) -> Standing:
+    """Return it with what it is worth among open matters."""
+    left = standing.session_id != view.newest_session_id and getattr(standing.note, "due_at_ms", None) is None
+    return standing.model_copy(update={"value": round(standing.value + _LEFT_BEHIND, 3)}) if left else standing
 
 
 def _is_ahead(note: ViewedNote, now_ms: int) -> bool:

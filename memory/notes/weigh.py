@@ -34,7 +34,7 @@ _CLOSES = -0.7
 _ASKS = -0.25
 _THIN, _THIN_STEMS = -0.5, 2
 _OPENS = -0.6
-_DO_CUES = frozenset({"obligation", "commitment", "intention"})
+_OWED = frozenset({"obligation", "takes_on"})
 _LASTS = frozenset({"lasting", "wish"})
 _CLOSE_CUES = frozenset({"closing", "done", "drop", "over"})
 _NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment", "correct"})
@@ -65,8 +65,14 @@ def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
 
 
 def is_todo(clause: Clause) -> bool:
-    """Return whether the person says that they have to do something, or will."""
-    return bool(_DO_CUES & clause.cues) and "not_a_promise" not in clause.cues
+    """Return whether the person says that they have to do something, will, or want to."""
+    return owes(clause) or "intention" in clause.cues
+
+
+def owes(clause: Clause) -> bool:
+    """Return whether the person has to do something, or will: what one does counts when it has a day."""
+    promised = "commitment" in clause.cues and "intention" not in clause.cues
+    return promised or bool(_OWED & clause.cues) or ("acts" in clause.cues and clause.due is not None)
 
 
 def closes(clause: Clause) -> bool:

@@ -342,7 +342,7 @@ def test_what_was_said_in_passing_is_noted_for_the_model_alone():
 
 
 def test_which_week_it_is_is_nobodys_name():
-    """ "Nächste", written large at the beginning of a sentence by both, is no owner, no name and no title."""
+    """The word "Nächste", written large at the beginning of a sentence by both, is no owner, no name and no title."""
     notes = read(
         ("Nächste Woche Donnerstag hab ich einen Zahnarzttermin.", "Nächste Woche, notiert. Nächste Frage?"),
         language="de",
