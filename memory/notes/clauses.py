@@ -23,6 +23,10 @@ CUES = (
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
 """Cues of what somebody has to do or will do; what they only ask, quote or say as a turn of phrase is none."""
+ENDS = ("closing", "done", "drop", "over")
+NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "correct")
+"""With one of these a sentence that says "paid" or "done" reports no end."""
+_NAMING_STEMS = 2
 _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
@@ -85,6 +89,8 @@ class Clause:
     before: str = ""
     """The clause right before it in the same message."""
     words: int = 0
+    ended: frozenset[str] | None = None
+    """Stems of the sentences in it that report an end; None when none does."""
 
     @property
     def asks(self) -> bool:
@@ -267,12 +273,13 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     words = words_of(lower)
     cues = cues_of(lower, language)
     due = find_due(lower, bare.at_ms, frame.zone, language)
+    stems = telling_stems(words, language)
     names = frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names)
     return replace(
         bare,
         text=_FACES.sub("", text).strip() or text,
         lower=lower,
-        stems=telling_stems(words, language),
+        stems=stems,
         names=names,
         actor=_actor(text, names, frame) if names else "",
         numbers=frozenset(_NUMBER.findall(lower)),
@@ -280,6 +287,7 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         is_deadline=due is not None and _is_deadline(due, lower, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
+        ended=_ended(lower, stems, language),
     )
 
 
@@ -293,6 +301,25 @@ def cues_of(lower: str, language: Language) -> frozenset[str]:
         acted = language.cues["attends"].sub(" ~ ", lower)
         found -= set() if language.has("others", acted) else {"others"}
     return frozenset(found)
+
+
+def _ended(lower: str, stems: frozenset[str], language: Language) -> frozenset[str] | None:
+    """Return the stems of the sentences that report an end; those of the whole clause where they name nothing."""
+    reports = [part for part in _ENDS.split(lower) if _reports_an_end(part, language)]
+    if not reports:
+        return None
+    named = telling_stems(words_of(" ".join(reports)), language)
+    return named if len(named) >= _NAMING_STEMS else stems
+
+
+def _reports_an_end(sentence: str, language: Language) -> bool:
+    if sentence.rstrip().endswith("?") or language.has("question", sentence):
+        return False
+    return _has_any(ENDS, sentence, language) and not _has_any(NOT_ENDED, sentence, language)
+
+
+def _has_any(cues: Iterable[str], text: str, language: Language) -> bool:
+    return any(language.has(cue, text) for cue in cues)
 
 
 def _is_deadline(due: Due, lower: str, language: Language) -> bool:

@@ -159,7 +159,7 @@ class _RulesReading:
         text, turn_ids = standing_alone(clause, before)
         stated = stated_fact(clause, self.language)
         weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated else 0.0)
-        kind = stated[0] if stated else lasting_kind(clause)
+        kind = stated[0] if stated else None if asked_for_later(clause, said) else lasting_kind(clause)
         clear = kind is not None or clause.due is not None or is_todo(clause)
         least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
         faint = weight < least and not wrong
@@ -182,7 +182,7 @@ class _RulesReading:
         else:
             due = clause.due
             self.matters[key] = Matter(
-                matter_id=key, kind=matter_kind(clause, said), text=text, quoted="user", owner=owner_of(clause),
+                matter_id=key, kind=matter_kind(clause, said), text=text, quoted="user", owner=owner_of(clause, said),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
                 turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, faint=faint, replaces=wrong,
             )  # fmt: skip
@@ -432,6 +432,8 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
 
 def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
+    if asked_for_later(clause, said):
+        return "promise"
     if owes(clause):
         return "task"
     if "waits" in clause.cues or ("others" in clause.cues and clause.actor):
@@ -445,8 +447,17 @@ def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     return "theme" if "feeling" in clause.cues else "project"
 
 
-def owner_of(clause: Clause) -> str:
+def asked_for_later(clause: Clause, said: TurnClauses) -> bool:
+    """Return whether the assistant is asked to do something at another time, and so does not do it now."""
+    asked = {"imperative", "request"} & clause.cues and "when_ready" in clause.cues
+    brief = sum(each.words for each in said.assistant) < _GIVEN_WORDS
+    return bool(asked) and brief and not (owes(clause) or closes(clause))
+
+
+def owner_of(clause: Clause, said: TurnClauses) -> str:
     """Return who has to act: somebody named in a clause about what others do, else the person."""
+    if asked_for_later(clause, said):
+        return "assistant"
     if is_todo(clause) or not {"others", "waits"} & clause.cues:
         return "user"
     return clause.actor or "user"

@@ -11,12 +11,14 @@ from functools import lru_cache
 from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause, telling_stems
-from memory.notes.weigh import closes
+from memory.notes.weigh import reports_an_end
 
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
 _SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
+_SAME_NAME = 0.5
+"""The same where they share nothing but a name or a number: one hears of people again and again."""
 _COMMON = 6
 """A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
 _WITHOUT_NAME = 2
@@ -49,7 +51,7 @@ def stems_of_text(text: str, language: Language) -> frozenset[str]:
 
 def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str]) -> list[str]:
     """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers."""
-    if not closes(clause):
+    if not reports_an_end(clause):
         return []
     often = Counter(stem for each in noted for stem in each.stems)
     named = [each for each in noted if not each.lasts and _speaks_of(clause, each, often)]
@@ -69,11 +71,14 @@ def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[s
 
 
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
-    shared = clause.stems & noted.stems
+    said = clause.ended if clause.ended is not None else clause.stems
+    shared = said & noted.stems
     if not shared or noted.place == clause.place:
         return False
     telling = min(often[stem] for stem in shared) < _COMMON
-    return telling and len(shared) / max(1, min(len(clause.stems), len(noted.stems))) >= _SAME_MATTER
+    mere = all(stem in clause.names or stem in noted.names or any(map(str.isdigit, stem)) for stem in shared)
+    least = _SAME_NAME if mere else _SAME_MATTER
+    return telling and len(shared) / max(1, min(len(said), len(noted.stems))) >= least
 
 
 def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> list[str]:

@@ -5,7 +5,7 @@ The weights are few and the same for every language; the words behind the cues a
 
 from __future__ import annotations
 
-from memory.notes.clauses import Clause, TurnClauses
+from memory.notes.clauses import NOT_ENDED, Clause, TurnClauses
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -35,9 +35,8 @@ _ASKS = -0.25
 _THIN, _THIN_STEMS = -0.5, 2
 _OPENS = -0.6
 _OWED = frozenset({"obligation", "takes_on"})
+_STILL = frozenset(NOT_ENDED)
 _LASTS = frozenset({"lasting", "wish"})
-_CLOSE_CUES = frozenset({"closing", "done", "drop", "over"})
-_NOT_CLOSED = frozenset({"waits", "not_yet", "hypothetical", "obligation", "commitment", "correct"})
 
 
 def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
@@ -75,7 +74,12 @@ def owes(clause: Clause) -> bool:
     return promised or bool(_OWED & clause.cues) or ("acts" in clause.cues and clause.due is not None)
 
 
-def closes(clause: Clause) -> bool:
-    """Return whether the clause reports that something came to its end."""
+def reports_an_end(clause: Clause) -> bool:
+    """Return whether a sentence of the clause reports that something came to its end."""
     ahead = clause.due is not None and clause.due.due_at_ms > clause.at_ms and clause.due.exact
-    return bool(_CLOSE_CUES & clause.cues) and not _NOT_CLOSED & clause.cues and not clause.asks and not ahead
+    return clause.ended is not None and not ahead
+
+
+def closes(clause: Clause) -> bool:
+    """Return whether the clause reports an end, and says of nothing that it is still to come."""
+    return reports_an_end(clause) and not _STILL & clause.cues and not clause.asks
