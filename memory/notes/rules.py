@@ -432,19 +432,17 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
 
 def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
-    if asked_for_later(clause, said):
-        return "promise"
-    if owes(clause):
-        return "task"
-    if "waits" in clause.cues or ("others" in clause.cues and clause.actor):
-        return "promise"
-    if clause.is_deadline and not clause.asks:
-        return "task"
-    if clause.due is not None or "event" in clause.cues:
-        return "event"
-    if clause.asks and said.assistant and said.assistant[-1].asks:
-        return "question"
-    return "theme" if "feeling" in clause.cues else "project"
+    awaited = "waits" in clause.cues or ("others" in clause.cues and bool(clause.actor))
+    kinds: tuple[tuple[MatterKind, bool], ...] = (
+        ("promise", asked_for_later(clause, said)),
+        ("task", owes(clause)),
+        ("promise", awaited),
+        ("task", clause.is_deadline and not clause.asks),
+        ("event", clause.due is not None or "event" in clause.cues),
+        ("question", clause.asks and bool(said.assistant) and said.assistant[-1].asks),
+        ("theme", "feeling" in clause.cues),
+    )
+    return next((kind for kind, holds in kinds if holds), "project")
 
 
 def asked_for_later(clause: Clause, said: TurnClauses) -> bool:
