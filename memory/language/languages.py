@@ -98,6 +98,10 @@ class Language:
     stemmer: str = ""
     weak_endings: tuple[str, ...] = ()
     """Endings of words that seldom name a topic."""
+    clitics: tuple[str, ...] = ()
+    """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
+    titles: tuple[str, ...] = ()
+    """What stands before a name and ends with a full stop that ends no sentence."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
     endings: re.Pattern[str] = _NEVER
@@ -238,6 +242,8 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),
         weak_endings=tuple(data.get("weak_endings", "").split()),
+        clitics=tuple(data.get("clitics", "").split()),
+        titles=tuple(data.get("titles", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),
@@ -260,6 +266,9 @@ class Languages:
         """Return all languages of the data folder; read once per process."""
         files = sorted(_DATA.glob("*.toml"))
         return Languages(parse_language(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)
+
+    def __iter__(self) -> Iterator[Language]:
+        return iter(self._by_code.values())
 
     @property
     def codes(self) -> tuple[str, ...]:

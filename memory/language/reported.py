@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from memory.language.languages import Language, cue_pattern
+from memory.language.languages import Language, Languages, cue_pattern
 from memory.language.sentences import lowered
 
 Remark = Literal["decision", "fact", "preference", "open", "mentioned", "said"]
@@ -19,7 +19,6 @@ _DATA: Final = Path(__file__).parent / "language_data" / "reported"
 _KINDS: Final[tuple[Remark, ...]] = ("decision", "preference", "fact")
 _NUMBER: Final = re.compile(r"\d")
 _NAME: Final = re.compile(r"(?<=[\w,;] )[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w'\u2019-]+")
-_BROKEN_APOSTROPHE: Final = re.compile(r"\s+['\u2019]\s*(ve|re|ll|m|s|d|t)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,16 @@ def is_relative(lower: str, code: str) -> bool:
     return reporting(code).has("relative_time", lower)
 
 
+@lru_cache(maxsize=1)
+def _broken_apostrophe() -> re.Pattern[str]:
+    """Return what finds a clitic that was parted from its word ("I 'm"), as some data sets write it."""
+    clitics = "|".join({clitic: None for language in Languages.load() for clitic in language.clitics})
+    return re.compile(rf"\s+['\u2019]\s*({clitics})\b", re.IGNORECASE)
+
+
 def report(sentence: str, speaker: str, other: str, code: str) -> str:
     """Return the sentence in the third person ("the user will …"), with its speaker in front if it names nobody."""
-    text = _BROKEN_APOSTROPHE.sub(r"'\1", " ".join(sentence.split())).replace("\u2019", "'")
+    text = _broken_apostrophe().sub(r"'\1", " ".join(sentence.split())).replace("\u2019", "'")
     for pattern, replacement in reporting(code).rules:
         text = pattern.sub(replacement.replace("{S}", speaker).replace("{O}", other), text)
     if speaker not in text:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from memory.language.languages import Language
+from memory.language.languages import Language, Languages
 
 HEAD_CHARS = 1_600
 TAIL_CHARS = 800
@@ -14,9 +15,7 @@ MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 320
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
-_NO_END = "".join(rf"(?<!{short}\.)" for short in (r"\d", "Mr", "Mrs", "Dr", "St", "z"))
-"""A full stop after a number or a title ends no sentence."""
-_SPLIT = re.compile(_NO_END + "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+")
+_END = "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
 _ITEM = re.compile("\\s*(?:[-*\u2022]\\s|\\d{1,2}[.)]\\s|[a-hA-H]\\)\\s)")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
@@ -112,13 +111,20 @@ def has_question_mark(text: str) -> bool:
     return bool(_QUESTION_MARK.search(text))
 
 
+@lru_cache(maxsize=1)
+def _ends() -> re.Pattern[str]:
+    """Return what parts sentences; a full stop after a number or a title ends none, whatever language it is in."""
+    titles = {title for language in Languages.load() for title in language.titles}
+    return re.compile("".join(rf"(?<!{short}\.)" for short in (r"\d", *sorted(titles))) + _END)
+
+
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the sentences of a text, without code, links, bullets and quote marks, and whether each is a list item.
 
     At most 40, of at most 320 characters each.
     """
     count = 0
-    for piece in _SPLIT.split(_NOISE.sub(" ", clip(clean(text)))):
+    for piece in _ends().split(_NOISE.sub(" ", clip(clean(text)))):
         plain = _BULLET.sub("", piece or "").strip()
         if not plain:
             continue

@@ -22,10 +22,10 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DOTTED_DATE = re.compile(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4})\b")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|º|\.|er)?")
 _DAY_MS = 86_400_000
 _MONTH_LETTERS = 3
 _DAYS_IN_MONTH = 31
+_DAY_DIGITS = 2
 _ROOT_CHARS, _ENDING_CHARS, _COMPOUND_CHARS = 4, 3, 16
 MAX_TERMS = 3000
 """More words of one side of a turn are not indexed: a pasted book must not cost a turn its speed."""
@@ -48,6 +48,12 @@ class SearchWords:
     when: tuple[str, ...] = ()
     time: frozenset[str] = frozenset()
     months: tuple[str, ...] = ()
+    short_months: bool = False
+    """True where a month is also written with its first three letters."""
+    before_month: frozenset[str] = frozenset()
+    """What makes a month of a word that is something else too ("in may")."""
+    day_endings: tuple[str, ...] = ()
+    """What may be written behind the number of a day ("3rd")."""
     day_ago: Mapping[str, int] | None = None
     base_forms: Mapping[str, str] | None = None
 
@@ -64,6 +70,9 @@ def _parse(code: str, data: Mapping[str, Any]) -> SearchWords:
         when=tuple(data["when"]),
         time=frozenset(data["time"].split()),
         months=tuple(data["months"].split()),
+        short_months=data.get("short_months", False),
+        before_month=frozenset(data.get("before_month", "").split()),
+        day_endings=tuple(data.get("day_endings", "").split()),
         day_ago=data["day_ago"],
         base_forms={form: group[0] for group in groups for form in group[1:]},
     )
@@ -101,12 +110,15 @@ def split_words(text: str) -> list[str]:
     return [word for word, _ in words_at(text)]
 
 
-_CLITIC = re.compile(r"(?<=\w)['\u2019](?:s|d|m|t|ll|re|ve)\b")
+@lru_cache(maxsize=1)
+def _clitic() -> re.Pattern[str]:
+    clitics = "|".join({clitic: None for language in Languages.load() for clitic in language.clitics})
+    return re.compile(rf"(?<=\w)['\u2019](?:{clitics})\b")
 
 
 def _without_clitics(text: str) -> str:
     """Return the text with blanks for clitics, so that every other sign stays where it is."""
-    return _CLITIC.sub(lambda found: " " * len(found[0]), text) if "'" in text or "\u2019" in text else text
+    return _clitic().sub(lambda found: " " * len(found[0]), text) if "'" in text or "\u2019" in text else text
 
 
 @lru_cache(maxsize=50_000)
@@ -239,28 +251,32 @@ def _days(words: Sequence[str], lowered: str, language: Language, now_ms: int) -
     for i, word in enumerate(words):
         month = months.get(stem(language.code, word))
         if month:
-            day = _day_beside(words, i)
-            if (
-                day
-                or word not in data.stop
-                or (i and words[i - 1] in {"in", "of", "during", "since", "last", "early", "late"})
-            ):
+            day = _day_beside(words, i, data)
+            if day or word not in data.stop or (i and words[i - 1] in data.before_month):
                 found += [DayOf(year, month, day) for year in years or [None]]  # type: ignore[list-item]
         elif data.day_ago and word in data.day_ago:
             found.append(DayOf.of(now_ms - data.day_ago[word] * _DAY_MS))
     return tuple(found) if found else tuple(DayOf(year, None, None) for year in years)
 
 
-def _day_beside(words: Sequence[str], i: int) -> int | None:
+def _day_beside(words: Sequence[str], i: int, data: SearchWords) -> int | None:
     for j in (i - 1, i + 1, i - 2):
-        match = _DAY.fullmatch(words[j]) if 0 <= j < len(words) else None
-        if match and 1 <= int(match[1]) <= _DAYS_IN_MONTH:
-            return int(match[1])
+        number = _number(words[j], data) if 0 <= j < len(words) else ""
+        if number and 1 <= int(number) <= _DAYS_IN_MONTH:
+            return int(number)
     return None
+
+
+def _number(word: str, data: SearchWords) -> str:
+    """Return the digits of a word that is the number of a day, "" for any other."""
+    ending = next((each for each in data.day_endings if word.endswith(each)), "")
+    number = word.removesuffix(ending)
+    return number if number.isdecimal() and len(number) <= _DAY_DIGITS else ""
 
 
 @lru_cache(maxsize=16)
 def _month_stems(code: str) -> Mapping[str, int]:
-    names = {stem(code, name): n for n, name in enumerate(words_for(code).months, start=1)}
-    short = {name[:_MONTH_LETTERS]: n for name, n in names.items() if code == "en"}
+    data = words_for(code)
+    names = {stem(code, name): n for n, name in enumerate(data.months, start=1)}
+    short = {name[:_MONTH_LETTERS]: n for name, n in names.items()} if data.short_months else {}
     return {**short, **names}

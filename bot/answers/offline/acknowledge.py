@@ -48,7 +48,7 @@ def noted_lines(m: Material) -> list[tuple[str, str, str]]:
 
 
 def _noted(m: Material, note: StatedNote) -> tuple[str, str, str]:
-    text = lower_first(stated(m, note))
+    text = lower_first(stated(m, note), m.words)
     twin = next((held.note for held in m.held if same(held.note, note)), None)
     if twin:
         return "known", text, m.day(twin.at_ms)

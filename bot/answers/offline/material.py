@@ -155,10 +155,9 @@ def said(m: Material, text: str, words: Words) -> str:
     return cite(mirrored) if mirrored else m.words.quoted(cite(text))
 
 
-def lower_first(text: str) -> str:
+def lower_first(text: str, words: Words) -> str:
     """Return a sentence to go on in the middle of another; names keep their capitals."""
-    head, _, _ = text.partition(" ")
-    return text[:1].lower() + text[1:] if head.lower() in {"your", "you", "the", "a", "an"} else text
+    return text[:1].lower() + text[1:] if words.reads("small_inside", text.lower()) else text
 
 
 def bullets(lines: Iterable[str]) -> str:
@@ -213,7 +212,7 @@ def note_line(m: Material, held: Held) -> str:
     """Return a note on one line: what, since when, and what it replaced."""
     text, day = capital(stated(m, held.note)), m.day(held.note.at_ms)
     if held.before:
-        return m.words.say("note_line_replaced", text=text, day=day, old=lower_first(stated(m, held.before)))
+        return m.words.say("note_line_replaced", text=text, day=day, old=lower_first(stated(m, held.before), m.words))
     return m.words.say("note_line", text=text, day=day)
 
 

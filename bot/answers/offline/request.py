@@ -38,7 +38,6 @@ _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("greeting", "greeting"),
 )
 _REPLIES: Final[dict[str, Kind]] = {"yes": "yes", "no": "no", "why": "why", "choice": "choice"}
-_NOTHING: Final = frozenset({"me", "it", "that", "this", "you", "us", "them", "him", "her", ""})
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
 MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
@@ -94,7 +93,7 @@ def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) ->
             if found is None or (kind == "know" and words.asked("remember", bare)):
                 continue
             topic = about(found, text if len(text) == len(bare) else "")[:MAX_ABOUT_CHARS]
-            if kind == "know" and topic.lower() in _NOTHING:
+            if kind == "know" and (not topic or words.reads("nobody_else", topic.lower())):
                 kind = "know_all"  # noqa: PLW2901 - "what do you know about me"
             span: Span = "before" if words.asked("before", bare) else "today" if words.asked("today", bare) else ""
             return Request(kind, topic, span, language.code, tells=len(sentences) > 1)
