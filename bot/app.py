@@ -27,6 +27,7 @@ from bot.joining import Joined, Process, connect, join, open_storage
 from bot.meters import Meters
 from bot.ops.workspace import Workspace
 from bot.pauses import FULL, Pauses
+from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
 from bot.tracing import Tracer, open_tracer
 from bot.turns.parked import decided, resume
@@ -222,7 +223,9 @@ class App:
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
             )
         with suppress(TelegramError):
-            await joined.bot.set_my_commands([BotCommand(name, what) for name, what in replies.COMMANDS.items()])
+            for code in LANGUAGES:
+                menu = [BotCommand(name, what) for name, what in replies.command_menu(code).items()]
+                await joined.bot.set_my_commands(menu, language_code=None if code == DEFAULT else code)
         self._behind(joined.memory.run(), "memory")
         await self.services.responder.warm()
         self._behind(joined.idle.run(), "heartbeat")

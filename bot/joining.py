@@ -288,7 +288,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink) -> Ser
     await delivery.open(line.me.bot_id)
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
-    reminders = ReminderScheduler(db, clock, committer, memory.recorder, line.me.bot_id)
+    reminders = ReminderScheduler(db, clock, committer, memory.recorder, people=stored.people, bot_id=line.me.bot_id)
     responder = process.responder or make_responder(settings, db, memory, meters=process.meters, pauses=process.pauses)
     return Services(
         settings=settings,

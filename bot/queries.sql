@@ -273,6 +273,14 @@ UPDATE memories SET status = 'superseded', superseded_by = NULL WHERE memory_id 
 -- What somebody chose: time zone and more.
 SELECT settings_json FROM people WHERE user_id = :user_id;
 
+-- name: person_language
+-- What somebody chose, and in which language they wrote last in a conversation.
+SELECT
+    (SELECT settings_json FROM people WHERE user_id = :user_id) AS settings_json,
+    (SELECT language FROM conversation_turns
+     WHERE conversation_id = :conversation_id AND user_id = :user_id AND language IS NOT NULL
+     ORDER BY created_at_ms DESC LIMIT 1) AS language;
+
 -- name: person_choose
 -- A choice does not let anybody in: `allowed` stays, and is 0 for who was never paired.
 INSERT INTO people (user_id, allowed, settings_json, created_at_ms)

@@ -119,9 +119,10 @@ class Stage:
         self.model.reply = lambda _: answer
         self._said = text.strip()
         shown = await self.after(lambda: self.api.people.says(PERSON, text))
-        if replies.CARRY_ON not in _buttons(shown[-1]):
+        go_on = _offered(shown[-1], "carry_on")
+        if go_on is None:
             return None
-        await self.after(lambda: self.api.people.presses(PERSON, replies.CARRY_ON))
+        await self.after(lambda: self.api.people.presses(PERSON, go_on))
         return str(shown[-1].text)
 
     async def command(self, name: str) -> str:
@@ -130,10 +131,11 @@ class Stage:
         text = str(shown[-1].text)
         for _ in range(PAGES):
             line = self.api.view(PERSON).lines[-1]
-            if replies.SHOW_MORE not in _buttons(line):
+            more = _offered(line, "show_more")
+            if more is None:
                 break
             edits = line.edits
-            self.api.people.presses(PERSON, replies.SHOW_MORE)
+            self.api.people.presses(PERSON, more)
             await self.api.until(lambda edits=edits: self.api.view(PERSON).lines[-1].edits > edits, WAIT_S)
             await self.app.settled()
             text += "\n" + self.api.view(PERSON).lines[-1].text
@@ -184,5 +186,6 @@ async def _play(case: Case) -> dict[str, Any]:
     return {"preview": preview, "prompt": prompt, **shown, "callbacks": callbacks}
 
 
-def _buttons(line: Any) -> list[str]:
-    return [button for row in line.buttons for button in row]
+def _offered(line: Any, key: str) -> str | None:
+    """Return what the button says under a message that stands for a sentence of ours, in whatever language."""
+    return next((label for row in line.buttons for label in row if label in replies.every(key)), None)

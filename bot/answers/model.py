@@ -302,16 +302,16 @@ def apology(error: Exception) -> str | None:
     from pydantic_ai import exceptions  # noqa: PLC0415 - late, as the class says
 
     table: tuple[tuple[Any, str], ...] = (
-        ((TimeoutError, exceptions.ModelTimeoutError), replies.WHY_TIMEOUT),
+        ((TimeoutError, exceptions.ModelTimeoutError), replies.say("why_timeout")),
         (
             (exceptions.ModelAuthenticationError, exceptions.ModelNotFoundError, exceptions.ModelRequestRejectedError),
-            replies.WHY_REFUSED,
+            replies.say("why_refused"),
         ),
-        ((exceptions.ModelQuotaExceededError, exceptions.ModelRateLimitError), replies.WHY_BUSY),
-        ((exceptions.ModelUnavailableError, exceptions.ModelServerError), replies.WHY_BUSY),
-        ((BrokenOffError, exceptions.ModelConnectionError), replies.WHY_BROKEN),
-        ((exceptions.UsageLimitExceeded,), replies.WHY_ENDLESS),
-        ((exceptions.UserError, ImportError), replies.WHY_REFUSED),
-        ((exceptions.AgentRunError,), replies.WHY_GARBAGE),
+        ((exceptions.ModelQuotaExceededError, exceptions.ModelRateLimitError), replies.say("why_busy")),
+        ((exceptions.ModelUnavailableError, exceptions.ModelServerError), replies.say("why_busy")),
+        ((BrokenOffError, exceptions.ModelConnectionError), replies.say("why_broken")),
+        ((exceptions.UsageLimitExceeded,), replies.say("why_endless")),
+        ((exceptions.UserError, ImportError), replies.say("why_refused")),
+        ((exceptions.AgentRunError,), replies.say("why_garbage")),
     )
     return next((why for kinds, why in table if isinstance(error, kinds)), None)

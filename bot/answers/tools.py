@@ -324,7 +324,7 @@ class Toolbox:
         )
         every = f"{words_for('en').say(kind)}, first " if kind else ""
         when_said = every + when_text(due_at_ms, ask.now_ms, ask.time_zone)
-        return replies.REMIND_TOOL.format(title=title, when=when_said, zone=ask.time_zone)
+        return replies.say("remind_tool", title=title, when=when_said, zone=ask.time_zone)
 
     async def _search_past(self, query: str) -> str:
         """In a session that was started fresh only that session is searched."""

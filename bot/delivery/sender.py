@@ -339,10 +339,10 @@ class Delivery:
 
     def _word_about(self, part: Part) -> tuple[list[Part], list[Statement]]:
         """Return the word about a part that is given up; none for a preview, itself, or a chat that is out of reach."""
-        if part.kind == "preview" or part.text == replies.PART_LOST or part.chat_id in self.unreachable:
+        if part.kind == "preview" or part.text in replies.every("part_lost") or part.chat_id in self.unreachable:
             return [], []
         place = Target(part.bot_id, part.conversation_id, part.chat_id, part.thread_id)
-        return self._outbox.compose(place, OutgoingMessage(replies.PART_LOST))
+        return self._outbox.compose(place, OutgoingMessage(replies.say("part_lost")))
 
     async def _give_up(self, part: Part, failure: Failure, error: TelegramError) -> None:
         if failure is Failure.BLOCKED:

@@ -32,7 +32,9 @@ class Answering:
     async def stop(self, envelope: Envelope) -> None:
         """Stop the answer that is being made; it says so itself."""
         stopped = self._turns.stop(envelope.conversation_id)
-        await self._services.committer.done([envelope], [] if stopped else [OutgoingMessage(replies.NOTHING_TO_STOP)])
+        await self._services.committer.done(
+            [envelope], [] if stopped else [OutgoingMessage(replies.say("nothing_to_stop"))]
+        )
 
     async def retry(self, envelope: Envelope) -> None:
         """Answer a parked turn, or else the last message, again; one that is being tried again already is left alone.
@@ -51,7 +53,7 @@ class Answering:
         current = await services.memory.recorder.current(envelope.conversation_id)
         last = await services.memory.store.last_turns(current.session_id, 1) if current else []
         if not last:
-            await services.committer.done([envelope], [OutgoingMessage(replies.NOTHING_TO_RETRY)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.say("nothing_to_retry"))])
             return
         said = AskedAgain(last[0].user_text, third_party=last[0].third_party)
         await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), said=said)
@@ -63,7 +65,7 @@ class Answering:
         await resume(self._services, self._lanes, turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
-        message = OutgoingMessage(replies.SKIPPED, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.say("skipped"), edits_message_id=tap.envelope.message_id)
         skip = await decided(self._services, tap.payload["turn_id"], "inbox_skip")
         await self._services.committer.done([tap.envelope], [message], tap.use, skip)
 

@@ -20,18 +20,18 @@ class Basics:
     async def start(self, envelope: Envelope) -> None:
         """Say hello; say what answers here."""
         name = f", {envelope.user_name}" if envelope.user_name else ""
-        offline = replies.START_OFFLINE if self._offline else ""
-        await self._say(envelope, replies.START.format(name=name) + offline)
+        offline = [replies.say("start_offline")] if self._offline else []
+        await self._say(envelope, "\n\n".join((replies.say("start", name=name), *offline)))
 
     async def help(self, envelope: Envelope) -> None:
         """List the commands."""
-        await self._say(envelope, replies.help_text(replies.COMMANDS))
+        await self._say(envelope, replies.help_text())
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""
         name = self._services.settings.continuity_model
-        model = replies.PRIVACY_OFFLINE if self._offline else replies.PRIVACY_MODEL.format(model=name)
-        await self._say(envelope, replies.PRIVACY.format(model=model))
+        model = replies.say("privacy_offline") if self._offline else replies.say("privacy_model", model=name)
+        await self._say(envelope, replies.say("privacy", model=model))
 
     @property
     def _offline(self) -> bool:

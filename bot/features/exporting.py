@@ -52,7 +52,7 @@ def contents_text(document: dict[str, Any]) -> str:
         (len(document["memories"]), "note"),
         (len(document["jobs"]), "reminder"),
     )
-    return ", ".join(replies.plural(count, word) for count, word in counts if count)
+    return ", ".join(replies.counted(count, word) for count, word in counts if count)
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -75,18 +75,18 @@ class Exporting:
     async def _exported(self, envelope: Envelope) -> str:
         """Return what is left to be said, "" when the document says it all."""
         if not envelope.private or envelope.user_id is None:
-            return replies.EXPORT_GROUP
+            return replies.say("export_group")
         services = self._services
         document = await gather(services.db, services.clock, envelope.conversation_id)
         if not document["sessions"] and not document["jobs"]:
-            return replies.EXPORT_NOTHING
+            return replies.say("export_nothing")
         document["person"] = await about_person(services.db, envelope.user_id)
         zone = ZoneInfo((await services.people.time_zone(envelope.user_id)).name)
         day = f"{datetime.fromtimestamp(services.clock.now_ms() / 1000, zone):%Y-%m-%d}"
         file = await asyncio.to_thread(packed, document, day)
         if file is None:
-            return replies.EXPORT_TOO_BIG
-        caption = replies.EXPORT_CAPTION.format(what=contents_text(document))
+            return replies.say("export_too_big")
+        caption = replies.say("export_caption", what=contents_text(document))
         return await self._send(envelope, *file, caption)
 
     async def _send(self, envelope: Envelope, name: str, data: bytes, caption: str) -> str:
@@ -107,8 +107,8 @@ class Exporting:
                 why = str(exc)
                 await asyncio.sleep(min(LONGEST_WAIT_S, retry_after_s(exc)))
             except TelegramError as exc:  # perhaps it arrived: not sent again unasked
-                return replies.EXPORT_FAILED.format(why=exc.message)
+                return replies.say("export_failed", why=exc.message)
             else:
                 self._services.delivery.high_water.saw(envelope.chat_id, sent.message_id)
                 return ""
-        return replies.EXPORT_FAILED.format(why=why)
+        return replies.say("export_failed", why=why)

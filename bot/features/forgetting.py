@@ -53,9 +53,15 @@ class ForgetMatch:
 
 def menu() -> OutgoingMessage:
     """Return what can be forgotten, as buttons."""
-    choices = ((replies.FORGET_LAST, "last"), (replies.FORGET_SESSION, "session"), (replies.FORGET_ALL, "everything"))
+    choices = (
+        (replies.say("forget_last"), "last"),
+        (replies.say("forget_session"), "session"),
+        (replies.say("forget_all"), "everything"),
+    )
     rows = [(Button(label, "forget_ask", {"what": what}),) for label, what in choices]
-    return OutgoingMessage(replies.FORGET_MENU, buttons=(*rows, (Button(replies.NEVER_MIND, "forget_no"),)))
+    return OutgoingMessage(
+        replies.say("forget_menu"), buttons=(*rows, (Button(replies.say("never_mind"), "forget_no"),))
+    )
 
 
 def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool) -> OutgoingMessage:
@@ -63,24 +69,24 @@ def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, priva
 
     The answer's button carries ids alone, never words.
     """
-    texts = replies.FORGET_ASK if private else replies.FORGET_ASK_GROUP
-    buttons = (Button(replies.FORGET_YES, "forget_yes", payload), Button(replies.NEVER_MIND, "forget_no"))
-    parts = (texts[what], goes_text(foreseen, counted=what in STOPPING))
-    return OutgoingMessage("\n\n".join(parts) + replies.FORGET_FINAL, buttons=(buttons,))
+    table = "forget_ask" if private else "forget_ask_group"
+    buttons = (Button(replies.say("forget_yes"), "forget_yes", payload), Button(replies.say("never_mind"), "forget_no"))
+    parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
+    return OutgoingMessage("\n\n".join((*parts, replies.say("forget_final"))), buttons=(buttons,))
 
 
 def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
     """Return what would go, line by line, or how much of a whole conversation."""
     if counted:
-        return replies.FORGET_GOES_COUNTED.format(what=tally_text(foreseen.tally))
+        return replies.say("forget_goes_counted", what=tally_text(foreseen.tally))
     goes = (
-        (replies.FORGET_GOES_SAID, foreseen.said),
-        (replies.FORGET_GOES_NOTE, foreseen.notes),
-        (replies.FORGET_GOES_REMINDER, foreseen.reminders),
+        ("forget_goes_said", foreseen.said),
+        ("forget_goes_note", foreseen.notes),
+        ("forget_goes_reminder", foreseen.reminders),
     )
-    lines = [line.format(text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
-    more = [replies.FORGET_GOES_MORE.format(count=len(lines) - LISTED)] if len(lines) > LISTED else []
-    return "\n".join([replies.FORGET_GOES_HEAD, *lines[:LISTED], *more])
+    lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
+    more = [replies.say("forget_goes_more", count=len(lines) - LISTED)] if len(lines) > LISTED else []
+    return "\n".join([replies.say("forget_goes_head"), *lines[:LISTED], *more])
 
 
 def places_of(words: str) -> tuple[int, ...]:
@@ -100,12 +106,12 @@ def payload_of(items: Sequence[ListedItem], known: Sequence[Known]) -> dict[str,
 
 def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
     """Return what holds the words, with a button for each of the first eight and one for all of it."""
-    lines = [replies.FORGET_FOUND.format(words=words)]
+    lines = [replies.say("forget_found", words=words)]
     lines += [f"{number}. {each.line}" for number, each in enumerate(found[:LISTED], 1)]
     if len(found) > LISTED:
-        lines.append(replies.FORGET_FOUND_MORE.format(count=len(found) - LISTED))
+        lines.append(replies.say("forget_found_more", count=len(found) - LISTED))
     single = [
-        Button(replies.FORGET_NUMBER.format(number=number), "forget_ask", each.payload)
+        Button(replies.say("forget_number", number=number), "forget_ask", each.payload)
         for number, each in enumerate(found[:LISTED], 1)
     ]
     rows = [tuple(single[at : at + BUTTONS_A_ROW]) for at in range(0, len(single), BUTTONS_A_ROW)]
@@ -114,8 +120,8 @@ def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
         for each in found:
             for name, ids in each.payload.items():
                 together.setdefault(name, []).extend(ids)
-        rows.append((Button(replies.FORGET_ALL_FOUND.format(count=len(found)), "forget_ask", together),))
-    rows.append((Button(replies.NEVER_MIND, "forget_no"),))
+        rows.append((Button(replies.say("forget_all_found", count=len(found)), "forget_ask", together),))
+    rows.append((Button(replies.say("never_mind"), "forget_no"),))
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
@@ -123,12 +129,13 @@ def found_in(memories: Sequence[Row], turns: Sequence[Row], words: str) -> list[
     """Return memories first, then turns, each with one line around the words."""
     notes = [
         ForgetMatch(
-            {"memory_ids": [memory.memory_id]}, f"{replies.MEMORY_KINDS[memory.kind]}: {_around(memory.text, words)}"
+            {"memory_ids": [memory.memory_id]},
+            f"{replies.say(f'memory_kinds.{memory.kind}')}: {_around(memory.text, words)}",
         )
         for memory in map(read_memory_row, memories)
     ]
     said = [
-        ForgetMatch({"turn_ids": [row["turn_id"]]}, replies.FORGET_SAID.format(text=_said(row, words))) for row in turns
+        ForgetMatch({"turn_ids": [row["turn_id"]]}, replies.say("forget_said", text=_said(row, words))) for row in turns
     ]
     return notes + said
 
@@ -160,28 +167,28 @@ def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | Non
 def tally_text(counts: ForgetCounts) -> str:
     """Return `12 turns, 3 notes and 1 summary`."""
     named = (
-        (counts.turns, "message and its answer", "messages and their answers"),
-        (counts.memories, "note", "notes"),
-        (counts.summaries, "summary", "summaries"),
-        (counts.jobs, "reminder", "reminders"),
+        (counts.turns, "forgotten_turn"),
+        (counts.memories, "note"),
+        (counts.summaries, "summary"),
+        (counts.jobs, "reminder"),
     )
-    parts = [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
-    return ", ".join(parts) if parts else replies.FORGOTTEN_NOTHING
+    parts = [replies.counted(count, word) for count, word in named if count]
+    return ", ".join(parts) if parts else replies.say("forgotten_nothing")
 
 
 def report_text(counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
     """Return the report: how much was forgotten, and what the look into the files found."""
-    text = replies.FORGOTTEN.format(what=tally_text(counts))
+    text = replies.say("forgotten", what=tally_text(counts))
     if proof is None:
-        return f"{text}\n{replies.FORGOTTEN_LOOKING}"
-    files = replies.plural(proof.files, "file")
+        return f"{text}\n{replies.say('forgotten_looking')}"
+    files = replies.counted(proof.files, "file")
     if proof.set_aside:
-        text += "\n" + replies.FORGOTTEN_ASIDE.format(names=", ".join(proof.set_aside))
+        text += "\n" + replies.say("forgotten_aside", names=", ".join(proof.set_aside))
     if proof.found is None:
-        return f"{text}\n{replies.FORGOTTEN_UNKNOWN}"
+        return f"{text}\n{replies.say('forgotten_unknown')}"
     if proof.found or not log_emptied:
-        return f"{text}\n{replies.FORGOTTEN_TRACES}"
-    return f"{text}\n{replies.FORGOTTEN_PROVEN.format(files=files)}"
+        return f"{text}\n{replies.say('forgotten_traces')}"
+    return f"{text}\n{replies.say('forgotten_proven', files=files)}"
 
 
 def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMessage:
@@ -189,10 +196,10 @@ def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMess
     if not echoes:
         return report
     quoted = [f"“{_around(each.text, min(each.words))}”" for each in echoes[:QUOTED_ECHOES]]
-    count = replies.plural(len(echoes), "answer")
-    text = "\n".join([report.text, "", replies.FORGOTTEN_ECHOES.format(count=count), *quoted])
+    count = replies.counted(len(echoes), "answer")
+    text = "\n".join([report.text, "", replies.say("forgotten_echoes", count=count), *quoted])
     payload = {"turn_ids": [each.turn_id for each in echoes[:FOUND_MOST]]}
-    return replace(report, text=text, buttons=((Button(replies.FORGET_THOSE_TOO, "forget_ask", payload),),))
+    return replace(report, text=text, buttons=((Button(replies.say("forget_those_too"), "forget_ask", payload),),))
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -243,13 +250,13 @@ class Forgetting:
         """Return the question about lines of the list that was shown last, or why they cannot be forgotten."""
         off = next((place for place in places if not 0 < place <= len(items)), None)
         if off is not None:
-            return OutgoingMessage(replies.FORGET_NOT_ON_LIST.format(number=off))
+            return OutgoingMessage(replies.say("forget_not_on_list", number=off))
         chosen = picked(items, places)
         for place, item in zip(places, chosen, strict=True):
             if item.kind == "job":
-                return OutgoingMessage(replies.FORGET_IS_REMINDER.format(number=place))
+                return OutgoingMessage(replies.say("forget_is_reminder", number=place))
             if not item.ref:
-                return OutgoingMessage(replies.FORGET_NOT_ON_LIST.format(number=place))
+                return OutgoingMessage(replies.say("forget_not_on_list", number=place))
         return await self._question(envelope, payload_of(chosen, await self._memories.read(envelope)))
 
     async def _found(self, envelope: Envelope, words: str) -> OutgoingMessage:
@@ -265,7 +272,7 @@ class Forgetting:
         found = found_in(await db.read("memories_with", **whose), await db.read("turns_with", **whose), words)
         found = found or await self._related(envelope, words)
         quoted = replies.shorten(words, 60)
-        return found_list(quoted, found) if found else OutgoingMessage(replies.FORGET_NOT_FOUND.format(words=quoted))
+        return found_list(quoted, found) if found else OutgoingMessage(replies.say("forget_not_found", words=quoted))
 
     async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
         """Return what the search finds of the same meaning, when nothing holds the words themselves."""
@@ -289,13 +296,13 @@ class Forgetting:
             return await self._asked(envelope, what, payload)
         current = await self._services.memory.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:
-            return OutgoingMessage(replies.FORGET_NOTHING_HERE)
+            return OutgoingMessage(replies.say("forget_nothing_here"))
         if what == "session":
             return await self._asked(envelope, what, {"what": what, "session_ids": [current.session_id]})
         turns = await self._services.memory.recorder.recent_turns(current.session_id)
         mine = [turn for turn in turns if envelope.private or turn.user_id == envelope.user_id]
         if not mine:
-            return OutgoingMessage(replies.FORGET_NOTHING_HERE)
+            return OutgoingMessage(replies.say("forget_nothing_here"))
         return await self._asked(envelope, what, {"what": what, "turn_ids": [mine[-1].turn_id]})
 
     async def _asked(self, envelope: Envelope, what: str, payload: Mapping[str, Any]) -> OutgoingMessage:
@@ -303,7 +310,9 @@ class Forgetting:
         whose = None if envelope.private else envelope.user_id
         foreseen = await self._forgetter.foresee(wish_of(payload, envelope.conversation_id, whose))
         if not any((foreseen.tally.turns, foreseen.tally.memories, foreseen.tally.jobs)):
-            return OutgoingMessage(replies.FORGET_NOTHING_HERE if what == "everything" else replies.FORGET_GONE)
+            return OutgoingMessage(
+                replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
+            )
         return question(what, payload, foreseen, private=envelope.private)
 
     async def _ask(self, tap: Tap) -> bool:
@@ -313,7 +322,7 @@ class Forgetting:
         return bool(message.buttons)
 
     async def _no(self, tap: Tap) -> None:
-        message = OutgoingMessage(replies.FORGET_KEPT, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.say("forget_kept"), edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use)
 
     async def _yes(self, tap: Tap) -> None:
@@ -335,7 +344,7 @@ class Forgetting:
             await self._services.committer.done([envelope], [])
         except StorageUnavailable as exc:
             log.error("nothing was forgotten", error=str(exc))  # noqa: TRY400 - expected, it says what to do
-            message = OutgoingMessage(replies.FORGET_REFUSED, edits_message_id=envelope.message_id)
+            message = OutgoingMessage(replies.say("forget_refused"), edits_message_id=envelope.message_id)
             await self._services.committer.done([envelope], [message], tap.use)
 
     async def _do(self, tap: Tap) -> None:

@@ -51,16 +51,16 @@ class ListedLoop:
 
 def listed_loop(session_id: str, loop: OpenLoop) -> ListedLoop:
     """Return a loop of a session's state for the list."""
-    whose = replies.LOOP_YOURS if loop.owner == "user" else replies.LOOP_MINE
+    whose = replies.say("loop_yours") if loop.owner == "user" else replies.say("loop_mine")
     return ListedLoop(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
 
 
 def listed_matter(session_id: str, matter: Matter) -> ListedLoop:
     """Return a matter that was noted for the list: quoted as it was said, and whose turn it is."""
     words = replies.shorten(matter.text, TEXT_CHARS)
-    whose = {"user": replies.LOOP_YOURS, "assistant": replies.LOOP_MINE}.get(matter.owner, matter.owner)
+    whose = {"user": replies.say("loop_yours"), "assistant": replies.say("loop_mine")}.get(matter.owner, matter.owner)
     return ListedLoop(
-        session_id, loop_of(matter), replies.QUOTED.format(text=words) if matter.quoted else words, whose, noted=True
+        session_id, loop_of(matter), replies.say("quoted", text=words) if matter.quoted else words, whose, noted=True
     )
 
 
@@ -93,30 +93,30 @@ def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
     loop = listed.loop
     line = f"{number}. {listed.words} ({listed.whose}"
     if loop.due_at_ms is not None:
-        due = replies.LOOP_DUE.format(when=when_text(loop.due_at_ms, now_ms, zone))
-        line += f", {replies.LOOP_OVERDUE if loop.due_at_ms <= now_ms else due}"
+        due = replies.say("loop_due", when=when_text(loop.due_at_ms, now_ms, zone))
+        line += f", {replies.say('loop_overdue') if loop.due_at_ms <= now_ms else due}"
     if loop.snoozed_until_ms is not None and loop.snoozed_until_ms > now_ms:
-        line += f", {replies.LOOP_SNOOZED.format(when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
+        line += f", {replies.say('loop_snoozed', when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
     return line + ")"
 
 
 def loop_list(listed: Sequence[ListedLoop], now_ms: int, zone: str) -> OutgoingMessage:
     """Return the numbered list with its buttons, or that nothing is open."""
     if not listed:
-        return OutgoingMessage(replies.LOOPS_NONE)
-    lines, buttons = [replies.LOOPS_HEAD], []
+        return OutgoingMessage(replies.say("loops_none"))
+    lines, buttons = [replies.say("loops_head")], []
     for number, each in enumerate(listed[:LISTED], 1):
         lines.append(loop_line(number, each, now_ms, zone))
         payload = {"session_id": each.session_id, "loop_id": each.loop.loop_id}
         buttons.append(
             (
-                Button(f"{number} {replies.LOOP_DONE}", "loop_done", payload),
-                Button(f"{number} {replies.LOOP_SNOOZE}", "loop_snooze", payload),
-                Button(f"{number} {replies.LOOP_DROP}", "loop_drop", payload),
+                Button(f"{number} {replies.say('loop_done')}", "loop_done", payload),
+                Button(f"{number} {replies.say('loop_snooze')}", "loop_snooze", payload),
+                Button(f"{number} {replies.say('loop_drop')}", "loop_drop", payload),
             )
         )
     if len(listed) > LISTED:
-        lines.append(replies.LOOPS_MORE.format(count=len(listed) - LISTED))
+        lines.append(replies.say("loops_more", count=len(listed) - LISTED))
     return OutgoingMessage("\n".join(lines), buttons=tuple(buttons))
 
 
@@ -239,7 +239,7 @@ class Loops:
             store = partial(change_open, services.memory, old, change, update, *ends)
             await services.committer.say(Target.of(tap.envelope), [message], store)
         except (KeyError, UnknownSession):
-            gone = OutgoingMessage(replies.LOOP_GONE, edits_message_id=tap.envelope.message_id)
+            gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return False
         return bool(message.buttons)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
@@ -15,6 +13,7 @@ from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
+from memory.notes.lines import day_of_year
 from memory.notes.types import LastingNote, Matter
 from memory.notes.view import NotesView, Standing, key_of
 from memory.search.query import Query
@@ -29,12 +28,6 @@ BUTTONS_A_ROW = 4
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
-
-
-def day_text(at_ms: int, zone: str) -> str:
-    """Return a day as people write it, e.g. `3 May 2026`."""
-    at = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
-    return f"{at.day} {at:%b %Y}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class Known:
 
 def known_memory(memory: Memory) -> Known:
     """Return a long-term memory for the list."""
-    words = f"{replies.MEMORY_KINDS[memory.kind]}: {replies.shorten(memory.text, TEXT_CHARS)}"
+    words = f"{replies.say(f'memory_kinds.{memory.kind}')}: {replies.shorten(memory.text, TEXT_CHARS)}"
     payload = {"memory_ids": [memory.memory_id]}
     return Known(memory.memory_id, memory.session_id, words, memory.text, memory.at_ms, payload, (memory.turn_id,))
 
@@ -63,7 +56,7 @@ def known_note(standing: Standing) -> Known:
     """Return a note for the list, quoted as it was said; the turns it rests on are what is forgotten with it."""
     note = standing.note
     text = replies.shorten(note.text, TEXT_CHARS)
-    words = replies.QUOTED.format(text=text) if note.quoted else text
+    words = replies.say("quoted", text=text) if note.quoted else text
     payload = {"turn_ids": list(note.turn_ids)}
     return Known(key_of(note), standing.session_id, words, note.text, note.said_at_ms, payload, note.turn_ids)
 
@@ -89,20 +82,20 @@ def tells(note: Known, memory: Known) -> bool:
 
 def memory_line(number: int, known: Known, zone: str) -> str:
     """Return one line: what, since when."""
-    return f"{number}. {known.words} ({day_text(known.at_ms, zone)})"
+    return f"{number}. {known.words} ({day_of_year(known.at_ms, zone, replies.spoken())})"
 
 
 def memory_list(head: str, listed: Sequence[Known], zone: str, *, first: int = 1, more: int = 0) -> OutgoingMessage:
     """Return a numbered list with a button to forget each, and one to go on when there is more."""
     lines = [head, *(memory_line(number, each, zone) for number, each in enumerate(listed, first))]
     forget = [
-        Button(replies.FORGET_NUMBER.format(number=number), "forget_ask", each.payload)
+        Button(replies.say("forget_number", number=number), "forget_ask", each.payload)
         for number, each in enumerate(listed, first)
     ]
     rows = [tuple(forget[at : at + BUTTONS_A_ROW]) for at in range(0, len(forget), BUTTONS_A_ROW)]
     if more:
-        lines.append(replies.MEMORY_MORE.format(count=more))
-        rows.append((Button(replies.SHOW_MORE, "memory_page", {"offset": first - 1 + len(listed)}),))
+        lines.append(replies.say("memory_more", count=more))
+        rows.append((Button(replies.say("show_more"), "memory_page", {"offset": first - 1 + len(listed)}),))
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
@@ -145,8 +138,10 @@ class Memories:
         known = await self.read(envelope)
         page = known[offset : offset + LISTED]
         if not page:
-            return OutgoingMessage(replies.MEMORY_NONE if envelope.private else replies.MEMORY_NONE_GROUP), []
-        head = replies.MEMORY_HEAD if envelope.private else replies.MEMORY_HEAD_GROUP
+            return OutgoingMessage(
+                replies.say("memory_none") if envelope.private else replies.say("memory_none_group")
+            ), []
+        head = replies.say("memory_head") if envelope.private else replies.say("memory_head_group")
         end = offset + len(page)
         message = memory_list(head, page, await self._zone(envelope), first=offset + 1, more=len(known) - end)
         return message, known[:end]
@@ -158,8 +153,8 @@ class Memories:
         found = (holding(known, words) or await self._related(envelope, words, known))[:LISTED]
         quoted = replies.shorten(words, 60)
         if not found:
-            return OutgoingMessage(replies.MEMORY_NOT_FOUND.format(words=quoted)), []
-        return memory_list(replies.MEMORY_FOUND.format(words=quoted), found, await self._zone(envelope)), found
+            return OutgoingMessage(replies.say("memory_not_found", words=quoted)), []
+        return memory_list(replies.say("memory_found", words=quoted), found, await self._zone(envelope)), found
 
     async def _related(self, envelope: Envelope, words: str, known: Sequence[Known]) -> list[Known]:
         services = self._services

@@ -33,23 +33,23 @@ def summary_text(notes: SessionNotes | None, view: NotesView, turns: int, now_ms
     Nothing that the bot said about its own working is in the notes, and so none is in here.
     """
     title = notes.title if notes else ""
-    head = replies.SUMMARY_HEAD.format(title=f": {title}" if title else "", turns=replies.plural(turns, "message"))
+    head = replies.say("summary_head", title=f": {title}" if title else "", turns=replies.counted(turns, "message"))
     standing = notes.standing if notes and notes.reader != RULES else ""
-    settled = [replies.QUOTED.format(text=replies.shorten(each.text)) for each in notes.settled] if notes else []
+    settled = [replies.say("quoted", text=replies.shorten(each.text)) for each in notes.settled] if notes else []
     parts = (
         standing,
-        _part(replies.SUMMARY_MATTERS, _lines(view.matters, now_ms, zone)),
-        _part(replies.SUMMARY_TOLD, _lines(view.lasting, now_ms, zone)),
-        _part(replies.SUMMARY_SETTLED, settled),
+        _part(replies.say("summary_matters"), _lines(view.matters, now_ms, zone)),
+        _part(replies.say("summary_told"), _lines(view.lasting, now_ms, zone)),
+        _part(replies.say("summary_settled"), settled),
     )
     told = [part for part in parts if part]
-    return "\n\n".join([head, *told]) if told else replies.SUMMARY_TALK.format(turns=replies.plural(turns, "message"))
+    return "\n\n".join([head, *told]) if told else replies.say("summary_talk", turns=replies.counted(turns, "message"))
 
 
 def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
     """Return the best of them, in the order in which they were said."""
     best = sorted(notes[:LINES], key=lambda note: note.said_at_ms)
-    return [line_of(note, now_ms, zone) for note in best]
+    return [line_of(note, now_ms, zone, replies.spoken()) for note in best]
 
 
 def _part(head: str, lines: Sequence[str]) -> str:
@@ -73,19 +73,19 @@ class ChatStatus:
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     """Return where things stand in a few lines, each with the command that shows more."""
     title, turns, listed = status.title, status.turns, status.listed
-    named = replies.STATUS_TITLE.format(title=title, turns=replies.plural(turns, "message"))
-    plain = replies.STATUS_NO_TITLE.format(turns=replies.plural(turns, "message"))
-    lines = [(named if title else plain) if turns else replies.STATUS_NEW, ""]
-    lines.append(replies.STATUS_OPEN.format(count=len(listed)) if listed else replies.STATUS_NOTHING_OPEN)
+    named = replies.say("status_title", title=title, turns=replies.counted(turns, "message"))
+    plain = replies.say("status_no_title", turns=replies.counted(turns, "message"))
+    lines = [(named if title else plain) if turns else replies.say("status_new"), ""]
+    lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {each.words}" for each in listed[:OPEN_SHOWN]]
-    lines.append(replies.STATUS_KNOWN.format(things=replies.plural(status.known, "thing")))
+    lines.append(replies.say("status_known", things=replies.counted(status.known, "thing")))
     coming = [job for job in status.jobs if job.due_at_ms is not None and job.due_at_ms > now_ms]
     if coming:
         when = when_text(coming[0].due_at_ms or now_ms, now_ms, zone)
-        lines.append(replies.STATUS_JOBS.format(count=len(coming), when=when, title=coming[0].title))
+        lines.append(replies.say("status_jobs", count=len(coming), when=when, title=coming[0].title))
     else:
-        lines.append(replies.STATUS_NO_JOBS)
-    return "\n".join([*lines, "", replies.STATUS_TAIL])
+        lines.append(replies.say("status_no_jobs"))
+    return "\n".join([*lines, "", replies.say("status_tail")])
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class Overview:
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
         if state is None or not state.turn_count:
-            await services.committer.done([envelope], [OutgoingMessage(replies.SUMMARY_NONE)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
         notes, view = await self._noted(envelope, state.session_id)
         zone = (await services.people.time_zone(envelope.user_id)).name

@@ -29,14 +29,15 @@ def tier_line(receipt: TierReceipt) -> str:
     """Return one line about a tier: bar, tokens of its budget, items, what was left out."""
     notes = []
     if receipt.items:
-        notes.append(replies.plural(receipt.items, replies.TIER_ITEMS[receipt.tier]))
+        notes.append(replies.counted(receipt.items, f"tier_{receipt.tier}"))
     if receipt.cut_items:
-        notes.append(replies.TIER_CUT.format(items=receipt.cut_items, tokens=f"{receipt.cut_tokens:,}"))
+        notes.append(replies.say("tier_cut", items=receipt.cut_items, tokens=replies.number(receipt.cut_tokens)))
     if receipt.error:
-        notes.append(replies.TIER_FAILED)
+        notes.append(replies.say("tier_failed"))
     tail = f" · {', '.join(notes)}" if notes else ""
-    numbers = f"{receipt.used_tokens:,} of {receipt.budget_tokens:,}"
-    return f"{bar(receipt.used_tokens, receipt.budget_tokens)} {replies.TIER_NAMES[receipt.tier]}: {numbers}{tail}"
+    used, of = replies.number(receipt.used_tokens), replies.number(receipt.budget_tokens)
+    line = replies.say("tier_line", name=replies.say(f"tier_names.{receipt.tier}"), used=used, of=of)
+    return f"{bar(receipt.used_tokens, receipt.budget_tokens)} {line}{tail}"
 
 
 def read_receipts(receipts_json: str) -> list[TierReceipt]:
@@ -48,27 +49,31 @@ def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
     """Return what the model was given for one answer, tier by tier."""
     total = snapshot["total_tokens"]
     lines = [
-        replies.CONTEXT_HEAD.format(ago=replies.ago(now_ms - snapshot["compiled_at_ms"])),
+        replies.say("context_head", ago=replies.ago(now_ms - snapshot["compiled_at_ms"])),
         *(tier_line(receipt) for receipt in read_receipts(snapshot["receipts_json"])),
-        replies.CONTEXT_BESIDE.format(
-            instructions=f"{snapshot['instructions_tokens']:,}",
-            tools=f"{snapshot['tools_tokens']:,}",
-            carried=f"{snapshot['bootstrap_tokens']:,}",
-            message=f"{snapshot['message_tokens']:,}",
+        replies.say(
+            "context_beside",
+            instructions=replies.number(snapshot["instructions_tokens"]),
+            tools=replies.number(snapshot["tools_tokens"]),
+            carried=replies.number(snapshot["bootstrap_tokens"]),
+            message=replies.number(snapshot["message_tokens"]),
         ),
-        replies.CONTEXT_TOTAL.format(bar=bar(total, cap_tokens), total=f"{total:,}", cap=f"{cap_tokens:,}"),
+        replies.say(
+            "context_total", bar=bar(total, cap_tokens), total=replies.number(total), cap=replies.number(cap_tokens)
+        ),
     ]
     return "\n".join(lines)
 
 
 def compaction_text(compaction: Compaction, now_ms: int) -> str:
     """Return what the last compaction did."""
-    return replies.COMPACTED.format(
+    return replies.say(
+        "compacted",
         first=compaction.from_seq,
         last=compaction.through_seq,
-        before=f"{compaction.tokens_before:,}",
-        after=f"{compaction.tokens_after:,}",
-        how=replies.COMPACTION_METHODS.get(compaction.method, compaction.method),
+        before=replies.number(compaction.tokens_before),
+        after=replies.number(compaction.tokens_after),
+        how=replies.say(f"compaction_methods.{compaction.method}"),
         ago=replies.ago(now_ms - compaction.created_at_ms),
     )
 
@@ -90,21 +95,24 @@ class Receipt:
         session_id = await services.memory.store.current_session_id(envelope.conversation_id)
         snapshots = await services.memory.store.context_snapshots(session_id, limit=1) if session_id else []
         if not session_id or not snapshots:
-            await services.committer.done([envelope], [OutgoingMessage(replies.CONTEXT_NONE)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.say("context_none"))])
             return
         now_ms = services.clock.now_ms()
         text = receipt_text(snapshots[0], services.settings.continuity_context_tokens, now_ms)
         costs = await services.db.read_one("reading_costs", session_id=session_id)
         if costs and costs["n"]:
-            text += "\n" + replies.CONTEXT_READING.format(
-                times=replies.plural(costs["n"], "time"), tokens=f"{costs['tokens']:,}", kept=costs["kept"]
+            text += "\n" + replies.say(
+                "context_reading",
+                times=replies.counted(costs["n"], "time"),
+                tokens=replies.number(costs["tokens"]),
+                kept=costs["kept"],
             )
         compaction = await services.memory.compactor.last(session_id)
         buttons: tuple[tuple[Button, ...], ...] = ()
         if compaction:
             text += "\n\n" + compaction_text(compaction, now_ms)
             payload = {"session_id": session_id, "compaction_id": compaction.compaction_id}
-            buttons = ((Button(replies.COMPACTION_UNDO, "compaction_undo", payload),),)
+            buttons = ((Button(replies.say("compaction_undo"), "compaction_undo", payload),),)
         await services.committer.done([envelope], [OutgoingMessage(text, buttons=buttons)])
 
     async def _undo(self, tap: Tap) -> None:
@@ -112,10 +120,10 @@ class Receipt:
         services, session_id = self._services, tap.payload["session_id"]
         newest = await services.memory.compactor.last(session_id)
         if newest is None or newest.compaction_id != tap.payload["compaction_id"]:
-            gone = OutgoingMessage(replies.COMPACTION_GONE, edits_message_id=tap.envelope.message_id)
+            gone = OutgoingMessage(replies.say("compaction_gone"), edits_message_id=tap.envelope.message_id)
             await services.committer.done([tap.envelope], [gone], tap.use)
             return
-        message = OutgoingMessage(replies.COMPACTION_UNDONE, edits_message_id=tap.envelope.message_id)
+        message = OutgoingMessage(replies.say("compaction_undone"), edits_message_id=tap.envelope.message_id)
         ends = (tap.use, services.inbox.done(tap.envelope))
         edit, undo = services.memory.recorder.edit, services.memory.compactor.undo
         await services.committer.say(

@@ -69,13 +69,13 @@ class Reminders:
         zone = time_zone.name
         now_ms = services.clock.now_ms()
         if not said:
-            await self._say(envelope, replies.REMIND_HOW.format(zone=zone, when=when_text(now_ms, now_ms, zone)))
+            await self._say(envelope, replies.say("remind_how", zone=zone, when=when_text(now_ms, now_ms, zone)))
             return
         caring = care(said)
         if caring:
             await self._say(envelope, caring.text)
             return
-        language = services.memory.languages.detect(said, envelope.language or "en")
+        language = services.memory.languages.detect(said, replies.spoken())
         words = words_for(language.code)
         first, _, rest = said.partition(" ")
         said = rest.lstrip() if rest and first.lower() in words.lead else said
@@ -91,11 +91,11 @@ class Reminders:
 
         found = await asyncio.to_thread(whole)  # odd dates load a library
         if found is None or found.due_at_ms is None or not now_ms < found.due_at_ms <= now_ms + MAX_AHEAD_MS:
-            await self._say(envelope, replies.REMIND_UNCLEAR.format(said=replies.shorten(said, 60)))
+            await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(said, 60)))
             return
         if not found.what:
             when = when_text(found.due_at_ms, now_ms, zone)
-            await self._say(envelope, replies.REMIND_NO_WHAT.format(when=when))
+            await self._say(envelope, replies.say("remind_no_what", when=when))
             return
         text = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
         repeats = rule_of(kind, found.due_at_ms, zone) if kind else ""
@@ -142,10 +142,10 @@ class Reminders:
         """List what is to come, with buttons."""
         reminders = await self._services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
         if not reminders:
-            await self._say(envelope, replies.REMINDERS_NONE)
+            await self._say(envelope, replies.say("reminders_none"))
             return
         zone = await self._services.people.time_zone(envelope.user_id)
-        message = reminder_list(replies.REMINDERS_HEAD, reminders, self._services.clock.now_ms(), zone.name)
+        message = reminder_list(replies.say("reminders_head"), reminders, self._services.clock.now_ms(), zone.name)
         await say_list(self._services, envelope, message, listed_reminders(reminders))
 
     async def _change(self, command: str, envelope: Envelope) -> None:
@@ -156,10 +156,10 @@ class Reminders:
         current = await services.memory.recorder.current(envelope.conversation_id)
         state = current or new_state("", envelope.conversation_id)
         here = Here(state, services.clock.now_ms(), zone)
-        language = services.memory.languages.detect(said, envelope.language or state.language or "en")
+        language = services.memory.languages.detect(said, replies.spoken())
         answer = await asyncio.to_thread(by_command, command, said, reminders, here, language)
         if answer is None:
-            how = replies.CHANGE_HOW[command] if reminders else replies.REMINDERS_NONE
+            how = replies.say(f"change_how.{command}") if reminders else replies.say("reminders_none")
             await self._say(envelope, how)
             return
         change = answer.change or (lambda state: state)
@@ -178,31 +178,31 @@ class Reminders:
         services, now_ms = self._services, self._services.clock.now_ms()
         if not envelope.arguments or envelope.user_id is None:
             zone = (await services.people.time_zone(envelope.user_id)).name
-            await self._say(envelope, replies.ZONE_IS.format(zone=zone, now=when_text(now_ms, now_ms, zone)))
+            await self._say(envelope, replies.say("zone_is", zone=zone, now=when_text(now_ms, now_ms, zone)))
             return
         found = find_time_zone(envelope.arguments)
         if found is None:
-            await self._say(envelope, replies.ZONE_UNKNOWN.format(said=replies.shorten(envelope.arguments, 40)))
+            await self._say(envelope, replies.say("zone_unknown", said=replies.shorten(envelope.arguments, 40)))
             return
-        text = replies.ZONE_SET.format(zone=found, now=when_text(now_ms, now_ms, found))
+        text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found))
         chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
         await services.committer.done([envelope], [OutgoingMessage(text)], chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
     async def _done(self, tap: Tap) -> bool:
-        return await self._end(tap, "finish", replies.REMINDER_DONE_TEXT)
+        return await self._end(tap, "finish", lambda title: replies.say("reminder_done_text", title=title))
 
     async def _cancel(self, tap: Tap) -> bool:
-        words = words_for(tap.payload.get("language", "en"))
-        return await self._end(tap, "cancel", words.says["cancelled"])
+        words = words_for(tap.payload.get("language", replies.spoken()))
+        return await self._end(tap, "cancel", lambda title: words.say("cancelled", title=title))
 
-    async def _end(self, tap: Tap, event: Event, text: str) -> bool:
+    async def _end(self, tap: Tap, event: Event, told: Callable[[str], str]) -> bool:
         """End a reminder; its session forgets it in the same transaction."""
         reminder = await self._reminder(tap, event)
         if reminder is None:
             return False
-        message = await self._shown(tap, text.format(title=reminder.title), reminder.job_id)
+        message = await self._shown(tap, told(reminder.title), reminder.job_id)
         move = advance_reminder(reminder, event, self._services.clock.now_ms())
         ends = (self._services.inbox.done(tap.envelope), tap.use, move)
         await self._services.committer.say(
@@ -217,8 +217,8 @@ class Reminders:
             return False
         services, now_ms = self._services, self._services.clock.now_ms()
         due_at_ms = snoozed_until(tap.payload["until"], max(now_ms, reminder.due_at_ms or 0), reminder.time_zone)
-        text = replies.REMINDER_SNOOZED_TEXT.format(
-            title=reminder.title, when=when_text(due_at_ms, now_ms, reminder.time_zone)
+        text = replies.say(
+            "reminder_snoozed_text", title=reminder.title, when=when_text(due_at_ms, now_ms, reminder.time_zone)
         )
         later = replace(reminder, status="scheduled", due_at_ms=due_at_ms)
         message = await self._shown(tap, text, reminder.job_id, later)
@@ -231,7 +231,9 @@ class Reminders:
         """Return the reminder behind the button; when it has ended meanwhile, say so and return None."""
         reminder = await self._services.reminders.find(tap.payload["job_id"], tap.envelope.conversation_id)
         if reminder is None or next_status(reminder.status, event) is None:
-            await self._services.committer.done([tap.envelope], [OutgoingMessage(replies.REMINDER_GONE)], tap.use)
+            await self._services.committer.done(
+                [tap.envelope], [OutgoingMessage(replies.say("reminder_gone"))], tap.use
+            )
             return None
         return reminder
 
@@ -249,7 +251,7 @@ class Reminders:
         if not left:
             return OutgoingMessage(text, edits_message_id=edits_message_id)
         zone = (await services.people.time_zone(envelope.user_id)).name
-        listed = reminder_list(f"{text}\n\n{replies.REMINDERS_HEAD}", left, services.clock.now_ms(), zone)
+        listed = reminder_list(f"{text}\n\n{replies.say('reminders_head')}", left, services.clock.now_ms(), zone)
         return replace(listed, edits_message_id=edits_message_id)
 
     async def _say(self, envelope: Envelope, text: str) -> None:

@@ -37,12 +37,12 @@ class Sessions:
         recorder = self._services.memory.recorder
         current = await recorder.current(envelope.conversation_id)
         if current is None or (current.turn_count == 0 and current.isolated):
-            text = replies.FRESH_FIRST if current is None else replies.FRESH
+            text = replies.say("fresh_first") if current is None else replies.say("fresh")
             await self._services.committer.done([envelope], [OutgoingMessage(text)], *effects)
             return
         await self._changing(
             envelope,
-            OutgoingMessage(replies.FRESH),
+            OutgoingMessage(replies.say("fresh")),
             lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh", *ends, *effects),
         )
 
@@ -60,7 +60,7 @@ class Sessions:
         """Say why there is nothing to take up again."""
         rows, _ = await self._rows(envelope)
         await self._services.committer.done(
-            [envelope], [OutgoingMessage(replies.CONTINUE_ONLY if rows else replies.NO_SESSIONS)]
+            [envelope], [OutgoingMessage(replies.say("continue_only") if rows else replies.say("no_sessions"))]
         )
 
     async def overview(self, envelope: Envelope) -> None:
@@ -68,7 +68,11 @@ class Sessions:
         rows, current_id = await self._rows(envelope)
         now_ms = self._services.clock.now_ms()
         lines = [f"• {_label(row, now_ms, current_id)}" for row in rows]
-        text = "\n".join([replies.SESSIONS_HEAD, *lines, "", replies.SESSIONS_TAIL]) if rows else replies.NO_SESSIONS
+        text = (
+            "\n".join([replies.say("sessions_head"), *lines, "", replies.say("sessions_tail")])
+            if rows
+            else replies.say("no_sessions")
+        )
         await self._services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def take_up(self, tap: Tap, *effects: Statement) -> None:
@@ -76,17 +80,18 @@ class Sessions:
         services, envelope, session_id = self._services, tap.envelope, tap.payload["session_id"]
         row = await services.memory.store.session(session_id)
         if row is None or row.conversation_id != envelope.conversation_id:
-            await services.committer.done([envelope], [OutgoingMessage(replies.SESSION_GONE)], tap.use, *effects)
+            await services.committer.done([envelope], [OutgoingMessage(replies.say("session_gone"))], tap.use, *effects)
             return
         row = await self._named(titled(row, await self._titles(envelope)))
         last = await services.memory.store.last_turns(session_id, 1)
-        text = replies.CONTINUED.format(
-            title=row.title or replies.UNTITLED,
-            turns=replies.plural(row.turn_count, "message"),
+        text = replies.say(
+            "continued",
+            title=row.title or replies.say("untitled"),
+            turns=replies.counted(row.turn_count, "message"),
             ago=replies.ago(services.clock.now_ms() - row.last_turn_at_ms),
         )
         if last and not last[0].unfiled:
-            text += replies.CONTINUED_LAST.format(user=replies.shorten(last[0].user_text, QUOTED_CHARS))
+            text += "\n\n" + replies.say("continued_last", user=replies.shorten(last[0].user_text, QUOTED_CHARS))
         await self._changing(
             envelope,
             OutgoingMessage(text),

@@ -30,7 +30,7 @@ class Undoing:
         services, envelope, turn_id = self._services, tap.envelope, tap.payload["turn_id"]
         turn = await services.memory.store.turn(turn_id)
         if turn is None or turn.conversation_id != envelope.conversation_id:
-            gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)
+            gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
             return
         words = words_of(tap.payload["language"])
@@ -44,7 +44,7 @@ class Undoing:
                 partial(services.memory.recorder.edit, turn.session_id, lambda state: undo(state, [turn_id]), *ends),
             )
         except UnknownSession:
-            gone = OutgoingMessage(replies.UNDO_GONE, edits_message_id=envelope.message_id)
+            gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
 
     async def _withdrawals(self, turn_id: str, conversation_id: str) -> list[Statement]:

@@ -12,6 +12,7 @@ from bot.replies import ago
 from memory.errors import UnknownSession
 
 MIN_ID_CHARS = 10
+NO_TITLE = "no topic yet"
 SHOWN_HINTS = 3
 _KIB = 1024
 

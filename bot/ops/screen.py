@@ -13,11 +13,11 @@ from rich.text import Text
 from bot.ops.backup import Backup, Restored
 from bot.ops.checkpoints import Verdict
 from bot.ops.checks import Check, worst
-from bot.ops.format import joined, printable, short_ids, size, when
+from bot.ops.format import NO_TITLE, joined, printable, short_ids, size, when
 from bot.ops.quarantine import FailedPart, Quarantined
 from bot.ops.sessions import ListedSession, chat_of
 from bot.ops.status import Status
-from bot.replies import UNTITLED, ago, plural, shorten
+from bot.replies import ago, plural, shorten
 from memory.sessions.hydrator import HydrationReport
 
 COLORS = {"ok": "green", "behind": "green", "warn": "yellow", "missing": "yellow", "fail": "red", "wrong": "red"}
@@ -126,7 +126,7 @@ def show_sessions(console: Console, listed: Sequence[ListedSession], now_ms: int
             str(row.turn_count),
             ago(now_ms - row.last_turn_at_ms) if row.turn_count else "-",
             STATUS_WORDS.get(row.status, row.status),
-            said(row.title or UNTITLED),
+            said(row.title or NO_TITLE),
         )
     console.print(table)
     more = f"; at most {limit} are listed (--limit)" if len(listed) == limit else ""

@@ -11,10 +11,10 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from bot.ops.format import moment, when
+from bot.ops.format import NO_TITLE, moment, when
 from bot.ops.screen import STATUS_WORDS, columns, facts, said
 from bot.ops.sessions import Found, Shown, chat_of
-from bot.replies import UNTITLED, plural, shorten
+from bot.replies import plural, shorten
 from memory.context.context_builder import reference_text
 from memory.ports import Row
 from memory.state.state_manager import session_title
@@ -48,7 +48,7 @@ def _head(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
     state, row, report = shown.state, shown.row, shown.report
     rows: list[tuple[str, RenderableType]] = [
         ("session", state.session_id),
-        ("about", session_title(state) or UNTITLED),
+        ("about", session_title(state) or NO_TITLE),
         ("chat", f"{chat_of(state.conversation_id)} ({state.conversation_id})"),
         ("status", STATUS_WORDS.get(state.status, state.status)),
         ("turns", f"{state.turn_count}, the last {_last(state, shown.now_ms, zone)}"),

@@ -15,6 +15,8 @@ from memory.ports import Clock, Database, Statement
 
 TIME_ZONE = "time_zone"
 NAME = "name"
+LANGUAGE = "language"
+"""The code of the language that somebody wants to be spoken to in; "" for the one that they write."""
 NAME_CHARS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'\u2019-]+")
 
@@ -49,6 +51,23 @@ class PersonalChoices:
         if isinstance(chosen, str) and known_zone(chosen) is not None:
             return TimeZone(chosen, chosen=True)
         return TimeZone(self._default_time_zone, chosen=False)
+
+    async def language(
+        self, conversation_id: str, user_id: int | None, phone: str | None = None, *, as_written: bool = False
+    ) -> str:
+        """Return the language in which to speak to somebody: the one they chose, else the one they wrote last here.
+
+        Before they wrote anything, it is that of their phone (`pt-BR`); "en" when nothing is known or can be read.
+        With `as_written` their choice does not count.
+        """
+        try:
+            row = await self._db.read_one("person_language", conversation_id=conversation_id, user_id=user_id)
+        except StorageUnavailable:
+            row = None
+        settings_json = row["settings_json"] if row and not as_written else None
+        chosen = choices_in(settings_json).get(LANGUAGE) if settings_json else None
+        written = row["language"] if row else None
+        return str(chosen or written or (phone or "en").partition("-")[0].lower())
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""

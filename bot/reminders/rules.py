@@ -74,12 +74,12 @@ def due_reminders(reminders: Sequence[Reminder], now_ms: int) -> list[Reminder]:
 def late_text(due_at_ms: int, now_ms: int) -> str:
     """Return "was due 3 hours ago", nothing for what comes in time."""
     late_ms = now_ms - due_at_ms
-    return replies.WAS_DUE.format(ago=replies.ago(late_ms)) if late_ms >= LATE_MS else ""
+    return replies.say("was_due", ago=replies.ago(late_ms)) if late_ms >= LATE_MS else ""
 
 
 def when_text(at_ms: int, now_ms: int, zone: str) -> str:
     """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another."""
-    return words_for("en").when(at_ms, now_ms, zone)
+    return words_for(replies.spoken()).when(at_ms, now_ms, zone)
 
 
 def tomorrow_ms(now_ms: int, zone: str) -> int:
@@ -97,8 +97,8 @@ def snoozed_until(choice: str, now_ms: int, zone: str) -> int:
 def reminder_text(reminder: Reminder, now_ms: int) -> str:
     """Return what a delivered reminder says."""
     late = late_text(reminder.due_at_ms or now_ms, now_ms)
-    lead = replies.FOLLOW_UP if reminder.kind == FOLLOW_UP else replies.REMINDER
-    return lead.format(title=reminder.title) + (f"\n({late})" if late else "")
+    lead = "follow_up" if reminder.kind == FOLLOW_UP else "reminder"
+    return replies.say(lead, title=reminder.title) + (f"\n({late})" if late else "")
 
 
 def target_of(reminder: Reminder) -> Target:
@@ -208,9 +208,9 @@ def reminder_buttons(reminder: Reminder) -> tuple[tuple[Button, ...], ...]:
     payload = {"job_id": reminder.job_id}
     return (
         (
-            Button(replies.REMINDER_DONE, "job_done", payload),
-            Button(replies.REMINDER_HOUR, "job_snooze", {**payload, "until": "hour"}),
-            Button(replies.REMINDER_TOMORROW, "job_snooze", {**payload, "until": "tomorrow"}),
+            Button(replies.say("reminder_done"), "job_done", payload),
+            Button(replies.say("reminder_hour"), "job_snooze", {**payload, "until": "hour"}),
+            Button(replies.say("reminder_tomorrow"), "job_snooze", {**payload, "until": "tomorrow"}),
         ),
     )
 
@@ -223,13 +223,13 @@ def reminder_list(head: str, reminders: Sequence[Reminder], now_ms: int, zone: s
         payload = {"job_id": reminder.job_id, "listed": True}
         buttons.append(
             (
-                Button(f"{number} {replies.REMINDER_DONE}", "job_done", payload),
-                Button(f"{number} {replies.REMINDER_HOUR}", "job_snooze", {**payload, "until": "hour"}),
-                Button(f"{number} {replies.REMINDER_CANCEL}", "job_cancel", payload),
+                Button(f"{number} {replies.say('reminder_done')}", "job_done", payload),
+                Button(f"{number} {replies.say('reminder_hour')}", "job_snooze", {**payload, "until": "hour"}),
+                Button(f"{number} {replies.say('reminder_cancel')}", "job_cancel", payload),
             )
         )
     if len(reminders) > LISTED:
-        lines.append(replies.REMINDERS_MORE.format(count=len(reminders) - LISTED))
+        lines.append(replies.say("reminders_more", count=len(reminders) - LISTED))
     return OutgoingMessage("\n".join(lines), buttons=tuple(buttons))
 
 
@@ -240,7 +240,7 @@ def listed_reminders(reminders: Sequence[Reminder]) -> list[ListedItem]:
 
 def _due_word(reminder: Reminder, now_ms: int, zone: str) -> str:
     due = reminder.due_at_ms or now_ms
-    when = when_text(due, now_ms, zone) if due > now_ms else replies.WAS_DUE.format(ago=replies.ago(now_ms - due))
+    when = when_text(due, now_ms, zone) if due > now_ms else replies.say("was_due", ago=replies.ago(now_ms - due))
     kind = kind_of(reminder.repeats)
     return f"{when}, {words_for('en').say(kind)}" if kind else when
 
@@ -249,7 +249,10 @@ def messages_for(reminders: Sequence[Reminder], now_ms: int) -> list[tuple[Outgo
     """Return what to say about reminders of one conversation and person that are due: one message each, or one list."""
     if len(reminders) > TOGETHER:
         pages = [reminders[start : start + LISTED] for start in range(0, len(reminders), LISTED)]
-        return [(reminder_list(replies.REMINDERS_LATE, page, now_ms, page[0].time_zone), list(page)) for page in pages]
+        return [
+            (reminder_list(replies.say("reminders_late"), page, now_ms, page[0].time_zone), list(page))
+            for page in pages
+        ]
     return [
         (OutgoingMessage(reminder_text(reminder, now_ms), buttons=reminder_buttons(reminder)), [reminder])
         for reminder in reminders

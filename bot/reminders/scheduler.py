@@ -13,8 +13,10 @@ from typing import Final
 
 import structlog
 
+from bot import replies
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
+from bot.people.choices import PersonalChoices
 from bot.reminders.rules import (
     Reminder,
     advance_reminder,
@@ -49,8 +51,18 @@ log = structlog.get_logger(__name__)
 class ReminderScheduler:
     """Looks at the table when something is due and delivers it; call `look()` after a commit that changed one."""
 
-    def __init__(self, db: Database, clock: Clock, committer: Committer, recorder: Recorder, bot_id: int) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        committer: Committer,
+        recorder: Recorder,
+        *,
+        people: PersonalChoices,
+        bot_id: int,
+    ) -> None:
         self._db = db
+        self._people = people
         self._clock = clock
         self._committer = committer
         self._recorder = recorder
@@ -107,8 +119,10 @@ class ReminderScheduler:
         rows = await self._db.read("jobs_due", **self._here, now_ms=now_ms, limit=AT_ONCE)
         due = due_reminders([read_reminder(row) for row in rows], now_ms)
         due.sort(key=lambda reminder: (reminder.conversation_id, reminder.user_id or 0))  # stable: by time within each
-        for _, group in groupby(due, key=lambda reminder: (reminder.conversation_id, reminder.user_id)):
-            for message, reminders in messages_for(list(group), now_ms):
+        for whose, group in groupby(due, key=lambda reminder: (reminder.conversation_id, reminder.user_id)):
+            with replies.speaking(await self._people.language(*whose)):
+                messages = messages_for(list(group), now_ms)
+            for message, reminders in messages:
                 await self._deliver(message, reminders)
 
     async def _deliver(self, message: OutgoingMessage, reminders: Sequence[Reminder]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from memory.language.calendar import Calendar, calendar_of
 from memory.language.languages import Languages, cue_pattern
 from memory.language.zones import zone_of
 
@@ -42,10 +43,7 @@ class ReminderWords:
     lead: frozenset[str]
     """Who is to be reminded, said before when and of what."""
     says: Mapping[str, str]
-    months: Sequence[str]
-    weekdays: Sequence[str]
-    dates: tuple[str, str]
-    """How a day of this year is written, and how the year follows it."""
+    days: Calendar
 
     def say(self, key: str, **values: object) -> str:
         """Return the sentence with its values filled in."""
@@ -57,13 +55,11 @@ class ReminderWords:
         days, time = (at.date() - now.date()).days, f"{at:%H:%M}"
         if days in (0, 1):
             return self.say("tomorrow" if days else "today", time=time)
-        return self.say("on_day", weekday=self.weekdays[at.weekday()], day=self.date(at, now), time=time)
+        return self.say("on_day", weekday=self.days.weekdays[at.weekday()], day=self.date(at, now), time=time)
 
     def date(self, at: datetime, now: datetime) -> str:
         """Return "12 Dec", and with the year when it is another."""
-        day, year = self.dates
-        date = day.format(day=at.day, month=self.months[at.month - 1])
-        return date if at.year == now.year else year.format(date=date, year=at.year)
+        return self.days.day(at) if at.year == now.year else self.days.day_of_year(at)
 
 
 def local(at_ms: int, zone: str) -> datetime:
@@ -100,9 +96,7 @@ def words_for(code: str) -> ReminderWords:
         negations=frozenset(data["negations"]),
         lead=frozenset(data["lead"]),
         says=data["says"],
-        months=data["months"],
-        weekdays=data["weekdays"],
-        dates=(data["date"], data["year"]),
+        days=calendar_of(code),
     )
 
 

@@ -23,11 +23,11 @@ log = structlog.get_logger(__name__)
 def refusal(row: Row | None, envelope: Envelope, now_ms: int) -> str | None:
     """Return why a tap is not obeyed, or None when it is."""
     if row is None or row["conversation_id"] != envelope.conversation_id or row["expires_at_ms"] < now_ms:
-        return replies.TAP_TOO_OLD
+        return replies.say("tap_too_old")
     if row["user_id"] is not None and row["user_id"] != envelope.user_id:
-        return replies.TAP_NOT_YOURS
+        return replies.say("tap_not_yours")
     if row["used_at_ms"] is not None:
-        return replies.TAP_USED
+        return replies.say("tap_used")
     return None
 
 
@@ -46,7 +46,7 @@ class Buttons:
         word = refusal(row, envelope, now_ms)
         if row is None or word is not None:
             await self._services.committer.done([envelope], [])
-            await self._toast(envelope, word or replies.TAP_TOO_OLD)
+            await self._toast(envelope, word or replies.say("tap_too_old"))
             return
         use = Statement("button_use", {"group_id": row["group_id"], "at_ms": now_ms})
         use = replace(use, expect=await self._group_size(row))
@@ -56,9 +56,9 @@ class Buttons:
         except Conflict:
             log.info("second tap on one message", button=envelope.button_id)
             await self._services.committer.done([envelope], [])
-            await self._toast(envelope, replies.TAP_USED)
+            await self._toast(envelope, replies.say("tap_used"))
             return
-        await self._toast(envelope, replies.TAP_DONE)
+        await self._toast(envelope, replies.say("tap_done"))
         if not has_new_buttons:
             await self._without_buttons(envelope)
 

@@ -17,7 +17,7 @@ from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
-from bot.turns.services import Services
+from bot.turns.services import Services, language_of
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
@@ -38,8 +38,8 @@ def unknown_command(said: str, known: Collection[str]) -> str:
     near = get_close_matches(said.lower(), [*known, *replies.MEANT_COMMANDS], n=1, cutoff=LIKE)
     like = replies.MEANT_COMMANDS.get(near[0], near[0]) if near else ""
     if like in known:
-        return replies.UNKNOWN_COMMAND_LIKE.format(command=said, like=like)
-    return replies.UNKNOWN_COMMAND.format(command=said)
+        return replies.say("unknown_command_like", command=said, like=like)
+    return replies.say("unknown_command", command=said)
 
 
 class Dispatch:
@@ -62,6 +62,10 @@ class Dispatch:
         turn_id = batch[0].turn_id or self._services.ids.new("t")
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
         await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
+        with replies.speaking(await language_of(self._services, batch[-1])):
+            await self._work(batch, turn_id, do)
+
+    async def _work(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
         claimed = do is not None
         try:
             while batch:
@@ -125,16 +129,18 @@ class Dispatch:
         services, last = self._services, batch[-1]
         log.error("storage refuses", error=str(error), update_ids=[envelope.update_id for envelope in batch])
         try:
-            button = Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id})
+            button = Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id})
             edits_message_id = await services.delivery.preview(turn_id)
-            message = OutgoingMessage(replies.STORAGE_REFUSED, buttons=((button,),), edits_message_id=edits_message_id)
+            message = OutgoingMessage(
+                replies.say("storage_refused"), buttons=((button,),), edits_message_id=edits_message_id
+            )
             await services.committer.refused(batch, message, str(error)[:300], turn_id)
         except Conflict:
             return
         except StorageUnavailable as exc:
             if last.chat_id not in self._told:
                 self._told.add(last.chat_id)
-                await services.delivery.say_now(last.chat_id, last.thread_id, replies.STORAGE_DOWN)
+                await services.delivery.say_now(last.chat_id, last.thread_id, replies.say("storage_down"))
             raise Postponed(batch, POSTPONED_S) from exc
 
     async def _do(self, batch: Sequence[Envelope], turn_id: str) -> None:
@@ -149,10 +155,12 @@ class Dispatch:
         elif head.kind == "tap":
             await self._taps.run(head)
         elif head.kind == "media":
-            what = replies.MEDIA_NAMES.get(head.text) or replies.MEDIA_OTHER.format(what=head.text.replace("_", " "))
-            await self._services.committer.done([head], [OutgoingMessage(replies.ONLY_TEXT.format(what=what))])
+            named = f"media_names.{head.text}"
+            other = replies.say("media_other", what=head.text.replace("_", " "))
+            what = replies.say(named) if replies.known(named) else other
+            await self._services.committer.done([head], [OutgoingMessage(replies.say("only_text", what=what))])
         elif head.kind == "unreadable":
-            message = OutgoingMessage(replies.UNREADABLE)
+            message = OutgoingMessage(replies.say("unreadable"))
             await self._services.committer.quarantined([head], [message], "it cannot be read", turn_id)
         else:
             await self._membership(head)
@@ -167,8 +175,8 @@ class Dispatch:
 
     async def _offer_again(self, envelope: Envelope) -> None:
         payload = {"text": envelope.text, "third_party": envelope.third_party}
-        button = Button(replies.ANSWER_AGAIN, "answer_again", payload)
-        message = OutgoingMessage(replies.EDITED, buttons=((button,),), reply_to_message_id=envelope.message_id)
+        button = Button(replies.say("answer_again"), "answer_again", payload)
+        message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])
 
     async def _membership(self, envelope: Envelope) -> None:
@@ -179,5 +187,7 @@ class Dispatch:
 
     async def _quarantine(self, batch: Sequence[Envelope], turn_id: str, attempts: int) -> None:
         log.error("quarantined", update_ids=[envelope.update_id for envelope in batch], turn_id=turn_id)
-        message = OutgoingMessage(replies.QUARANTINED, edits_message_id=await self._services.delivery.preview(turn_id))
+        message = OutgoingMessage(
+            replies.say("quarantined"), edits_message_id=await self._services.delivery.preview(turn_id)
+        )
         await self._services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
@@ -13,7 +13,7 @@ from bot import replies
 from bot.delivery.outbox import Button, Outbox, OutgoingMessage
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
-from bot.turns.services import Services
+from bot.turns.services import Services, language_of
 
 log = structlog.get_logger(__name__)
 
@@ -81,14 +81,21 @@ class Recovery:
         """Park an old turn and ask the user once what to do with it."""
         turn_id = batch[0].turn_id or self._services.ids.new("t")
         payload = {"turn_id": turn_id}
-        text = replies.INTERRUPTED.format(
-            ago=replies.ago(now_ms - batch[0].received_at_ms), text=replies.shorten(batch_text(batch))
-        )
-        buttons = (
-            (Button(replies.ANSWER_NOW, "answer_parked", payload),),
-            (Button(replies.SKIP, "skip_parked", payload), Button(replies.FRESH_START, "fresh_parked", payload)),
-        )
-        message = OutgoingMessage(
-            text, buttons=buttons, edits_message_id=await self._services.delivery.preview(turn_id)
-        )
+        with replies.speaking(await language_of(self._services, batch[-1])):
+            message = interrupted(batch, payload, now_ms, await self._services.delivery.preview(turn_id))
         await self._services.committer.parked(batch, [message], "interrupted long ago", turn_id)
+
+
+def interrupted(
+    batch: Sequence[Envelope], payload: Mapping[str, str], now_ms: int, edits_message_id: int | None
+) -> OutgoingMessage:
+    """Return the question about an old turn; it takes the place of what was shown of the answer."""
+    ago, text = replies.ago(now_ms - batch[0].received_at_ms), replies.shorten(batch_text(batch))
+    now = Button(replies.say("answer_now"), "answer_parked", payload)
+    skip = Button(replies.say("skip"), "skip_parked", payload)
+    fresh = Button(replies.say("fresh_start"), "fresh_parked", payload)
+    return OutgoingMessage(
+        replies.say("interrupted", ago=ago, text=text),
+        buttons=((now,), (skip, fresh)),
+        edits_message_id=edits_message_id,
+    )

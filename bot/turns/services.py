@@ -9,7 +9,7 @@ from bot.delivery.commit import Committer
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
 from bot.intake.inbox import Inbox
-from bot.intake.updates import Me
+from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
@@ -43,3 +43,8 @@ class Services:
     personas: Personas
     meters: Meters
     pauses: Pauses
+
+
+async def language_of(services: Services, envelope: Envelope) -> str:
+    """Return the language in which the sender of an update is spoken to."""
+    return await services.people.language(envelope.conversation_id, envelope.user_id, envelope.language)

@@ -36,17 +36,21 @@ class Strangers:
 
     async def greet(self, envelope: Envelope) -> None:
         """Pair whoever knows the code; everybody else gets one polite line at most, and nothing is stored (P14)."""
+        with replies.speaking((envelope.language or "").partition("-")[0]):
+            await self._greet(envelope)
+
+    async def _greet(self, envelope: Envelope) -> None:
         user_id = envelope.user_id
         if user_id is None or not envelope.private:
             return
         if self._gate.knows_code(user_id, envelope.text):
             self._gate.pair(user_id)
             pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self._services.clock.now_ms()})
-            await self._services.committer.write(Target.of(envelope), [OutgoingMessage(replies.PAIRED)], pair)
+            await self._services.committer.write(Target.of(envelope), [OutgoingMessage(replies.say("paired"))], pair)
             self._announce(f"\nPaired with Telegram user {user_id}.\n")
             return
         if self._gate.should_tell(user_id):
             with suppress(TelegramError):
-                text = replies.STRANGER_PAIRING if self._gate.code else replies.STRANGER
+                text = replies.say("stranger_pairing") if self._gate.code else replies.say("stranger")
                 sent = await self._bot.send_message(envelope.chat_id, text)
                 self._message_ids.saw(envelope.chat_id, sent.message_id)

@@ -287,9 +287,9 @@ class Turns:
         if caring:
             return caring
         if not self._rate.admits(ask.user_id, ask.now_ms):
-            return NoAnswer("the person has had all turns of this minute", replies.WHY_TOO_FAST)
+            return NoAnswer("the person has had all turns of this minute", replies.say("why_too_fast"))
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
-            return NoAnswer("the person's budget for today is used up", replies.WHY_BUDGET)
+            return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
         task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
         self._running[key] = task
@@ -379,13 +379,13 @@ class Turns:
     async def _no_answer(self, work: _TurnWork, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id
         if reason is None:
-            message = OutgoingMessage(replies.STOPPED, edits_message_id=live.message_id)
+            message = OutgoingMessage(replies.say("stopped"), edits_message_id=live.message_id)
             await self._services.committer.done(batch, [message], *work.effects, turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
         message = OutgoingMessage(
-            replies.MODEL_DOWN.format(why=reason.apology),
-            buttons=((Button(replies.TRY_AGAIN, "answer_parked", {"turn_id": turn_id}),),),
+            replies.say("model_down", why=reason.apology),
+            buttons=((Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
         )
         await self._services.committer.parked(batch, [message], reason.reason, turn_id)
@@ -395,7 +395,7 @@ def _notices(said: AskedAgain) -> list[OutgoingMessage]:
     """Return what the person has to know besides the answer."""
     if not said.whole_chars:
         return []
-    text = replies.TOO_LONG.format(read=f"{len(said.text):,}", whole=f"{said.whole_chars:,}")
+    text = replies.say("too_long", read=replies.number(len(said.text)), whole=replies.number(said.whole_chars))
     return [OutgoingMessage(text)]
 
 

@@ -62,7 +62,7 @@ def _from_notes(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandid
         yield ArcCandidate(
             kind=_note_kind(note, persona),
             title=_title(note.text),
-            text=one_line(line_of(note, inputs.now_ms, inputs.zone), SUMMARY_MAX_CHARS),
+            text=_line(note, inputs),
             confidence="high",
             stickiness="normal",
             evidence="note",
@@ -79,8 +79,14 @@ def also_known(inputs: BootstrapInputs, shown: Sequence[Arc]) -> tuple[AlsoKnown
     taken = {source for arc in shown for source in arc.sources}
     taken |= {source for arc in inputs.dropped for source in arc.sources}
     notes = [standing.note for standing in inputs.known.standings if key_of(standing.note) not in taken]
-    lines = ((one_line(line_of(note, inputs.now_ms, inputs.zone), SUMMARY_MAX_CHARS), note) for note in notes)
+    lines = ((_line(note, inputs), note) for note in notes)
     return tuple(AlsoKnown(text=line, source=key_of(note)) for line, note in islice(lines, ALSO_MAX))
+
+
+def _line(note: Matter | LastingNote, inputs: BootstrapInputs) -> str:
+    """Return a note on one line, its day in the language that the person spoke last."""
+    spoken = next((each.state.language for each in inputs.sessions if each.state.language), "en")
+    return one_line(line_of(note, inputs.now_ms, inputs.zone, spoken), SUMMARY_MAX_CHARS)
 
 
 def _note_kind(note: Matter | LastingNote, persona: Persona) -> ArcKind:

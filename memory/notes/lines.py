@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
+from memory.language.calendar import calendar_of
 from memory.language.sentences import shorten
 from memory.language.zones import zone_of
 from memory.notes.types import LastingNote, Matter
 from memory.types import OpenLoop
 
 LINE_MAX_CHARS = 220
-_SAID_BY_US = "I said: "
-_WAS = "was "
 
 
-def line_of(note: Matter | LastingNote, now_ms: int, zone: str) -> str:
-    """Return one line: the day ahead if there is one, the words, and when they were said."""
+def line_of(note: Matter | LastingNote, now_ms: int, zone: str, language: str = "en") -> str:
+    """Return one line: the day ahead if there is one, the words, and when they were said; days in the language."""
+    calendar = calendar_of(language)
     text = shorten(note.text, LINE_MAX_CHARS)
     words = f"“{text}”" if note.quoted else text
     due_at_ms = note.due_at_ms if isinstance(note, Matter) else None
-    ours = _SAID_BY_US if note.quoted == "assistant" else ""
+    if note.quoted == "assistant":
+        words = calendar.own.format(words=words)
     if due_at_ms is not None:
-        when = f"{_WAS if due_at_ms < now_ms else ''}{day_text(due_at_ms, zone, weekday=True)}"
-        return f"{when}: {ours}{words}"
-    return f"{ours}{words} ({day_text(note.said_at_ms, zone)})"
+        day = _written(due_at_ms, zone, calendar.day_of_week)
+        return f"{calendar.past.format(day=day) if due_at_ms < now_ms else day}: {words}"
+    return f"{words} ({_written(note.said_at_ms, zone, calendar.day)})"
 
 
-def day_text(at_ms: int, zone: str, *, weekday: bool = False) -> str:
-    """Return a day as people write it, `20 Mar` or `Fri 20 Mar`; a time outside the calendar as `?`."""
+def day_of_year(at_ms: int, zone: str, language: str) -> str:
+    """Return a day with its year, `20 Mar 2026`; a time outside the calendar as `?`."""
+    return _written(at_ms, zone, calendar_of(language).day_of_year)
+
+
+def _written(at_ms: int, zone: str, write: Callable[[datetime], str]) -> str:
     try:
-        at = datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
+        return write(datetime.fromtimestamp(at_ms / 1000, zone_of(zone)))
     except (OverflowError, OSError, ValueError):
         return "?"
-    return f"{at:%a} {at.day} {at:%b}" if weekday else f"{at.day} {at:%b}"
 
 
 def loop_of(matter: Matter) -> OpenLoop:

@@ -120,7 +120,7 @@ async def test_a_message_that_kills_the_process_alone_is_set_aside(api, bot_proc
     for _ in range(3):
         await die(bot, "turn_packet_built")
 
-    await bot.start(ready=lambda: replies.QUARANTINED in screen(api))
+    await bot.start(ready=lambda: replies.say("quarantined") in screen(api))
     api.people.says(PERSON, "next")
     await answered(api, PERSON, "next")
 

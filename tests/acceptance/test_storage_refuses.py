@@ -56,16 +56,16 @@ async def test_a_refusal_is_said_and_the_answer_comes_when_it_is_over(api, model
     await reply(api, "hello")
     refuse(*names)
     api.people.says(PERSON, "are you there?")
-    await api.until(lambda: {replies.STORAGE_REFUSED, replies.STORAGE_DOWN} & set(bot_texts(api)))
+    await api.until(lambda: {replies.say("storage_refused"), replies.say("storage_down")} & set(bot_texts(api)))
 
     refuse()
-    if replies.STORAGE_REFUSED in bot_texts(api):
-        await tap(api, replies.TRY_AGAIN)
+    if replies.say("storage_refused") in bot_texts(api):
+        await tap(api, replies.say("try_again"))
     await answered(api, PERSON, "are you there?")
 
     assert [user for user, _ in stored_turns(bot)] == ["hello", "are you there?"]
     assert sum(request.said == "are you there?" for request in model.requests) == 1
-    assert bot_texts(api).count(replies.STORAGE_DOWN) <= 1
+    assert bot_texts(api).count(replies.say("storage_down")) <= 1
 
 
 async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, bot_here, monkeypatch):
@@ -81,7 +81,7 @@ async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, 
         return await write(*statements)
 
     monkeypatch.setattr(bot.app.services.db, "write", picky)
-    await shows(api, replies.STORAGE_DOWN)
+    await shows(api, replies.say("storage_down"))
 
     await reply(api, "and you?", FRIEND, FRIEND)
 
@@ -101,12 +101,12 @@ async def test_a_checkpoint_that_cannot_be_deleted_does_not_wedge_forgetting(api
 
     monkeypatch.setattr(Path, "unlink", stuck)
     await reply(api, "/forget everything")
-    await tap(api, replies.FORGET_YES, "couldn't forget")
+    await tap(api, replies.say("forget_yes"), "couldn't forget")
 
     await reply(api, "Still there?")
     assert [user for user, _ in stored_turns(bot)] == ["My cat is called Mia.", "Still there?"]
 
     monkeypatch.setattr(Path, "unlink", unlink)
     await reply(api, "/forget everything")
-    await tap(api, replies.FORGET_YES, "Forgotten|Checked|forgot")
+    await tap(api, replies.say("forget_yes"), "Forgotten|Checked|forgot")
     assert stored_turns(bot) == []

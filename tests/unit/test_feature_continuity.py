@@ -11,7 +11,7 @@ from bot import replies
 from bot.delivery.outbox import Button
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
-from bot.features.continuity.settings import settings_message
+from bot.features.continuity.settings import OwnChoices, settings_message
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Arc, Preference
 from memory.testing import ManualClock
@@ -49,7 +49,7 @@ def test_the_offer_is_the_preview_with_a_few_buttons_and_says_that_the_message_w
     """The text stays as the bootstrap assembled it."""
     message = offer_message(preview("boat", "report"), "t_1", ())
 
-    assert message.text == f"{TEXT}\n\n{replies.ANSWER_WAITS}"
+    assert message.text == f"{TEXT}\n\n{replies.say('answer_waits')}"
     assert labels(message) == [["Continue", "Start fresh"], ["Always do this", "Edit"]]
 
 
@@ -111,13 +111,14 @@ def test_what_is_carried_is_said_without_a_question():
 @pytest.mark.parametrize("mode", ["ask", "use", "off"])
 def test_settings_mark_what_is_chosen(mode):
     """Each button carries the whole choice, so that a tap changes one thing and keeps the other."""
-    message = settings_message(Preference(mode=mode, skip_preview=True), "assistant", "Europe/Berlin")
-    modes, (skip,) = message.buttons
+    message = settings_message(Preference(mode=mode, skip_preview=True), "assistant", OwnChoices("Europe/Berlin"))
+    modes, (skip, _language) = message.buttons
 
     assert [button.label for button in modes if button.label.startswith("✓")] == [f"✓ {mode.title()}"]
     assert all(button.payload["skip_preview"] for button in modes)
     assert skip.payload == {"mode": mode, "skip_preview": False}
     assert "Europe/Berlin" in message.text
+    assert "As I write" in message.text
 
 
 class Rows:

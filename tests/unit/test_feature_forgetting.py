@@ -80,11 +80,11 @@ def test_a_button_becomes_a_wish(payload, expected):
 @pytest.mark.parametrize(
     ("proof", "emptied", "sentence"),
     [
-        (None, True, replies.FORGOTTEN_LOOKING),
+        (None, True, replies.say("forgotten_looking")),
         (Proof(4, 0), True, "Checked: no trace in 4 files."),
-        (Proof(4, 2), True, replies.FORGOTTEN_TRACES),
-        (Proof(4, 0), False, replies.FORGOTTEN_TRACES),
-        (Proof(4, None), True, replies.FORGOTTEN_UNKNOWN),
+        (Proof(4, 2), True, replies.say("forgotten_traces")),
+        (Proof(4, 0), False, replies.say("forgotten_traces")),
+        (Proof(4, None), True, replies.say("forgotten_unknown")),
     ],
 )
 def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):

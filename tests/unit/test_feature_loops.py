@@ -90,7 +90,7 @@ def test_a_long_list_is_cut_and_says_so():
     assert len(shown.buttons) == LISTED
     assert "and 3 more" in shown.text
     assert shown.buttons[0][0].payload == {"session_id": "s_1", "loop_id": "t_0.1"}
-    assert loop_list([], START_MS, "UTC").text == replies.LOOPS_NONE
+    assert loop_list([], START_MS, "UTC").text == replies.say("loops_none")
 
 
 def test_a_matter_is_ended_in_the_notes_of_its_session():

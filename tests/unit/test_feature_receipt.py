@@ -28,7 +28,7 @@ def test_a_tier_says_what_was_cut_and_what_failed():
     broken = TierReceipt(tier="today", budget_tokens=500, error="StorageUnavailable: secret words")
 
     assert tier_line(receipt) == "▰▰▰▰▱▱▱▱ Messages as they were: 1,500 of 3,000 · 1 message, 3 left out (1,204 tokens)"
-    assert replies.TIER_FAILED in tier_line(broken)
+    assert replies.say("tier_failed") in tier_line(broken)
     assert "secret" not in tier_line(broken)
 
 
@@ -36,7 +36,7 @@ def test_every_tier_has_a_name():
     """The packet's tiers and the receipt's names are the same."""
     tiers = set(TierReceipt.model_fields["tier"].annotation.__args__)
 
-    assert set(replies.TIER_NAMES) == set(replies.TIER_ITEMS) == tiers
+    assert all(replies.known(f"tier_names.{tier}") and replies.counted(2, f"tier_{tier}") for tier in tiers)
 
 
 def test_the_receipt_adds_up():

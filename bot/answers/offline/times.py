@@ -50,5 +50,5 @@ def due_of(at_ms: int, now_ms: int, zone: str, words: Words, *, exact: bool = Tr
     days = (at.date() - now.date()).days
     if days in {0, 1}:
         return words.say("due_today" if days == 0 else "due_tomorrow", time=time).strip()
-    day = f"{words.calendar.weekdays[at.weekday()]} {words.calendar.date(at, now)}"
+    day = f"{words.calendar.days.weekdays[at.weekday()]} {words.calendar.date(at, now)}"
     return words.say("due_day", day=day, time=time).strip()

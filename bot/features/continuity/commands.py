@@ -78,7 +78,9 @@ class Continuity:
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         dropped = tap.payload["dropped"]
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
-        message = shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.NOTHING_LEFT, envelope)
+        message = (
+            shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.say("nothing_left"), envelope)
+        )
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
         choose = partial(services.memory.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
         await services.committer.say(
@@ -102,7 +104,7 @@ class Continuity:
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
         await services.committer.say(
             Target.of(envelope),
-            [_plain(replies.FRESH, envelope)],
+            [_plain(replies.say("fresh"), envelope)],
             partial(services.memory.recorder.edit, state.session_id, isolated, *also),
         )
         self._gate.release(held)
@@ -130,7 +132,7 @@ class Continuity:
         else:
             sessions = await self._sessions.choices(envelope)
             message = asked_message(shown, sessions, dropped, place, waits=bool(held), editing=editing)
-            message = message if message.text else _plain(replies.NOTHING_LEFT, envelope)
+            message = message if message.text else _plain(replies.say("nothing_left"), envelope)
         await services.committer.done([envelope], [message], tap.use)
         return bool(message.buttons)
 
@@ -170,7 +172,7 @@ class Continuity:
         return any(envelope.user_id != tap.envelope.user_id for envelope in held)
 
     async def _over(self, tap: Tap) -> None:
-        await self._services.committer.done([tap.envelope], [_plain(replies.OFFER_OVER, tap.envelope)], tap.use)
+        await self._services.committer.done([tap.envelope], [_plain(replies.say("offer_over"), tap.envelope)], tap.use)
 
     async def _letting_go(self, envelope: Envelope, change: Callable[[list[Statement]], Awaitable[object]]) -> None:
         """Make a change that lets waiting messages go on; when they went on meanwhile, only the change."""

@@ -20,7 +20,7 @@ from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import offer_message, shown_message
 from bot.intake.updates import Envelope
-from bot.turns.services import Services
+from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
@@ -147,7 +147,8 @@ class ContinuityGate:
         services, last = self._services, held[-1]
         row = await services.db.read_one("outbox_notice", turn_id=held[0].turn_id)
         shown_at = row["message_id"] if row else None
-        messages = [OutgoingMessage(replies.OFFER_PASSED, edits_message_id=shown_at)] if shown_at else []
+        with replies.speaking(await language_of(services, last)):
+            messages = [OutgoingMessage(replies.say("offer_passed"), edits_message_id=shown_at)] if shown_at else []
         try:
             await services.committer.write(Target.of(last), messages, *self.going_on(held))
         except Conflict:

@@ -28,16 +28,18 @@ def offer_message(
     While one edits it, a row for each line that can be left out takes the place of the other choices.
     """
     payload = {"turn_id": turn_id, "dropped": list(dropped)}
-    go_on = Button(replies.CARRY_ON if shown.arcs else replies.GO_ON, "carry_on", payload)
-    fresh = Button(replies.START_FRESH, "start_fresh", payload)
+    go_on = Button(replies.say("carry_on") if shown.arcs else replies.say("go_on"), "carry_on", payload)
+    fresh = Button(replies.say("start_fresh"), "start_fresh", payload)
     if editing and shown.arcs:
         buttons = (*drop_rows(shown, payload), (go_on, _back(payload)))
     elif shown.arcs:
-        always = Button(replies.ALWAYS, "carry_always", payload)
+        always = Button(replies.say("always"), "carry_always", payload)
         buttons = ((go_on, fresh), (always, _edit(payload)))
     else:
         buttons = ((go_on, fresh),)
-    text = f"{shown.text or replies.NOTHING_LEFT}\n\n{replies.ANSWER_WAITS}"
+    lines = (replies.say("offer_head"), "", *bullets(shown.text), "", replies.say("offer_tail"))
+    text = "\n".join(lines) if shown.arcs else replies.say("nothing_left")
+    text = f"{text}\n\n{replies.say('answer_waits')}"
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
 
 
@@ -55,28 +57,28 @@ def asked_message(
     `waits` says that a message of this person waits for the choice.
     """
     payload = {"dropped": list(dropped)}
-    carry = Button(replies.CARRY_FORWARD, "carry_on", payload)
+    carry = Button(replies.say("carry_forward"), "carry_on", payload)
     if editing and shown.arcs:
         buttons = (*drop_rows(shown, payload), (carry, _back(payload)))
     else:
         buttons = (*([(carry, _edit(payload))] if shown.arcs else ()), *sessions)
-    head = replies.CONTINUE_HEAD_TOO if shown.arcs else replies.CONTINUE_HEAD
-    carried = "\n".join((replies.CARRY_HEAD, *bullets(shown.text))) if shown.arcs else ""
-    parts = (carried, head if sessions and not editing else "", replies.ANSWER_WAITS if waits else "")
+    head = replies.say("continue_head_too") if shown.arcs else replies.say("continue_head")
+    carried = "\n".join((replies.say("carry_head"), *bullets(shown.text))) if shown.arcs else ""
+    parts = (carried, head if sessions and not editing else "", replies.say("answer_waits") if waits else "")
     return OutgoingMessage("\n\n".join(filter(None, parts)), buttons=buttons, edits_message_id=edits_message_id)
 
 
 def _edit(payload: dict[str, Any]) -> Button:
-    return Button(replies.EDIT, "edit_offer", {**payload, "editing": True})
+    return Button(replies.say("edit"), "edit_offer", {**payload, "editing": True})
 
 
 def _back(payload: dict[str, Any]) -> Button:
-    return Button(replies.BACK, "edit_offer", {**payload, "editing": False})
+    return Button(replies.say("back"), "edit_offer", {**payload, "editing": False})
 
 
 def shown_message(shown: BootstrapPreview, edits_message_id: int | None = None) -> OutgoingMessage:
     """Return what says that this is carried forward."""
-    text = "\n".join((replies.CARRYING, *bullets(shown.text)))
+    text = "\n".join((replies.say("carrying"), *bullets(shown.text)))
     return OutgoingMessage(text, edits_message_id=edits_message_id)
 
 
@@ -90,7 +92,7 @@ def drop_rows(shown: BootstrapPreview, payload: dict[str, Any]) -> Rows:
     return tuple(
         (
             Button(
-                replies.DROP.format(title=replies.shorten(arc.title, LABEL_CHARS)),
+                replies.say("drop", title=replies.shorten(arc.title, LABEL_CHARS)),
                 "drop_arc",
                 {**payload, "arc_id": arc.arc_id},
             ),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
+from bot.people.choices import LANGUAGE
 from bot.people.personas import PERSONA
+from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.continuity.types import Mode, Preference
 
 MODES: tuple[Mode, ...] = ("ask", "use", "off")
+TONGUES_A_ROW = 4
 
 
 class ContinuitySettings:
@@ -21,16 +26,21 @@ class ContinuitySettings:
         self._services = services
         self._gate = gate
         self.commands: dict[str, Command] = {"settings": self.settings, "persona": self.persona}
-        self.actions: dict[str, Action] = {"prefer": self._prefer, "be": self._be}
+        self.actions: dict[str, Action] = {
+            "prefer": self._prefer,
+            "be": self._be,
+            "tongues": self._tongues,
+            "speak": self._speak,
+        }
 
     async def settings(self, envelope: Envelope) -> None:
         """Show what this person chose."""
         if envelope.user_id is None:
-            await self._services.committer.done([envelope], [OutgoingMessage(replies.ONLY_PEOPLE)])
+            await self._services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
             return
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         chosen = await self._services.memory.bootstrap.preference(owner)
-        message = settings_message(chosen, owner.persona.name, await self._zone(envelope))
+        message = settings_message(chosen, owner.persona.name, await self._own(envelope))
         await self._services.committer.done([envelope], [message])
 
     async def persona(self, envelope: Envelope) -> None:
@@ -38,7 +48,7 @@ class ContinuitySettings:
         services = self._services
         name = envelope.arguments.lower()
         if envelope.user_id is None:
-            await services.committer.done([envelope], [OutgoingMessage(replies.ONLY_PEOPLE)])
+            await services.committer.done([envelope], [OutgoingMessage(replies.say("only_people"))])
         elif name in services.personas.by_name:
             choose = await services.people.choose(envelope.user_id, **{PERSONA: name})
             await services.committer.done([envelope], [self._persona_message(name)], choose)
@@ -51,7 +61,7 @@ class ContinuitySettings:
         services, envelope = self._services, tap.envelope
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = Preference.model_validate(tap.payload)
-        message = settings_message(chosen, owner.persona.name, await self._zone(envelope), envelope.message_id)
+        message = settings_message(chosen, owner.persona.name, await self._own(envelope), envelope.message_id)
         also = (tap.use, services.inbox.done(envelope))
         await services.committer.say(
             Target.of(envelope),
@@ -68,44 +78,90 @@ class ContinuitySettings:
         await self._services.committer.done([envelope], [message], tap.use, choose)
         return True
 
+    async def _tongues(self, tap: Tap) -> bool:
+        """Show the languages in place of the settings."""
+        envelope = tap.envelope
+        message = language_message(await self._language(envelope), envelope.message_id)
+        await self._services.committer.done([envelope], [message], tap.use)
+        return True
+
+    async def _speak(self, tap: Tap) -> bool:
+        """Speak another language to this person from now on; the settings come back in it."""
+        services, envelope, code = self._services, tap.envelope, tap.payload[LANGUAGE]
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        chosen = await services.memory.bootstrap.preference(owner)
+        choose = await services.people.choose(envelope.user_id or 0, **{LANGUAGE: code})
+        own = OwnChoices(await self._zone(envelope), code)
+        where = (envelope.conversation_id, envelope.user_id, envelope.language)
+        with replies.speaking(code or await services.people.language(*where, as_written=True)):
+            message = settings_message(chosen, owner.persona.name, own, envelope.message_id)
+        await services.committer.done([envelope], [message], tap.use, choose)
+        return True
+
+    async def _own(self, envelope: Envelope) -> OwnChoices:
+        return OwnChoices(await self._zone(envelope), await self._language(envelope))
+
     async def _zone(self, envelope: Envelope) -> str:
         return (await self._services.people.time_zone(envelope.user_id)).name
+
+    async def _language(self, envelope: Envelope) -> str:
+        return str((await self._services.people.choices(envelope.user_id)).get(LANGUAGE, ""))
 
     def _persona_message(self, current: str, edits_message_id: int | None = None) -> OutgoingMessage:
         personas = self._services.personas.by_name
         lines = [
-            replies.PERSONA_LINE.format(
-                name=name, tone=", ".join(one.tone), now=replies.PERSONA_NOW * (name == current)
+            replies.say(
+                "persona_line", name=name, tone=", ".join(one.tone), now=replies.say("persona_now") * (name == current)
             )
             for name, one in personas.items()
         ]
         buttons = tuple((Button(_marked(name, name == current), "be", {PERSONA: name}),) for name in personas)
-        text = "\n".join((replies.PERSONA_HEAD, *lines, "", replies.PERSONA_TAIL))
+        text = "\n".join((replies.say("persona_head"), *lines, "", replies.say("persona_tail")))
         return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnChoices:
+    """What somebody chose that holds for every persona."""
+
+    time_zone: str
+    language: str = ""
+    """A code; "" for the language that they write."""
+
+
 def settings_message(
-    chosen: Preference, persona: str, time_zone: str, edits_message_id: int | None = None
+    chosen: Preference, persona: str, own: OwnChoices, edits_message_id: int | None = None
 ) -> OutgoingMessage:
     """Return what was chosen, and a button for each other choice."""
-    preview = replies.SETTINGS_PREVIEW_OFF if chosen.skip_preview else replies.SETTINGS_PREVIEW_ON
-    told = [replies.SETTINGS_MODES[chosen.mode], *([] if chosen.mode == "off" else [preview])]
-    text = replies.SETTINGS.format(choice=" ".join(told), persona=persona, zone=time_zone)
+    preview = replies.say("settings_preview_off") if chosen.skip_preview else replies.say("settings_preview_on")
+    told = [replies.say(f"settings_modes.{chosen.mode}"), *([] if chosen.mode == "off" else [preview])]
+    language = replies.tongue(own.language)
+    text = replies.say("settings", choice=" ".join(told), persona=persona, zone=own.time_zone, language=language)
     modes = tuple(
         Button(
-            _marked(replies.SETTINGS_LABELS[mode], mode == chosen.mode),
+            _marked(replies.say(f"settings_labels.{mode}"), mode == chosen.mode),
             "prefer",
             {"mode": mode, "skip_preview": chosen.skip_preview},
         )
         for mode in MODES
     )
     skip = Button(
-        _marked(replies.SETTINGS_SKIP, chosen.skip_preview),
+        _marked(replies.say("settings_skip"), chosen.skip_preview),
         "prefer",
         {"mode": chosen.mode, "skip_preview": not chosen.skip_preview},
     )
-    return OutgoingMessage(text, buttons=(modes, (skip,)), edits_message_id=edits_message_id)
+    speak = Button(replies.say("settings_language"), "tongues")
+    return OutgoingMessage(text, buttons=(modes, (skip, speak)), edits_message_id=edits_message_id)
+
+
+def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
+    """Return the question in which language to speak, a button for each; "" is the one that the person writes."""
+    buttons = [
+        Button(_marked(replies.tongue(code), code == chosen), "speak", {LANGUAGE: code}) for code in ("", *LANGUAGES)
+    ]
+    rows = tuple(tuple(buttons[at : at + TONGUES_A_ROW]) for at in range(0, len(buttons), TONGUES_A_ROW))
+    return OutgoingMessage(replies.say("language_ask"), buttons=rows, edits_message_id=edits_message_id)
 
 
 def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001 - the two sides of one label
-    return f"{replies.CHOSEN} {label}" if is_chosen else label
+    return f"{replies.say('chosen')} {label}" if is_chosen else label

@@ -1,0 +1,149 @@
+"""What the bot says: every language has every sentence, and everybody hears their own."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from bot import replies
+from bot.sentences import DEFAULT, LANGUAGES, forms, sentences
+from memory.language.calendar import calendar_of
+from memory.language.due_dates import parse_when
+from memory.language.languages import Languages
+from memory.testing import START_MS
+
+BOT = Path(replies.__file__).parent
+OTHERS = [code for code in LANGUAGES if code != DEFAULT]
+
+
+def placeholders(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def asked_for() -> set[tuple[str, frozenset[str]]]:
+    """Every literal key that the bot says, with the names of the values it gives."""
+    found = set()
+    for file in BOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "say":
+                said_by = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+                if said_by == "replies" and isinstance(node.args[0], ast.Constant):
+                    values = frozenset(each.arg for each in node.keywords if each.arg)
+                    found.add((node.args[0].value, values))
+    return found
+
+
+def test_every_sentence_that_is_said_exists_and_gets_its_values():
+    """A key in the code stands in the English file, and its placeholders are the values that the code gives."""
+    english = sentences(DEFAULT)
+    said = asked_for()
+
+    assert len(said) > 150
+    assert {key for key, _ in said} <= english.keys()
+    assert not [(key, values) for key, values in said if not set(placeholders(english[key])) <= values]
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_language_lacks_no_sentence_and_no_value(code):
+    """Each file has the keys of the English one, each sentence its placeholders, none is left empty."""
+    english, other = sentences(DEFAULT), sentences(code)
+    missing = [key for key in english if other[key] is english[key]]
+
+    assert not missing
+    assert other.keys() == english.keys()
+    assert not [key for key in english if placeholders(other[key]) != placeholders(english[key])]
+    assert not [key for key in english if bool(other[key]) != bool(english[key])]
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_language_counts_everything_that_english_counts(code):
+    """Every counted word has its forms, three where the language tells few from many."""
+    english, other = forms(DEFAULT), forms(code)
+
+    assert other.keys() == english.keys()
+    assert {len(written) for written in other.values()} == {3 if code == "ru" else 2}
+    assert all("{n}" in form for written in other.values() for form in written)
+    assert not [word for word in other if other[word] is english[word]]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_commands_keep_their_names_in_every_language(code):
+    """A sentence names the same commands as the English one: they are typed as they are."""
+    command = re.compile(r"(?<!\w)/[a-z]+")
+    english, other = sentences(DEFAULT), sentences(code)
+
+    assert not [key for key in english if set(command.findall(other[key])) != set(command.findall(english[key]))]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_menu_fits_telegram(code):
+    """Every command has a description of at most 256 characters."""
+    assert all(0 < len(what) <= 256 for what in replies.command_menu(code).values())
+
+
+@pytest.mark.parametrize(
+    ("code", "count", "said"),
+    [
+        ("en", 1, "1 message"),
+        ("en", 12_000, "12,000 messages"),
+        ("de", 12_000, "12.000 Nachrichten"),
+        ("ru", 21, "21 сообщение"),
+        ("ru", 3, "3 сообщения"),
+        ("ru", 12, "12 сообщений"),
+        ("fr", 0, "0 message"),
+    ],
+)
+def test_numbers_take_the_form_of_the_language(code, count, said):
+    """1 message, 21 сообщение, 12.000 Nachrichten."""
+    with replies.speaking(code):
+        assert replies.counted(count, "message") == said
+
+
+async def test_people_who_are_answered_at_the_same_time_keep_their_languages():
+    """The language holds for one task and those it begins, not for its neighbours."""
+    spoken: dict[str, str] = {}
+    both = asyncio.Barrier(2)
+
+    async def answer(code: str) -> None:
+        with replies.speaking(code):
+            await both.wait()
+            spoken[code] = await asyncio.create_task(asyncio.to_thread(replies.spoken))
+
+    await asyncio.gather(answer("de"), answer("ru"))
+
+    assert spoken == {"de": "de", "ru": "ru"}
+    assert replies.spoken() == DEFAULT
+
+
+def test_a_language_that_the_bot_does_not_speak_is_answered_in_english():
+    """Neither an unknown code nor none at all is an error."""
+    for code in ("nl", "und", "", None):
+        with replies.speaking(code):
+            assert replies.say("tap_done") == "Done"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_is_given_as_an_example_is_understood(code):
+    """Every `/remind …` that people are shown has a time ahead and a matter in their language."""
+    language = Languages.load().get(code)
+    with replies.speaking(code):
+        told = replies.say("remind_how", zone="UTC", when="now").splitlines()
+    examples = [line.removeprefix("/remind ") for line in told if line.startswith("/remind ")]
+    read = [parse_when(example, START_MS, "UTC", language) for example in examples]
+
+    assert len(examples) == 3
+    assert all(found and found[0] > START_MS and len(found[1].split()) in {2, 3, 4} for found in read), read
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_language_writes_days(code):
+    """A calendar with twelve months and seven days of its own."""
+    days = calendar_of(code)
+
+    assert (len(set(days.months)), len(set(days.weekdays))) == (12, 7)
+    assert code == DEFAULT or days != calendar_of(DEFAULT)
