@@ -267,6 +267,20 @@ WHERE conversation_id = :conversation_id AND user_id = :user_id AND status IN ('
 -- The model's tool: not used any more, yet known, so that it is not promoted again; /forget deletes.
 UPDATE memories SET status = 'superseded', superseded_by = NULL WHERE memory_id = :memory_id AND status = 'active';
 
+-- name: memory_restore
+-- What had replaced it was wrong.
+UPDATE memories SET status = 'active', superseded_by = NULL WHERE memory_id = :memory_id AND status = 'superseded';
+
+-- name: memories_replaced
+-- What stepped back for something that one turn told, to let it count again.
+SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
+    created_at_ms
+FROM memories
+WHERE conversation_id = :conversation_id AND status = 'superseded'
+    AND superseded_by IN (SELECT memory_id FROM memories
+                          WHERE conversation_id = :conversation_id AND turn_id = :turn_id)
+ORDER BY memory_id;
+
 -- Choices of people.
 
 -- name: person_choices

@@ -16,6 +16,7 @@ import structlog
 from bot import replies
 from bot.answers.cost import spent_of
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
+from bot.answers.take_back import undo_buttons
 from bot.answers.tools import Toolbox, Tools
 from bot.meters import Meters, Spent
 from bot.pauses import FULL, Pauses
@@ -167,6 +168,7 @@ class ModelResponder:
             job_refs=toolbox.job_refs,
             effects=toolbox.effects,
             change=toolbox.change,
+            buttons=undo_buttons(ask.turn_id) if toolbox.noted else (),
             model=self._model,
             input_tokens=spent.input_tokens,
             output_tokens=spent.output_tokens,

@@ -30,6 +30,11 @@ async def forget(context: RunContext[Toolbox], what: str) -> str:
     return await context.deps.forget(what)
 
 
+async def take_back(context: RunContext[Toolbox]) -> str:
+    """Take back what you noted or put on the list last, when the person says that it is wrong."""
+    return await context.deps.take_back()
+
+
 async def open_loop(
     context: RunContext[Toolbox], text: str, owner: Literal["user", "assistant"] = "user", due: str | None = None
 ) -> str:
@@ -104,6 +109,7 @@ def toolset() -> FunctionToolset[Toolbox]:
         [
             remember,
             forget,
+            take_back,
             open_loop,
             close_loop,
             remind,

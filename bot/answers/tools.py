@@ -19,6 +19,7 @@ import orjson
 from bot import replies
 from bot.answers.rearrange import ChangeRequest, Scene, line, meant_by, moved_to
 from bot.answers.responder import Ask
+from bot.answers.take_back import restored, taken_back
 from bot.reminders.repeats import coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import (
     MAX_AHEAD_MS,
@@ -44,7 +45,6 @@ from memory.longterm.promoter import memory_of, read_memory_row, writes
 from memory.longterm.promotion import MAX_TEXT_CHARS, candidates, write_if_worthy
 from memory.ports import Database, Statement
 from memory.search.query import Query
-from memory.search.searcher import unindex_memory
 from memory.state import loops, state_manager
 from memory.types import ConversationTurn, LoopStatus, Memory, MemoryCandidate, MemoryKind, Owner, SessionState
 
@@ -56,6 +56,9 @@ KNOWN_MAX: Final = 500
 SUBJECT_WORDS: Final = 4
 MENTIONED: Final = 0.5
 """Share of the words of a request that a note must have to be meant by it."""
+NOTING: Final = frozenset({"remember", "open_loop"})
+NOTED: Final = ("Noted: ", "On the list: ")
+"""How the tools begin that say so when they did it."""
 PAST_TITLE: Final = "What was said earlier, found by a search."
 
 Change = Callable[[SessionState], SessionState]
@@ -81,6 +84,8 @@ class Toolbox:
     def __init__(self, tools: Tools, ask: Ask) -> None:
         self.ask = ask
         self.job_refs: tuple[str, ...] = ()
+        self.noted = False
+        """True when something was noted or put on the list, so that the person can undo it."""
         self._tools = tools
         self._effects: list[Statement] = []
         self._changes: list[Change] = []
@@ -107,6 +112,10 @@ class Toolbox:
     async def forget(self, what: str) -> str:
         """Stop using the notes that are about this."""
         return await self._once("forget", (what,), lambda: self._forget(what))
+
+    async def take_back(self) -> str:
+        """Stop using what was noted last, and let it stand on no list."""
+        return await self._once("take_back", (), self._take_back)
 
     async def open_loop(self, text: str, owner: Owner, due: str | None) -> str:
         """Put a matter on the list of what is open."""
@@ -190,6 +199,7 @@ class Toolbox:
         gone = [each for each in known if each.memory_id in decision.superseded]
         self._known = [memory, *(each for each in known if each not in gone)]
         instead = f" It replaces: {'; '.join(each.text for each in gone)}" if gone else ""
+        self.noted = True
         return f"Noted: {note}{instead}"
 
     async def _forget(self, what: str) -> str:
@@ -201,14 +211,24 @@ class Toolbox:
         if len(meant) > MAX_FORGOTTEN:
             listed = "; ".join(each.text for each in meant[:MAX_FOUND])
             return f"Nothing was forgotten: {len(meant)} notes match. Ask which is meant: {listed}"
-        for each in meant:
-            self._effects += [
-                Statement("memory_withdraw", {"memory_id": each.memory_id}),
-                unindex_memory(each.memory_id),
-            ]
+        self._effects += taken_back(each.memory_id for each in meant)
         self._known = [each for each in known if each not in meant]
         listed = "; ".join(each.text for each in meant)
         return f"Not used any more: {listed}. The messages in which it was said stay until the person sends /forget."
+
+    async def _take_back(self) -> str:
+        turn_id = next((turn.turn_id for turn in reversed(self.ask.packet.history) if has_noted(turn)), None)
+        if turn_id is None:
+            return "Nothing was noted lately. The person can look at /memory and delete with /forget."
+        known = await self._memories()
+        gone = [each for each in known if each.turn_id == turn_id and each.status == "active"]
+        ids = [each.memory_id for each in gone]
+        self._effects += taken_back(ids)
+        self._effects += restored(known, ids, self.ask.conversation_id, self._tools.languages)
+        self._changes.append(lambda state: state_manager.undo(state, [turn_id]))
+        self._known = [each for each in known if each not in gone]
+        listed = "; ".join(each.text for each in gone) or "what was put on the list with it"
+        return f"Taken back and not used any more: {listed}. Note anew what is right, if the person says it."
 
     async def _open_loop(self, text: str, owner: Owner, due: str | None) -> str:
         ask, matter = self.ask, " ".join(clean(text).split())
@@ -228,6 +248,7 @@ class Toolbox:
                 language=language,
             )
         )
+        self.noted = True
         by = f", due {when_text(due_at_ms, ask.now_ms, ask.time_zone)}" if due_at_ms else ""
         return f"On the list: {matter}{by}. Nothing rings for it; that takes a reminder."
 
@@ -359,6 +380,11 @@ def _closed(state: SessionState, loop_id: str, outcome: LoopStatus, at_ms: int) 
     with suppress(KeyError):  # the turn itself may have pushed it out of the state
         return state_manager.close_loop(state, loop_id, outcome, at_ms)
     return state
+
+
+def has_noted(turn: ConversationTurn) -> bool:
+    """Return whether the assistant noted something in this turn, or put it on the list."""
+    return any(call.name in NOTING and call.result.startswith(NOTED) for call in turn.tool_calls)
 
 
 def moment_of(when: str, ask: Ask, language: Language) -> int | None:

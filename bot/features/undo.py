@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from bot import replies
-from bot.answers.offline.words import words_of
+from bot.answers.take_back import UNDO_NOTE, restored, taken_back
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.errors import UnknownSession
+from memory.longterm.promoter import read_memory_row
 from memory.ports import Statement
-from memory.search.searcher import unindex_memory
 from memory.state.state_manager import undo
 
 QUOTED_CHARS = 120
@@ -23,7 +23,7 @@ class Undoing:
     def __init__(self, services: Services) -> None:
         self._services = services
         self.commands: dict[str, Command] = {}
-        self.actions: dict[str, Action] = {"note_undo": self._undo}
+        self.actions: dict[str, Action] = {UNDO_NOTE: self._undo}
 
     async def _undo(self, tap: Tap) -> None:
         """Let notes, memories and open matters of the message go, as one transaction with the button's use."""
@@ -33,9 +33,8 @@ class Undoing:
             gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
             return
-        words = words_of(tap.payload["language"])
-        quoted = words.quoted(replies.shorten(turn.user_text, QUOTED_CHARS))
-        message = OutgoingMessage(words.say("undone", text=quoted), edits_message_id=envelope.message_id)
+        quoted = replies.say("quoted", text=replies.shorten(turn.user_text, QUOTED_CHARS))
+        message = OutgoingMessage(replies.say("undone", text=quoted), edits_message_id=envelope.message_id)
         ends = (tap.use, services.inbox.done(envelope), *await self._withdrawals(turn_id, turn.conversation_id))
         try:
             await services.committer.say(
@@ -48,10 +47,7 @@ class Undoing:
             await services.committer.done([envelope], [gone], tap.use)
 
     async def _withdrawals(self, turn_id: str, conversation_id: str) -> list[Statement]:
-        rows = await self._services.db.read("memories_of_turn", conversation_id=conversation_id, turn_id=turn_id)
-        ids = [row["memory_id"] for row in rows]
-        return [
-            statement
-            for memory_id in ids
-            for statement in (Statement("memory_withdraw", {"memory_id": memory_id}), unindex_memory(memory_id))
-        ]
+        services, of = self._services, {"conversation_id": conversation_id, "turn_id": turn_id}
+        gone = [row["memory_id"] for row in await services.db.read("memories_of_turn", **of)]
+        older = [read_memory_row(row) for row in await services.db.read("memories_replaced", **of)]
+        return [*taken_back(gone), *restored(older, gone, conversation_id, services.memory.languages)]

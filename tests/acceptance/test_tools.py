@@ -6,7 +6,7 @@ import json
 
 import pytest
 from loopback.model import ModelFault, ToolCall
-from story import PERSON, bot_lines, reply, rows
+from story import PERSON, bot_lines, reply, rows, tap
 
 pytestmark = pytest.mark.acceptance
 
@@ -184,3 +184,47 @@ async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_here)
     assert "kept using its tools" in await say(api, "go")
 
     assert rows(bot, "SELECT * FROM jobs") == []
+
+
+TAKE_BACK = ToolCall("take_back", {}, "call_t")
+
+
+async def test_undo_under_what_a_model_noted_takes_it_back(api, model, bot_here):
+    """Only where something was noted; the tap takes the note back, and what it had replaced counts again."""
+    bot = await bot_here()
+    model.reply = calling(ToolCall("remember", {"text": "My dog is called Max", "kind": "fact"}, "call_m"))
+    await say(api, "My dog is called Max")
+    model.reply = calling(REMEMBER)
+    noted = await reply(api, "My dog is called Rex")
+    assert noted.buttons == (("Undo",),)
+    await bot.restart()
+
+    await tap(api, "Undo", "Taken back, and no longer used: “My dog is called Rex”", on=noted)
+
+    assert rows(bot, "SELECT text FROM memories WHERE status = 'active'") == [("My dog is called Max",)]
+    model.reply = lambda _: "Just talk."
+    assert (await reply(api, "Fine weather")).buttons == ()
+
+
+async def test_a_model_takes_back_what_it_noted_last_when_it_is_wrong(api, model, bot_here):
+    """“That's wrong”: the note of the turn before and its open matter go, in one call, without words to match."""
+    bot = await bot_here()
+    model.reply = calling(REMEMBER, OPEN)
+    await say(api, "My dog is called Rex, and I have to send Ben the slides")
+    model.reply = calling(TAKE_BACK)
+
+    await say(api, "No, that's wrong")
+
+    assert returned(model)[-1].startswith("Taken back and not used any more: My dog is called Rex")
+    assert rows(bot, "SELECT text FROM memories WHERE status = 'active'") == []
+    assert "Rex" not in await say(api, "/memory")
+    assert "slides" not in await say(api, "/loops")
+
+
+async def test_nothing_is_taken_back_where_nothing_was_noted(api, model, bot_here):
+    """The model hears so, and no button is shown."""
+    await bot_here()
+    model.reply = calling(TAKE_BACK)
+
+    assert (await reply(api, "That's wrong")).buttons == ()
+    assert returned(model)[-1].startswith("Nothing was noted lately")

@@ -222,7 +222,7 @@ def test_every_tool_is_described_to_the_model():
 
     assert set(tools) == {
         "remember", "forget", "open_loop", "close_loop", "remind", "list_reminders", "advance_reminder",
-        "cancel_reminder", "search_past",
+        "cancel_reminder", "search_past", "take_back",
     }  # fmt: skip
     for name, tool in tools.items():
         assert tool.description, name

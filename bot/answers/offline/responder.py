@@ -27,6 +27,7 @@ from bot.answers.offline.notes import (
 from bot.answers.offline.request import Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.responder import Answer, Ask, Show
+from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
@@ -398,8 +399,8 @@ def _undo_button(material: Material) -> tuple[tuple[Button, ...], ...]:
     new = [note for note in material.new if not any(same(note, each) for each in known)]
     if not new and not opened:
         return ()
-    payload = {"turn_id": material.turn_id, "language": material.words.code}
-    return ((Button(material.words.say("undo"), "note_undo", payload),),)
+    payload = {"turn_id": material.turn_id}
+    return ((Button(material.words.say("undo"), UNDO_NOTE, payload),),)
 
 
 def _earlier(past: _Past, languages: Languages) -> tuple[Glance, ...]:
