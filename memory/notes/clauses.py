@@ -27,6 +27,8 @@ ENDS = ("closing", "done", "drop", "over")
 NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "correct")
 """With one of these a sentence that says "paid" or "done" reports no end."""
 _NAMING_STEMS = 2
+_STAYS = frozenset({"lasting", "limit"})
+_PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
 _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
@@ -315,11 +317,43 @@ def _ended(lower: str, stems: frozenset[str], language: Language) -> frozenset[s
 def _reports_an_end(sentence: str, language: Language) -> bool:
     if sentence.rstrip().endswith("?") or language.has("question", sentence):
         return False
+    if language.has("imperative", sentence) and language.has("when_ready", sentence):
+        return False
     return _has_any(ENDS, sentence, language) and not _has_any(NOT_ENDED, sentence, language)
 
 
 def _has_any(cues: Iterable[str], text: str, language: Language) -> bool:
     return any(language.has(cue, text) for cue in cues)
+
+
+def with_reason(clause: Clause, language: Language) -> Clause | None:
+    """Return the part of a sentence that gives a reason which stays true, as a clause of its own; None without one.
+
+    "The ring came, and since I'm allergic to nickel anyway, I sent it back" → "since I'm allergic to nickel anyway".
+    """
+    lower = lowered(clause.text)
+    if "because" not in language.cues or clause.asks or len(lower) != len(clause.text):
+        return None
+    for found in language.cues["because"].finditer(lower):
+        end = _PAUSE.search(lower, found.end())
+        start, stop = found.start(), end.start() if end else len(lower)
+        text = clause.text[start:stop].strip()
+        said = language.mended(lowered(text))
+        cues = cues_of(said, language)
+        if len(text) < len(clause.text.rstrip(_EDGE)) and (_STAYS & cues or states(text, said, language)):
+            words = words_of(said)
+            stems = telling_stems(words, language)
+            names = frozenset(name for name in clause.names if name in said)
+            return replace(
+                clause, text=text, lower=said, stems=stems, cues=cues, names=names, due=None, is_deadline=False,
+                words=len(words), ended=None, before="",
+            )  # fmt: skip
+    return None
+
+
+def states(text: str, lower: str, language: Language) -> bool:
+    """Return whether the text states a fact about the person in so many words."""
+    return any(rule.pattern.search(lower) or rule.pattern.search(text) for rule in language.facts)
 
 
 def _is_deadline(due: Due, lower: str, language: Language) -> bool:

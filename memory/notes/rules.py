@@ -15,8 +15,16 @@ from typing import cast
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered, words_of
-from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses, named_in, read_turns
-from memory.notes.settle import Noted, corrected_by, same_matter, settled_by, stems_of_text, value_alone
+from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses, named_in, read_turns, with_reason
+from memory.notes.settle import (
+    Noted,
+    corrected_by,
+    same_matter,
+    says_only_the_value,
+    settled_by,
+    stems_of_text,
+    value_alone,
+)
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
     RULES,
@@ -125,8 +133,7 @@ class _RulesReading:
             mere = value_alone(clause, list(self.noted.values()), self.language)
             if mere is not None and self._revalue(mere, clause, f"{clause.turn_id}.u{number}"):
                 continue
-            wrong = corrected_by(clause, list(self.noted.values()), self.language)
-            self._add(clause, f"{clause.turn_id}.u{number}", said, before, tuple(wrong))
+            self._take(clause, f"{clause.turn_id}.u{number}", said, before)
         self._deliver(said)
         for number, clause in enumerate(said.assistant):
             if all(each.asks or _share(clause, each) < _RESTATED for each in said.user):
@@ -134,6 +141,22 @@ class _RulesReading:
         for number, call in enumerate(said.turn.tool_calls):
             if call.name == _LISTS and call.result.startswith(_LISTED):
                 self._listed(call, f"{said.turn.turn_id}.l{number}", said)
+
+    def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
+        """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""
+        noted = list(self.noted.values())
+        wrong = corrected_by(clause, noted, self.language)
+        bare = [each.key for each in noted if each.key in wrong and says_only_the_value(clause, each, self.language)]
+        if bare and self._revalue(bare[-1], clause, key):
+            for gone in wrong:
+                self._drop(gone)
+            return
+        reason = None if wrong else with_reason(clause, self.language)
+        if reason is not None:
+            self._add(reason, f"{key}r", said, before, ())
+            clause = replace(clause, stems=clause.stems - reason.stems, cues=clause.cues - _LASTING_CUES)
+        if reason is None or owes(clause) or clause.due is not None:
+            self._add(clause, key, said, before, tuple(wrong), stays=reason is None)
 
     def _settle(self, keys: Iterable[str], clause: Clause) -> None:
         """Note what ended; a matter of this session changes its status."""
@@ -152,14 +175,25 @@ class _RulesReading:
             )
         )  # fmt: skip
 
-    def _add(
-        self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None, wrong: tuple[str, ...]
+    def _add(  # what a note is made of
+        self,
+        clause: Clause,
+        key: str,
+        said: TurnClauses,
+        before: TurnClauses | None,
+        wrong: tuple[str, ...],
+        *,
+        stays: bool = True,
     ) -> None:
-        """Note a clause that is worth it, in the place of what it restates or corrects."""
+        """Note a clause that is worth it, in the place of what it restates or corrects.
+
+        Without `stays` it is no lasting note: what stays true in it was noted before.
+        """
         text, turn_ids = standing_alone(clause, before)
-        stated = stated_fact(clause, self.language)
-        weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated else 0.0)
-        kind = stated[0] if stated else None if asked_for_later(clause, said) else lasting_kind(clause)
+        stated = stated_fact(clause, self.language) if stays else None
+        later = asked_for_later(clause, said)
+        weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated or later else 0.0)
+        kind = stated[0] if stated else lasting_kind(clause) if stays and not later else None
         clear = kind is not None or clause.due is not None or is_todo(clause)
         least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
         faint = weight < least and not wrong

@@ -23,7 +23,7 @@ _COMMON = 6
 """A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""
-_MERE_VALUE_WORDS, _MERE_VALUE_STEMS = 8, 1
+_MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
 _VALUE = r"(?:\w+ )?(?P<value>[£$€]?\d[\w.,:%/]*|[^\W\d_]{3,})"
 
 
@@ -103,6 +103,14 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
     return next((each.key for each in (*reversed(near), *reversed(earlier)) if _has_another(clause, each)), None)
+
+
+def says_only_the_value(clause: Clause, noted: Noted, language: Language) -> bool:
+    """Return whether a correction names the values but not of what ("MySQL it is, not Postgres")."""
+    denied = denied_values(clause.lower, language)
+    left = {stem for stem in clause.stems if stem.isalpha()} - denied - clause.names
+    beyond = (clause.stems & noted.stems) - denied
+    return bool(denied) and not beyond and clause.words <= _MERE_VALUE_WORDS and len(left) <= _MERE_VALUE_LEFT
 
 
 def _has_another(clause: Clause, noted: Noted) -> bool:

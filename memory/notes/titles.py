@@ -77,7 +77,7 @@ def _stretch(text: str, often: Counter[str], language: Language) -> str:
 
 
 def _breaks(words: Sequence[str]) -> bool:
-    return any(word[-1] in ".!?:;" for word in words)
+    return any(word[-1] in ".!?:;\u2026" for word in words)
 
 
 def _word_worth(word: str, often: Counter[str], language: Language) -> float:

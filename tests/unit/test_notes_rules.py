@@ -350,3 +350,171 @@ def test_which_week_it_is_is_nobodys_name():
 
     assert "nächste" not in notes.names
     assert {matter.owner for matter in notes.matters} == {"user"}
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "reason", "beside"),
+    [
+        ("en", "the ring came and since I'm allergic to nickel anyway, it went straight back", "nickel", "ring"),
+        (
+            "en",
+            "the harbour place is nice, although my brother can't eat gluten, so no",
+            "gluten",
+            "harbour",
+        ),
+        ("de", "der Kuchen sieht toll aus, aber da ich keine Nüsse vertrage, bleibt er stehen", "Nüsse", "Kuchen"),
+        ("es", "el pastel se ve rico, pero ya que soy alérgica a las nueces, paso de largo", "nueces", "pastel"),
+        ("fr", "le gâteau a l'air bon, vu que je suis allergique aux noix, une glace suffira", "noix", "gâteau"),
+        ("pt", "o bolo parece bom, mas já que sou alérgica a amendoim, fica para os outros", "amendoim", "bolo"),
+        ("ru", "торт красивый, но так как у меня аллергия на орехи, он достанется другим", "орехи", "торт"),
+        ("it", "il dolce sembra buono, ma siccome sono allergica alle noci, resta agli altri", "noci", "dolce"),
+    ],
+)
+def test_a_reason_that_stays_true_is_quoted_alone(language, said, reason, beside):
+    """The clause that holds the fact is the note, without what it was the reason for."""
+    notes = read(said, language=language).lasting
+
+    assert [note.text for note in notes if reason in note.text and beside not in note.text]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "reason", "task"),
+    [
+        ("en", "since I'm allergic to nuts, I have to ask the bakery about the cake", "allergic", "bakery"),
+        ("de", "weil ich allergisch gegen Nüsse bin, muss ich beim Bäcker nachfragen", "allergisch", "Bäcker"),
+        ("fr", "vu que je suis allergique aux noix, je dois demander au boulanger", "allergique", "boulanger"),
+    ],
+)
+def test_a_reason_and_what_follows_from_it_are_two_notes(language, said, reason, task):
+    """The fact stays, the task ends one day."""
+    notes = read(said, language=language)
+
+    assert [note for note in notes.lasting if reason in note.text]
+    assert [matter for matter in notes.matters if matter.kind == "task" and task in matter.text]
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("en", "we decided on Postgres for the database", "MySQL it is, not Postgres"),
+        ("en", "the trainer on saturdays is called Ben", "sorry, i meant Max, not Ben"),
+        ("de", "wir haben uns für Postgres entschieden", "doch MySQL, nicht Postgres"),
+        ("es", "hemos decidido usar Postgres", "al final MySQL, no Postgres"),
+        ("fr", "on a décidé de prendre Postgres", "finalement MySQL, pas Postgres"),
+        ("pt", "decidimos usar Postgres para isso", "afinal é MySQL, não Postgres"),
+        ("ru", "мы решили взять Postgres", "всё-таки MySQL, а не Postgres"),
+        ("it", "abbiamo deciso per Postgres", "alla fine MySQL, non Postgres"),
+    ],
+)
+def test_a_correction_that_names_only_the_values_keeps_what_it_is_about(language, old, new):
+    """Both are quoted, the newer last: "MySQL, not Postgres" alone would say of nothing that it is so."""
+    notes = read("hallo", old, new, language=language)
+
+    assert [text for text in texts(notes).splitlines() if old in text and text.endswith(new)]
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("en", "we need 4 tickets for the concert", "actually its 5"),
+        ("de", "wir brauchen 4 Karten fürs Konzert", "sorry, doch 5"),
+        ("es", "necesitamos 4 entradas para el concierto", "perdón, son 5"),
+        ("fr", "il nous faut 4 places pour le concert de dimanche", "pardon, 5"),
+        ("pt", "precisamos de 4 bilhetes para o concerto de domingo", "afinal são 5"),
+        ("ru", "нам нужно 4 билета на концерт", "вернее 5"),
+        ("it", "ci servono 4 biglietti per il concerto", "anzi 5"),
+    ],
+)
+def test_a_number_alone_corrects_without_apostrophes_too(language, old, new):
+    """As in "actually its 5": what is corrected and the new number stand together."""
+    notes = read("hallo", old, new, language=language)
+
+    assert [matter.text for matter in notes.matters if old in matter.text and matter.text.endswith(new)]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "word"),
+    [
+        ("en", "didnt know that. will ring the surgery about it", "surgery"),
+        ("en", "asking tariq about the laptop at work", "laptop"),
+        ("de", "muss torben wegen dem dienst fragen ob er tauscht", "torben"),
+        ("de", "liste am aushang. trag ich mich nächstes mal ein", "aushang"),
+        ("es", "híjole, le tengo que decir a la vecina que sean dos", "vecina"),
+        ("fr", "faut que j'appelle le plombier pour la fuite", "plombier"),
+        ("pt", "depois digo-lhe a medida da saia", "saia"),
+        ("ru", "надо ещё палатку у брата спросить", "палатку"),
+        ("it", "la domanda non l'ho ancora mandata al comune", "comune"),
+    ],
+)
+def test_what_is_taken_on_without_saying_i_is_a_task(language, said, word):
+    """People on a phone leave the subject out."""
+    assert [matter for matter in read("ok", said, language=language).matters if matter.kind == "task"], word
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "night, i'll go to bed now"),
+        ("en", "i shall be on sticks for six weeks after that"),
+        ("en", "i ought to have learnt it in school"),
+        ("en", "do i have to tell the landlord about the lease?"),
+        ("de", "ich werd jetzt schlafen gehen"),
+        ("es", "usted debería ser mi contador"),
+        ("fr", "ok a+ jvais dormir un peu avant la nuit"),
+        ("pt", "vou dormir que amanhã é cedo"),
+        ("ru", "ладно, пойду спать"),
+        ("it", "vado a dormire, buonanotte"),
+    ],
+)
+def test_what_one_does_every_day_asks_or_says_of_others_is_no_task(language, said):
+    """Sleep, states, what should have been, questions and courtesies are nothing that is owed."""
+    assert not [matter for matter in read("hallo", said, language=language).matters if matter.kind == "task"]
+
+
+def test_a_task_whose_day_is_over_is_open_until_somebody_has_spoken_since():
+    """Nobody has heard whether it was done; once there was a talk without it, it is over."""
+    notes = read("i'll transfer the 2200 to camille on wednesday")
+    later = read("the weather was awful all week in town").model_copy(update={"session_id": "s_2"})
+    later = later.model_copy(
+        update={
+            "matters": tuple(m.model_copy(update={"said_at_ms": MONDAY_MS + 9 * DAY_MS}) for m in later.matters),
+        }
+    )
+    at_ms = MONDAY_MS + 10 * DAY_MS
+
+    assert view.loops(view.merge([notes], at_ms, LANGUAGES))
+    assert not later.matters or not view.loops(view.merge([notes, later], at_ms, LANGUAGES))
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "answer"),
+    [
+        ("en", "draw up a packing list for me later when the bike is ready", "Sure, say when."),
+        ("de", "mach mir nächstes mal eine packliste für die tour", "Gern, sag dann Bescheid."),
+        ("ru", "составь потом список вещей, когда велик будет готов", "Договорились."),
+    ],
+)
+def test_what_the_assistant_is_asked_for_later_is_its_open_matter(language, said, answer):
+    """It is done at another time, so somebody has to remember."""
+    assert [m.owner for m in read("ok", (said, answer), language=language).matters if m.kind == "promise"] == [
+        "assistant"
+    ]
+
+
+def test_an_end_is_read_from_the_sentence_that_reports_it():
+    """What the next sentence says of a day to come does not keep the debt open."""
+    notes = read(
+        "i owe my mum 200 for the washing machine", "x", "gave mum back the 200 for the machine. free until june"
+    )
+
+    assert [ended.text for ended in notes.settled]
+
+
+def test_a_noun_at_the_head_of_a_sentence_owns_nothing():
+    """Neither a thing nor a verb that the assistant began a sentence with acts."""
+    roof = read(
+        ("jetzt muss noch das neue dach her, trapezblech oder bitumen?", "Trapezblech hält länger."), language="de"
+    )
+    skirts = read(("Ficou linda, com fita verde. Faltam duas.", "Faltam duas, então. Boa costura!"), language="pt")
+
+    assert {matter.owner for matter in (*roof.matters, *skirts.matters)} <= {"user"}
