@@ -16,8 +16,7 @@ import statistics
 import tempfile
 import time
 import tomllib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -26,17 +25,14 @@ from bot.answers.model import preface
 from bot.people.personas import instructions_of, load_persona
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
-from memory.context.compactor import Compactor
 from memory.context.context_builder import prompt
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import PromptMessage, turn_tokens
 from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.search.searcher import Searcher, index_turn
-from memory.state import state_manager
-from memory.state.summarizer import fold
+from memory.search.searcher import index_turn
 from memory.storage.store import Store, insert_session, insert_turn
-from memory.testing import ManualClock, SequentialIds, open_memory
+from memory.testing import ManualClock, open_memory
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState
 
 TALK = tomllib.loads((Path(__file__).parent / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8"))
@@ -49,6 +45,8 @@ LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
 INSTRUCTIONS = preface(instructions_of(load_persona("assistant")))
 """What the bot puts before the packet, the tools' descriptions not counted; the same at every turn."""
+WORDLESS: dict[str, Any] = {"counter": COUNTER, "budget": Budget(retrieved_tokens=0)}
+"""Opens a memory that searches nothing."""
 
 
 def make(session_id: str, conversation_id: str, seq: int, said: tuple[str, str], at_ms: int) -> ConversationTurn:
@@ -85,12 +83,6 @@ class Babble:
 BABBLE = Babble()
 
 
-@asynccontextmanager
-async def database(folder: Path) -> AsyncIterator[Store]:
-    async with open_memory(folder) as memory:
-        yield memory.store
-
-
 # --- times ----------------------------------------------------------------------------------------------------------
 
 
@@ -122,21 +114,18 @@ def statements(seq: int, session_id: str, conversation_id: str, start_ms: int) -
 async def times(size: int, rounds: int, folder: Path) -> dict[str, Any]:
     """Return build times in milliseconds over a database of `size` turns."""
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        async with database(Path(place)) as store:
+        async with open_memory(place, counter=COUNTER) as memory, open_memory(place, **WORDLESS) as wordless:
             began = time.perf_counter()
-            states = await fill(store, size)
+            states = await fill(memory.store, size)
             filled_s = time.perf_counter() - began
             state = states[-1]
             now_ms = state.last_turn_at_ms + MINUTE_MS
             measured = {
-                "packet": await packets(Assembler(store, None, Budget(), LANGUAGES, COUNTER), state, rounds, now_ms),
-                "packet_with_search": await packets(
-                    Assembler(store, Searcher(store.db, LANGUAGES, counter=COUNTER), Budget(), LANGUAGES, COUNTER),
-                    state, rounds, now_ms,
-                ),
-                "history_cold": await histories(store, state, rounds),
-                "counting": counting(await Assembler(store, None, Budget(), LANGUAGES, COUNTER).history(state), rounds),
-            }  # fmt: skip
+                "packet": await packets(wordless.assembler, state, rounds, now_ms),
+                "packet_with_search": await packets(memory.assembler, state, rounds, now_ms),
+                "history_cold": await histories(memory.assembler, state, rounds),
+                "counting": counting(await memory.assembler.history(state), rounds),
+            }
     return {"turns": size, "session_turns": state.last_seq, "filled_s": round(filled_s, 1), **measured}
 
 
@@ -155,10 +144,10 @@ async def packets(assembler: Assembler, state: SessionState, rounds: int, now_ms
     return percentiles(spent[5:])
 
 
-async def histories(store: Store, state: SessionState, rounds: int) -> dict[str, float]:
+async def histories(assembler: Assembler, state: SessionState, rounds: int) -> dict[str, float]:
     spent = []
     for _ in range(rounds):
-        assembler = Assembler(store, None, Budget(), LANGUAGES, COUNTER)
+        assembler.clear_cache()
         began = time.perf_counter()
         await assembler.history(state)
         spent.append(time.perf_counter() - began)
@@ -193,41 +182,33 @@ def talk(turns: int, facts: str | None) -> list[tuple[str, str]]:
     return said
 
 
+class Uncompacted:
+    """In place of the compactor: old turns are cut instead."""
+
+    async def compact_if_due(self, state: SessionState, *_: object, **__: object) -> SessionState:
+        """Return the state as it is."""
+        return state
+
+
 async def converse(
     said: Sequence[tuple[str, str]], folder: Path, *, compacting: bool, searching: bool
 ) -> list[tuple[ConversationContextPacket, tuple[PromptMessage, ...]]]:
     """Hold the conversation as the bot does and return the packet and the prompt of every turn."""
     prompts = []
+    clock = ManualClock(START_MS)
     with tempfile.TemporaryDirectory(dir=folder) as place:
-        async with database(Path(place)) as store:
-            state = state_manager.new_state("s_1", "tg:1:1:0")
-            searcher = Searcher(store.db, LANGUAGES, counter=COUNTER) if searching else None
-            assembler = Assembler(store, searcher, Budget(), LANGUAGES, COUNTER)
-            keeper = Compactor(
-                store, budget=Budget(), languages=LANGUAGES, counter=COUNTER, clock=ManualClock(), ids=SequentialIds()
-            )
-            turns: list[ConversationTurn] = []
-            for seq, (user, assistant) in enumerate(said, 1):
-                at_ms = START_MS + seq * MINUTE_MS
-                if compacting:
-                    state = await keeper.compact_if_due(state, assembler.history, editor(store, state))
-                packet = await assembler.packet(state, user, now_ms=at_ms)
-                assert not any(receipt.error for receipt in packet.receipts), packet.receipts
-                prompts.append((packet, prompt(packet, user)))
-                turns.append(make("s_1", "tg:1:1:0", seq, (user, assistant), at_ms))
-                await store.db.write(insert_turn(turns[-1], "d"), index_turn(turns[-1], LANGUAGES))
-                state = state_manager.apply_turn(state, turns[-1], LANGUAGES)
-                state = fold(state, turns[-13:], LANGUAGES, COUNTER)
+        options = {"counter": COUNTER} if searching else WORDLESS
+        async with open_memory(place, clock=clock, **options) as memory:
+            if not compacting:
+                memory.compactor = Uncompacted()  # type: ignore[assignment]
+            for user, assistant in said:
+                clock.advance(ms=MINUTE_MS)
+                turn = await memory.begin("tg:1:1:0", user, user_id=7)
+                assert not any(receipt.error for receipt in turn.packet.receipts), turn.packet.receipts
+                prompts.append((turn.packet, prompt(turn.packet, user)))
+                await turn.record(assistant)
+                await memory.readings.read_due()
     return prompts
-
-
-def editor(store: Store, state: SessionState) -> Any:
-    async def edit(_session_id: str, change: Any, *also: Statement) -> SessionState:
-        await store.db.write(*also)
-        changed: SessionState = change(state)
-        return changed
-
-    return edit
 
 
 def text_of(messages: Sequence[PromptMessage]) -> str:

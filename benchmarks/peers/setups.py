@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from bot.playground.keeper import free_port
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -83,11 +84,6 @@ def _run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = No
     subprocess.run(command, cwd=cwd, env=env, check=True)  # noqa: S603 - words of ours
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
 def _write(path: Path, content: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1), encoding="utf-8")  # JSON is YAML too
@@ -117,7 +113,7 @@ def nanobot(world: World) -> Command:
             "providers": {"custom": {"apiKey": "sk-loopback", "apiBase": world.model_url}},
             "agents": {"defaults": {"model": "loopback", "provider": "custom"}},
             "channels": {"telegram": {"enabled": True, "token": world.token, "allowFrom": ["*"]}},
-            "gateway": {"port": _free_port()},
+            "gateway": {"port": free_port()},
         },
     )
     return [str(PLACE / "nanobot" / "bin" / "python"), str(HERE / "nanobot_start.py")], world.environment
@@ -169,7 +165,7 @@ def openclaw(world: World) -> Command:
     _write(
         world.folder / ".openclaw" / "openclaw.json",
         {
-            "gateway": {"mode": "local", "port": _free_port(), "auth": {"mode": "token", "token": "loopback"}},
+            "gateway": {"mode": "local", "port": free_port(), "auth": {"mode": "token", "token": "loopback"}},
             "models": {"providers": {"loop": provider}},
             "agents": {"defaults": {"model": {"primary": "loop/loopback"}, "workspace": str(world.folder / "space")}},
             "channels": {"telegram": telegram},

@@ -27,15 +27,14 @@ import dateparser
 
 from memory.context.tokens import TiktokenCounter
 from memory.language.languages import Languages
+from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.search import embeddings
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_turn
+from memory.search.searcher import index_turn
 from memory.search.semantic import Semantic
-from memory.storage.engine import OpenDatabase, open_database
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
 from memory.storage.store import insert_turn
+from memory.testing import start_memory
 from memory.types import ConversationTurn
 
 CONVERSATION = "tg:1:1:0"
@@ -67,16 +66,12 @@ def _model() -> embeddings.Embedder | None:
 def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | None) -> Callable[..., list[str]]:
     folder = tempfile.TemporaryDirectory(prefix="search-")
     runner = asyncio.Runner()
-    where = _place(Path(folder.name))
-    migrate(where)
-    db = _open(runner, where)
-    languages = Languages.load()
+    memory = _open(runner, _place(Path(folder.name)), model)
     stored, names = as_turns(turns)
-    statements = [statement for turn in stored for statement in _stored(turn, languages)]
-    runner.run(db.write(*statements))
-    semantic = Semantic(db, lambda: model)
-    runner.run(_catch_up(semantic))
-    searcher = Searcher(db, languages, counter=TiktokenCounter(), semantic=semantic)
+    statements = [statement for turn in stored for statement in _stored(turn, memory.languages)]
+    runner.run(memory.db.write(*statements))
+    runner.run(_catch_up(memory.semantic))
+    searcher = memory.searcher
     now_ms = stored[-1].created_at_ms + DAY_MS if stored else 0
 
     def query(question: str, k: int = 200, budget: int | None = None) -> list[str]:
@@ -98,7 +93,7 @@ def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | 
     query.shown = shown  # type: ignore[attr-defined]
 
     def close() -> None:
-        runner.run(db.close())
+        runner.run(memory.close())
         runner.close()
         folder.cleanup()
 
@@ -112,10 +107,10 @@ async def _catch_up(semantic: Semantic) -> None:
 
 
 def _place(folder: Path) -> Path | str:
-    """Return where the store is: a file, or a schema of its own in PostgreSQL, at the address in QUALITY_DATABASE."""
+    """Return where the store is: a folder, or a schema of its own in PostgreSQL, at the address in QUALITY_DATABASE."""
     server = os.environ.get("QUALITY_DATABASE")
     if not server:
-        return folder / "continuity.db"
+        return folder
     import psycopg  # noqa: PLC0415 - an extra
 
     schema = f"quality_{secrets.token_hex(6)}"
@@ -124,10 +119,11 @@ def _place(folder: Path) -> Path | str:
     return f"{server}?options=-csearch_path%3D{schema}"
 
 
-def _open(runner: asyncio.Runner, where: Path | str) -> OpenDatabase:
+def _open(runner: asyncio.Runner, where: Path | str, model: embeddings.Embedder | None) -> ConversationMemory:
     """Open in a daemon thread: the connection's own thread inherits that, and a script that ends need not wait."""
-    opened: list[OpenDatabase] = []
-    thread = threading.Thread(target=lambda: opened.append(runner.run(open_database(where, QUERY_FILES))), daemon=True)
+    opened: list[ConversationMemory] = []
+    opening = start_memory(where, counter=TiktokenCounter(), embedder=lambda: model)
+    thread = threading.Thread(target=lambda: opened.append(runner.run(opening)), daemon=True)
     thread.start()
     thread.join()
     return opened[0]

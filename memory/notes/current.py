@@ -46,7 +46,7 @@ class CurrentNotes:
             await self._catch_up(conversation_id)
         found = await self._readings.notes.of_conversation(conversation_id)
         undone = await self._undone(conversation_id)
-        return [_named_anew(notes, undone) for notes in found if only in (None, notes.session_id)]
+        return [_named_again(notes, undone) for notes in found if only in (None, notes.session_id)]
 
     async def _undone(self, conversation_id: str) -> frozenset[str]:
         """Return the turns of which the person said that what was noted of them is wrong."""
@@ -93,7 +93,7 @@ class CurrentNotes:
         return view.model_copy(update={"standings": tuple(kept)})
 
 
-def _named_anew(notes: SessionNotes, undone: frozenset[str]) -> SessionNotes:
+def _named_again(notes: SessionNotes, undone: frozenset[str]) -> SessionNotes:
     """Return the notes without a title that rests on what was taken back; the next reading gives another."""
     if undone.isdisjoint(notes.standing_turn_ids):
         return notes

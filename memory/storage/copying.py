@@ -32,7 +32,7 @@ Told = Callable[[int, int], None]
 
 
 class CopyChanged(StorageError):
-    """The source is not what was copied of it: the copy was emptied; run the same command again, it begins anew."""
+    """The source is not what was copied of it: the copy was emptied; run the same command again, it begins again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.http import server
-from bot.playground import keeper
+from bot.playground.keeper import free_port
 from bot.playground.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
@@ -21,19 +21,20 @@ ODD = "gr\u00fc\u00df".encode()
 
 
 @pytest.fixture
-async def running(api, tmp_path, monkeypatch, free_port):
+async def running(api, tmp_path, monkeypatch):
     """Run a bot with webhook and token, and let a request take a fifth of a second at most."""
     monkeypatch.setattr(server, "RECEIVE_S", 0.2)
+    port = free_port()
     app = App(
         Settings(
             _env_file=None,
             telegram_bot_token=SecretStr(PLAYGROUND_TOKEN),
             telegram_api_url=api.url,
-            telegram_webhook_url=f"http://127.0.0.1:{free_port}/telegram/webhook",
+            telegram_webhook_url=f"http://127.0.0.1:{port}/telegram/webhook",
             telegram_webhook_secret=SecretStr(SECRET),
             continuity_database_url=f"sqlite:///{tmp_path / 'bot.db'}",
             continuity_checkpoint_dir=tmp_path / "checkpoints",
-            continuity_http_port=free_port,
+            continuity_http_port=port,
             continuity_http_token=SecretStr("a-token-for-the-tests"),
             continuity_allowed_users="1",
         ),
@@ -43,11 +44,6 @@ async def running(api, tmp_path, monkeypatch, free_port):
     async with httpx.AsyncClient(base_url=app.http_url, timeout=30) as client:
         yield app, client
     await app.stop()
-
-
-@pytest.fixture
-def free_port():
-    return keeper.free_port()
 
 
 async def test_a_header_in_other_letters_is_simply_wrong(running, caplog):

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from ops_house import House
 from typer.testing import CliRunner
 
 from bot.cli import app
@@ -21,11 +20,7 @@ SHELLS = {
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    house = House(folder)
+def house(house):
     house.fill(1)
     return house
 

@@ -12,21 +12,16 @@ import memory as package
 from bot.tables import BOT_TABLES
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
-from memory.language.languages import Languages
-from memory.longterm.promoter import Promoter
 from memory.ports import Statement
 from memory.privacy.forget import ForgetRequest
 from memory.search.query import Query
-from memory.search.searcher import Searcher
-from memory.sessions.hydrator import Hydrator
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage.postgres_connection import placeholders
-from memory.testing import WordCounter, make_exchange, open_memory
+from memory.testing import make_exchange, open_memory
 from memory.types import CompactionMark, ConversationContextPacket
 
 ROOM = Path(package.__file__).parent
 HERE, THERE, SOMEBODY, FRIEND = "tg:1:7:0", "tg:1:8:0", 7, 8
-LANGUAGES = Languages.load()
 PERSONA = Persona(name="assistant", role="assistant", tone=("warm", "clear"), instructions="Be kind.")
 
 
@@ -72,7 +67,7 @@ def say(memory):
                 context_compiled_at_ms=number,
             )
             made.append(await memory.recorder.record(make_exchange(number, **(fields | overrides)), packet))
-        await Promoter(memory.db, LANGUAGES).promote(session, made)
+        await memory.promoter.promote(session, made)
         return made
 
     return said
@@ -191,7 +186,7 @@ async def test_the_rest_of_the_session_goes_on(memory, forgetter, say):
     assert "zebrafish" not in state.model_dump_json().lower()
     found = await memory.hydrator.hydrate(session.session_id, dry_run=True)
     assert (found.report.warnings, found.report.turns_healed) == ((), 0)
-    items = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "where is the ferry?"))
+    items = await memory.searcher.search(Query(HERE, "where is the ferry?"))
     assert items[0].ref == turns[0].turn_id
     (later,) = await say(session, "And the ferry back?")
     assert later.seq == 14
@@ -324,8 +319,7 @@ async def test_a_turn_being_answered_meanwhile_is_stored_upon_what_is_left(memor
     (later,) = await say(session, "Where is the ferry?")
 
     assert later.seq == 2
-    fresh = Hydrator(memory.store, memory.checkpoints, LANGUAGES, WordCounter(), memory.clock)
-    assert (await fresh.hydrate(session.session_id)).report.warnings == ()
+    assert (await memory.hydrator.hydrate(session.session_id)).report.warnings == ()
 
 
 async def test_the_proof_finds_what_is_left(memory, forgetter, say):

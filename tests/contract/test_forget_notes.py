@@ -2,14 +2,11 @@
 
 import pytest
 
-from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
-from memory.notes.readings import Readings
 from memory.notes.requests import texts_of
-from memory.notes.store import ask_to_read
 from memory.privacy.export import gather
-from memory.privacy.forget import ForgetRequest, Forgetter
-from memory.testing import WordCounter, make_exchange, open_memory
+from memory.privacy.forget import ForgetRequest
+from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:7:0"
 LANGUAGES = Languages.load()
@@ -20,22 +17,17 @@ PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
 @pytest.fixture
 async def memory(place):
     async with open_memory(place) as opened:
-        opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 
 
 @pytest.fixture
 def readings(memory):
-    return Readings(memory.store, LANGUAGES, memory.clock)
+    return memory.readings
 
 
 @pytest.fixture
-def forgetter(memory, readings):
-    bootstrap = Bootstrap(memory.db, memory.clock, WordCounter())
-    fold, files = memory.hydrator.fold, memory.db.files
-    return Forgetter(
-        memory.db, memory.recorder, memory.checkpoints, bootstrap, fold, readings, memory.clock, files=files
-    )
+def forgetter(memory):
+    return memory.forgetter
 
 
 @pytest.fixture
@@ -73,7 +65,7 @@ async def test_notes_are_as_if_the_turn_had_never_been(memory, readings, forgett
     assert (await forgetter.prove(forgotten)).found == 0
 
 
-async def test_a_later_session_that_spoke_of_it_is_read_anew_too(memory, readings, forgetter, say):
+async def test_a_later_session_that_spoke_of_it_is_read_again_too(memory, readings, forgetter, say):
     """A matter keeps its id over sessions; with its first turn gone, the later notes do not name it any more."""
     await say(SURGERY)
     later = await say("How is the weather?")

@@ -2,18 +2,9 @@
 
 import json
 
-import pytest
-from ops_house import CHAT, GROUP, House, bot_at_work
+from ops_house import CHAT, GROUP, bot_at_work
 
 from bot.ops.personal import is_private_with, wishes
-
-
-@pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    return House(folder)
 
 
 def readable(house, word):

@@ -8,7 +8,7 @@ import pytest
 from memory.language.languages import Languages
 from memory.notes.drafts import Drafting, DraftMatter, DraftNote, NotesDraft
 from memory.notes.readings import RETRY_AFTER_MS, Readings
-from memory.notes.store import QUIET_MS, ask_to_read
+from memory.notes.store import QUIET_MS
 from memory.ports import Statement
 from memory.testing import make_exchange, open_memory
 
@@ -73,7 +73,6 @@ RIGHT = NotesDraft(
 @pytest.fixture
 async def memory(place):
     async with open_memory(place) as opened:
-        opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 
 

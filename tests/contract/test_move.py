@@ -105,7 +105,7 @@ async def test_an_interrupted_move_goes_on(file, bare, monkeypatch, batches):
 
 
 async def test_a_source_that_changed_meanwhile_is_noticed(file, bare, monkeypatch):
-    """What was copied before the change is not taken for the whole: the copy is emptied, and begun anew."""
+    """What was copied before the change is not taken for the whole: the copy is emptied, and begun again."""
     finish = copying._End.finish
 
     def cut(_):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from ops_house import GROUP, House, bot_at_work
+from ops_house import GROUP, bot_at_work
 
 from bot.tables import QUERY_FILES
 from memory.ports import Statement
@@ -22,14 +22,6 @@ LOOKING = (
     ("quarantine", "list"),
     ("backup", "copy"),
 )
-
-
-@pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    return House(folder)
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from ops_house import House
 
 from bot.ops import doctor
 from bot.ops.altered import fitting, rechained
@@ -16,11 +15,7 @@ LONG = 30
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    house = House(folder)
+def house(house):
     house.fill(LONG, 2)
     return house
 
@@ -141,7 +136,7 @@ def test_only_copies_that_the_digests_prove_fit():
     assert fitting([], log).seqs == []
 
 
-def test_a_chain_made_anew_fits_the_turns_as_they_are():
+def test_a_chain_made_again_fits_the_turns_as_they_are():
     """From the altered turn on the digests change; before it they stay."""
     log = chain("", [make_turn(seq=seq, turn_id=f"t_{seq}") for seq in range(1, 6)])
     altered = [

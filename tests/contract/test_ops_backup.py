@@ -22,14 +22,6 @@ POINTS = (
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    return House(folder)
-
-
-@pytest.fixture
 def backed_up(house, tmp_path):
     """Make a house with two turns in a backup and a third one since."""
     house.fill(2)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from ops_house import House
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
+def house(house):
     """Make a house in which somebody said two things that matter, and read what they said."""
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    house = House(folder)
     house.fill(1)
     house.say(house.sessions[0], "My dog is called Rex and he is four years old.")
     house.say(house.sessions[0], "I still have to call the landlord about the heating.")

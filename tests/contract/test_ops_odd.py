@@ -4,7 +4,6 @@ import json
 import os
 
 import pytest
-from ops_house import House
 
 from bot.ops.backup import MANIFEST
 
@@ -12,14 +11,6 @@ COMMANDS = (
     "status", "sessions", "doctor", "show x", "checkpoint verify", "hydrate --all", "migrate", "quarantine list",
     "forget --yes --user 7", "export --user 7", "bootstrap clear --all",
 )  # fmt: skip
-
-
-@pytest.fixture
-def house(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # away from the checkout's own .env
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o700)
-    return House(folder)
 
 
 @pytest.fixture

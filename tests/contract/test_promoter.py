@@ -10,8 +10,6 @@ from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import Promoter, due, read_memory_row
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_turn
-from memory.sessions.recorder import Recorder
 from memory.testing import make_exchange, make_turn, open_memory
 
 ROOM = Path(package.__file__).parent
@@ -22,13 +20,12 @@ LANGUAGES = Languages.load()
 @pytest.fixture
 async def memory(place):
     async with open_memory(place) as opened:
-        opened.hydrator.derive = lambda turn: (index_turn(turn, LANGUAGES),)
         yield opened
 
 
 @pytest.fixture
 def promoter(memory):
-    return Promoter(memory.db, LANGUAGES)
+    return memory.promoter
 
 
 @pytest.fixture
@@ -62,7 +59,7 @@ async def test_a_fact_is_kept_with_its_provenance_and_found(memory, promoter, se
 
     (stored,) = await kept(memory)
     assert (stored.turn_id, stored.session_id, stored.at_ms) == (turn.turn_id, session_id, turn.created_at_ms)
-    found = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "what is my sister called?"))
+    found = await memory.searcher.search(Query(HERE, "what is my sister called?"))
     assert ("memory", stored.memory_id) in [(item.source, item.ref) for item in found]
 
 
@@ -79,7 +76,7 @@ async def test_a_newer_value_supersedes_and_both_stay(memory, promoter, session_
         "t_1",
         new.memory_id,
     )
-    found = await Searcher(memory.db, LANGUAGES).search(Query(HERE, "where do I live?"))
+    found = await memory.searcher.search(Query(HERE, "where do I live?"))
     assert old.memory_id not in [item.ref for item in found]
 
 
@@ -132,41 +129,35 @@ def test_when_promotion_is_due(seq, text, is_due):
     assert due(make_turn(seq=seq, user_text=text), LANGUAGES) is is_due
 
 
-async def test_the_recorder_promotes_behind_the_reply_and_at_rest(memory, promoter):
+async def test_the_recorder_promotes_behind_the_reply_and_at_rest(place):
     """A sure fact is kept soon after its turn, the others with the fifth turn, at shutdown or when a session opens."""
-    parts = memory.recorder
-    recorder = Recorder(
-        memory.store, memory.hydrator, memory.checkpoints, LANGUAGES, parts._counter, memory.clock, parts._ids,
-        promote=promoter.promote, notice=promoter.notice,
-    )  # fmt: skip
-    opened = await recorder.open_session(HERE, SOMEBODY, "first")
-    await recorder.record(make_exchange(1, session_id=opened.session_id, user_text="My name is Ana."), None)
-    await recorder.settle()
-    assert len(await kept(memory)) == 1
+    async with open_memory(place, promoting=True) as memory:
+        recorder = memory.recorder
+        opened = await recorder.open_session(HERE, SOMEBODY, "first")
+        await recorder.record(make_exchange(1, session_id=opened.session_id, user_text="My name is Ana."), None)
+        await recorder.settle()
+        assert len(await kept(memory)) == 1
 
-    await recorder.record(
-        make_exchange(2, session_id=opened.session_id, user_text="We have decided to paint it."), None
-    )
-    following = await recorder.open_session(HERE, SOMEBODY, "gap")
-    await recorder.record(make_exchange(3, session_id=following.session_id, user_text="I prefer tea."), None)
-    await recorder.shutdown(5)
-    assert {each.turn_id for each in await kept(memory)} == {"t_1", "t_2", "t_3"}
-    assert {each.session_id for each in await kept(memory)} == {opened.session_id, following.session_id}
+        decided = make_exchange(2, session_id=opened.session_id, user_text="We have decided to paint it.")
+        await recorder.record(decided, None)
+        following = await recorder.open_session(HERE, SOMEBODY, "gap")
+        await recorder.record(make_exchange(3, session_id=following.session_id, user_text="I prefer tea."), None)
+        await recorder.shutdown(5)
+        assert {each.turn_id for each in await kept(memory)} == {"t_1", "t_2", "t_3"}
+        assert {each.session_id for each in await kept(memory)} == {opened.session_id, following.session_id}
 
 
-async def test_a_disk_that_refuses_loses_no_turn(memory, session_id):
+async def test_a_disk_that_refuses_loses_no_turn(place, monkeypatch):
     """When promotion fails the turn is stored all the same, and nothing is raised behind the reply."""
 
     async def refuse(state, turns):
         raise StorageUnavailable
 
-    parts = memory.recorder
-    recorder = Recorder(
-        memory.store, memory.hydrator, memory.checkpoints, LANGUAGES, parts._counter, memory.clock, parts._ids,
-        notice=refuse,
-    )  # fmt: skip
-    turn = await recorder.record(make_exchange(1, session_id=session_id), None)
-    await recorder.settle()
+    async with open_memory(place, promoting=True) as memory:
+        monkeypatch.setattr(memory.promoter, "notice", refuse)
+        opened = await memory.recorder.open_session(HERE, SOMEBODY, "first")
+        turn = await memory.recorder.record(make_exchange(1, session_id=opened.session_id), None)
+        await memory.recorder.settle()
 
     assert turn.seq == 1
 

@@ -5,15 +5,12 @@ import time
 
 import pytest
 
-from memory.context.assembler import Assembler
-from memory.context.budget import Budget
 from memory.errors import UnknownSession
 from memory.language.languages import Languages
-from memory.notes.current import CurrentNotes
 from memory.notes.readings import Readings
 from memory.notes.rules import read_by_rules
-from memory.notes.store import QUIET_MS, ask_to_read
-from memory.testing import WordCounter, make_exchange, open_memory
+from memory.notes.store import QUIET_MS
+from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:1:0"
 LANGUAGES = Languages.load()
@@ -24,7 +21,6 @@ PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
 @pytest.fixture
 async def memory(place):
     async with open_memory(place) as opened:
-        opened.hydrator.derive = lambda turn: (ask_to_read(turn),)
         yield opened
 
 
@@ -212,11 +208,9 @@ async def test_the_next_session_is_told_how_the_one_before_ended(memory, reading
     await say(before, SURGERY, "or do I ask my brother to drive her?")
     memory.clock.advance(s=40 * 3600)
     await readings.catch_up(HERE)
-    notes = CurrentNotes(memory.store, readings, LANGUAGES, memory.clock)
-    assembler = Assembler(memory.store, None, Budget(), LANGUAGES, WordCounter(), notes=notes)
     session = await opened(memory, "gap")
-    packet = await assembler.packet(session, "hi", now_ms=memory.clock.now_ms())
-    fresh = await assembler.packet(session, "hi", now_ms=memory.clock.now_ms(), isolated=True)
+    packet = await memory.assembler.packet(session, "hi", now_ms=memory.clock.now_ms())
+    fresh = await memory.assembler.packet(session, "hi", now_ms=memory.clock.now_ms(), isolated=True)
 
     assert "- user: or do I ask my brother to drive her?" in packet.last_conversation.splitlines()
     assert "knee surgery" in packet.last_conversation

@@ -8,12 +8,10 @@ import memory
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_memory, index_turn, merge_index, unindex_memory
-from memory.storage.engine import open_database
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
+from memory.search.searcher import index_memory, index_turn, merge_index, unindex_memory
+from memory.storage.extension import Extension
 from memory.storage.store import insert_turn
-from memory.testing import WordCounter, make_turn
+from memory.testing import make_turn, open_memory
 from memory.types import Memory
 
 PACKAGE = Path(memory.__file__).parent
@@ -43,13 +41,16 @@ VALUES (:memory_id, :conversation_id, :session_id, 't_1', 'fact', 'user.dog', :t
 
 
 @pytest.fixture
-async def db(tmp_path, address):
-    migrate(address)
+async def opened(tmp_path, place):
     extra = tmp_path / "forget.sql"
     extra.write_text(FORGET, encoding="utf-8")
-    database = await open_database(address, [*QUERY_FILES, extra])
-    yield database
-    await database.close()
+    async with open_memory(place, extensions=[Extension((extra,))]) as memory:
+        yield memory
+
+
+@pytest.fixture
+def db(opened):
+    return opened.db
 
 
 async def said_in(db, word):
@@ -66,8 +67,8 @@ def languages():
 
 
 @pytest.fixture
-def searcher(db, languages):
-    return Searcher(db, languages, counter=WordCounter())
+def searcher(opened):
+    return opened.searcher
 
 
 @pytest.fixture
@@ -227,7 +228,7 @@ async def test_forgotten_turn_leaves_no_readable_byte(say, db, searcher, tmp_pat
     await db.wal_truncate()
 
     assert "t_2" not in refs(await searcher.search(Query(HERE, "what is the code word zanzibarium?")))
-    assert not [file for file in tmp_path.iterdir() if b"zanzibar" in file.read_bytes()]
+    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"zanzibar" in file.read_bytes()]
 
 
 async def test_index_never_holds_a_readable_word(say, db, tmp_path):

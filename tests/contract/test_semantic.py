@@ -13,11 +13,9 @@ from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import LEAST, Semantic
-from memory.storage.engine import open_database
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
+from memory.storage.extension import Extension
 from memory.storage.store import insert_turn
-from memory.testing import make_turn
+from memory.testing import make_turn, open_memory
 
 PACKAGE = Path(memory.__file__).parent
 HERE = "tg:1:1:0"
@@ -57,19 +55,21 @@ class FakeEmbedder:
 
 
 @pytest.fixture
-async def db(tmp_path, address):
-    migrate(address)
-    extra = tmp_path / "test.sql"
-    extra.write_text(QUERIES, encoding="utf-8")
-    files = [*QUERY_FILES, extra]
-    database = await open_database(address, files)
-    yield database
-    await database.close()
+def embedder():
+    return FakeEmbedder()
 
 
 @pytest.fixture
-def embedder():
-    return FakeEmbedder()
+async def opened(tmp_path, place, embedder):
+    extra = tmp_path / "test.sql"
+    extra.write_text(QUERIES, encoding="utf-8")
+    async with open_memory(place, embedder=lambda: embedder, extensions=[Extension((extra,))]) as memory:
+        yield memory
+
+
+@pytest.fixture
+def db(opened):
+    return opened.db
 
 
 async def semantic_with(db, embedder):
@@ -79,8 +79,9 @@ async def semantic_with(db, embedder):
 
 
 @pytest.fixture
-async def semantic(db, embedder):
-    return await semantic_with(db, embedder)
+async def semantic(opened):
+    assert await opened.semantic.open()
+    return opened.semantic
 
 
 @pytest.fixture
@@ -89,8 +90,8 @@ def languages():
 
 
 @pytest.fixture
-def searcher(db, languages, semantic):
-    return Searcher(db, languages, semantic=semantic)
+def searcher(opened, semantic):
+    return opened.searcher
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ async def test_long_text_has_a_vector_per_passage(db, say, semantic):
     assert len(await vectors(db)) == 8
 
 
-async def test_another_model_makes_them_anew(db, say, semantic):
+async def test_another_model_makes_them_again(db, say, semantic):
     """Vectors of different models do not compare: those of the model before are replaced."""
     await say(*talk("one"))
     await semantic.catch_up()

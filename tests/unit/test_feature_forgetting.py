@@ -103,7 +103,7 @@ def test_memories_are_found_in_any_case():
 # --- what goes --------------------------------------------------------------------------------------------------------
 
 
-def test_turns_that_are_left_count_and_chain_anew():
+def test_turns_that_are_left_count_and_chain_again():
     """Those before the gap keep their rows; those behind it move up, lowest first."""
     before = chain("", [make_turn(seq=seq) for seq in range(1, 6)])
     after = renumbered([logged for logged in before if logged.turn.seq != 3])

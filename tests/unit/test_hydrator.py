@@ -82,7 +82,7 @@ async def test_a_healthy_session_comes_from_its_checkpoint(session):
     assert session.checkpoint.stat().st_mtime_ns == before
 
 
-async def test_a_missing_checkpoint_is_written_anew(session):
+async def test_a_missing_checkpoint_is_written_again(session):
     """The session row has the same state; the file is there again afterwards."""
     session.checkpoint.unlink()
     found = await session.hydrate()

@@ -94,7 +94,7 @@ class Talk:
 
 
 class ReadByRules:
-    """The notes of all sessions, read anew each time."""
+    """The notes of all sessions, read again each time."""
 
     def __init__(self, store: Any, now_ms: int) -> None:
         self.store, self.now_ms = store, now_ms
