@@ -31,20 +31,17 @@ from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
 from bot.tracing import Tracer, open_tracer
 from bot.turns.parked import decided, resume
-from bot.turns.recovery import Recovery, StartReport
+from bot.turns.recovery import StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
-from memory.errors import Conflict, Locked, StorageUnavailable
+from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Statement
-from memory.storage.engine import is_held
 
 if TYPE_CHECKING:
     from bot.http.server import HttpServer
 
 log = structlog.get_logger(__name__)
 
-STANDBY_LOOK_S = 0.5
-"""How often a process that stands by looks whether the bot is still run by another one."""
 STORAGE_LOOK_S = 1.0
 """How often the database file is looked for in its place."""
 STORAGE_LAST_S = 5.0
@@ -119,10 +116,12 @@ class App:
             announce=announce,
             fail=self.fail,
             behind=self._behind,
+            keep=self._keep,
         )
         self._joined: Joined | None = None
         self._stop = asyncio.Event()
         self._fatal: str | None = None
+        self._started = False
         self._ending = False
         self._background: set[asyncio.Task[None]] = set()
         self._opened = AsyncExitStack()
@@ -163,10 +162,12 @@ class App:
             self._opened.push_async_callback(self._leave_background)
             self._opened.push_async_callback(self._finish_work)
             await self._recover()
-            await self._receive()
+            await self._serve()
+            await self.joined.sharing.keep()
         except BaseException:
             await self.stop()
             raise
+        self._started = True
         self._behind(self._watch_storage(), "storage")
         self._behind(self._after_start(), "after-start")
 
@@ -177,8 +178,7 @@ class App:
         for found in joined.memory.found.rebuilt:
             self.report.sessions_rebuilt += 1
             self.report.warnings += found.warnings
-        await joined.continuity_gate.recover()
-        await Recovery(joined.services, joined.outbox, joined.lanes).run(self.report)
+        await joined.sharing.begin(self.report)
         await self._store_report()
         log.info("started", boot_id=self._process.boot_id, bot=me.username, **self.report.as_dict())
 
@@ -186,8 +186,8 @@ class App:
         values = {"boot_id": self._process.boot_id, "report_json": orjson.dumps(self.report.as_dict()).decode()}
         await self.services.db.write(Statement("boot_report", values))
 
-    async def _receive(self) -> None:
-        """Begin to take updates: by webhook when one is set, by polling otherwise."""
+    async def _serve(self) -> None:
+        """Open the HTTP port, when one is set."""
         settings = self.settings
         if settings.continuity_http_port is not None:
             from bot.http.server import HttpServer  # noqa: PLC0415 - FastAPI takes a while to import and is optional
@@ -198,6 +198,33 @@ class App:
                 port = f"{settings.continuity_http_host}:{settings.continuity_http_port}"
                 raise StartError(f"cannot listen on {port} ({exc.strerror}); set another CONTINUITY_HTTP_PORT") from exc
             await self._http.start()
+
+    async def _keep(self) -> None:
+        """Do what has to be done once over all processes: hear Telegram, deliver reminders, read what was said."""
+        try:
+            await self._receive()
+        except StartError as exc:
+            if not self._started:
+                raise
+            self.fail(str(exc))
+            return
+        joined = self.joined
+        self._behind(joined.memory.run(), "memory")
+        self.services.reminders.start()
+        self._behind(joined.idle.run(), "heartbeat")
+        self._behind(self._purge(), "purge")
+        self._behind(self._introduce(), "commands")
+        log.info("keeps what is done once", boot_id=self._process.boot_id)
+
+    async def _introduce(self) -> None:
+        with suppress(TelegramError):
+            for code in LANGUAGES:
+                menu = [BotCommand(name, what) for name, what in replies.command_menu(code).items()]
+                await self.joined.bot.set_my_commands(menu, language_code=None if code == DEFAULT else code)
+
+    async def _receive(self) -> None:
+        """Begin to take updates: by webhook when one is set, by polling otherwise."""
+        settings = self.settings
         if settings.telegram_webhook_url:
             secret = settings.telegram_webhook_secret
             await until_reached(
@@ -217,20 +244,13 @@ class App:
         """Do what need not hold up the start."""
         joined = self.joined
         self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages")
-        self.services.reminders.start()
         if code := joined.gate.code:
             self._process.announce(
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
             )
-        with suppress(TelegramError):
-            for code in LANGUAGES:
-                menu = [BotCommand(name, what) for name, what in replies.command_menu(code).items()]
-                await joined.bot.set_my_commands(menu, language_code=None if code == DEFAULT else code)
-        self._behind(joined.memory.run(), "memory")
+        self._behind(joined.memory.warm(), "memory")
         await self.services.responder.warm()
-        self._behind(joined.idle.run(), "heartbeat")
         self._behind(self._process.meters.watch_lag(), "lag")
-        self._behind(self._purge(), "purge")
 
     async def _purge(self) -> None:
         """Let go of what is too old, now and then once a day."""
@@ -269,17 +289,17 @@ class App:
         """Put a parked turn back to work, since it was asked for again; once is enough. Raises `StorageUnavailable`."""
         with suppress(Conflict):  # somebody else was first
             await self.services.db.write(await decided(self.services, turn_id, "inbox_reopen"))
-        await resume(self.services, self.joined.lanes, turn_id)
+        await resume(self.services, self.joined.sharing.submit, turn_id)
 
     async def replay(self, update_id: int) -> None:
         """Work on an update that was put back into the inbox. Raises `StorageUnavailable`."""
         for envelope in await self.services.inbox.unfinished(self.services.me):
             if envelope.update_id == update_id:
-                self.joined.lanes.submit(replace(envelope, again=True))
+                self.joined.sharing.submit(replace(envelope, again=True))
 
     def alone(self, conversation_id: str) -> AbstractAsyncContextManager[None]:
         """Let no turn be under way in a conversation meanwhile."""
-        return self.joined.lanes.alone(conversation_id)
+        return self.joined.sharing.alone(conversation_id)
 
     def workspace(self) -> Workspace:
         """Return what the operator's commands read with, over this bot's own connection."""
@@ -359,6 +379,7 @@ class App:
         await services.reminders.stop()
         await self._stop_receiving()
         await joined.continuity_gate.close()
+        await joined.sharing.close()
         finished = await joined.lanes.close(STOP_TURNS_S if joined.memory.db.trouble() is None else STOP_REFUSED_S)
         await services.delivery.flush(STOP_DELIVERY_S)
         await services.delivery.close()
@@ -404,33 +425,13 @@ class App:
         return self._fatal
 
 
-async def _started(app: App) -> None:
-    """Wait until nobody else runs the bot, and start. Raises as `App.start` does."""
-    where, said = app.settings.continuity_database_url, ""
-    while True:
-        try:
-            if not await asyncio.to_thread(is_held, where, end_silent=True):
-                await app.start()
-                return
-            why = "another process runs the bot"
-        except (Locked, StorageUnavailable) as exc:  # another one that waited was faster, or the server is away
-            why = str(exc)
-        if why != said:
-            log.info("standing by", why=why)
-        said = why
-        await asyncio.sleep(STANDBY_LOOK_S)
-
-
 async def run(settings: Settings) -> None:
-    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on.
-
-    With `CONTINUITY_STANDBY` it first waits while another process runs the bot on the same server.
-    """
+    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on."""
     app = App(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
-    starting = asyncio.create_task(_started(app) if settings.continuity_standby else app.start())
+    starting = asyncio.create_task(app.start())
     stopping = asyncio.create_task(app.stopped())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +23,7 @@ from bot.delivery.streaming import LivePreviews
 from bot.features.answering import Answering
 from bot.features.basics import Basics
 from bot.features.continuity.commands import Continuity
-from bot.features.continuity.gate import ContinuityGate
+from bot.features.continuity.gate import GOES_ON, ContinuityGate
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
@@ -54,11 +54,14 @@ from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
 from bot.turns.lanes import Lanes
 from bot.turns.model_waits import ModelWaits
+from bot.turns.recovery import Recovery
 from bot.turns.services import Services
+from bot.turns.sharing import PEOPLE, REMINDERS, OneProcess, Sharing, Workers
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids, Statement
+from memory.storage.engine import shared_database
 
 NOTE_STOP_S = 1.0
 """How long the stop may take to be written down."""
@@ -83,6 +86,8 @@ class Process:
     """Ends the process: going on can never work."""
     behind: Callable[..., object]
     """Runs work that nobody waits for, by its name; it ends with the bot."""
+    keep: Callable[[], Awaitable[None]]
+    """Begins what has to be done once over all processes that share the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,7 @@ class Joined:
     continuity_gate: ContinuityGate
     turns: Turns
     lanes: Lanes
+    sharing: Sharing
     idle: Idle
     intake: Intake
     poller: Poller
@@ -153,6 +159,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         notes_model=reading_model(settings, process.meters.spend),
         extensions=[BOT_TABLES],
         background=False,
+        worker=process.boot_id,
     )
     opened.push_async_callback(memory.close)
     db = memory.db
@@ -170,9 +177,18 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     boot = {"boot_id": process.boot_id, "report_json": "{}", "started_at_ms": clock.now_ms()}
     await db.write(Statement("boot_insert", boot))
     opened.push_async_callback(_note_the_stop, db, process)
-    paired = {row["user_id"] for row in await db.read("people_all") if row["allowed"]}
-    gate = Gate(everyone=settings.everyone, named=settings.allowed_user_ids, paired=paired)
+    token = settings.telegram_bot_token
+    gate = Gate(
+        everyone=settings.everyone,
+        named=settings.allowed_user_ids,
+        paired=await _paired(db),
+        secret=token.get_secret_value() if token and memory.db.shared else None,
+    )
     return Stored(memory, people, waiting, inbox, message_ids, outbox, gate)
+
+
+async def _paired(db: Database) -> set[int]:
+    return {row["user_id"] for row in await db.read("people_all") if row["allowed"]}
 
 
 async def _note_the_stop(db: Database, process: Process) -> None:
@@ -206,9 +222,10 @@ async def _hang_up(bot: Bot) -> None:
 async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     """Build what works on updates and join it; nothing is taken in yet. Raises `StorageError`."""
     settings, memory, bot = process.settings, stored.memory, line.bot
-    services = await _services(process, stored, line)
+    pace = RateLimiter(process.limits)
+    services = await _services(process, stored, line, pace)
     _measure(process.meters, memory, services.delivery)
-    continuity_gate = ContinuityGate(services, lambda envelope: lanes.submit(envelope))  # noqa: PLW0108 - built later
+    continuity_gate = ContinuityGate(services, lambda envelope: sharing.submit(envelope))  # noqa: PLW0108 - built later
     turns = Turns(services, continuity_gate)
     lanes: Lanes = Lanes(
         lambda batch, do=None: dispatch.work(batch, do),
@@ -219,11 +236,13 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     features = _features(bot, memory, services, continuity_gate=continuity_gate, turns=turns, lanes=lanes)
     dispatch: Dispatch = Dispatch(services, turns, commands_of(features), Buttons(bot, services, actions_of(features)))
     strangers = Strangers(bot, services, stored.gate, stored.message_ids, process.announce)
+    strangers.on_paired = line.moves.on_new = lambda: sharing.tell(PEOPLE)
+    sharing = _sharing(process, stored, line, services, lanes=lanes, pace=pace, recover=continuity_gate.recover)
 
     def deliver(envelope: Envelope) -> None:
         stored.message_ids.saw(envelope.chat_id, envelope.message_id)
         idle.message_arrived()
-        lanes.submit(replace(envelope, received_at_ms=process.clock.now_ms()))
+        sharing.submit(replace(envelope, received_at_ms=process.clock.now_ms()))
 
     def stranger(envelope: Envelope) -> None:
         process.behind(strangers.greet(envelope), "stranger")
@@ -251,11 +270,57 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         continuity_gate=continuity_gate,
         turns=turns,
         lanes=lanes,
+        sharing=sharing,
         idle=idle,
         intake=intake,
         poller=poller,
         deliver=deliver,
     )
+
+
+def _sharing(
+    process: Process,
+    stored: Stored,
+    line: TelegramLink,
+    services: Services,
+    *,
+    lanes: Lanes,
+    pace: RateLimiter,
+    recover: Callable[[], Awaitable[None]],
+) -> Sharing:
+    """Return what hands updates to lanes: of this process, or of the one that holds their chat."""
+    memory, recovery = stored.memory, Recovery(services, stored.outbox, lanes)
+    db = shared_database(memory.db)
+    if db is None:
+        return OneProcess(lanes, recovery, keep=process.keep, recover=recover)
+
+    async def met() -> None:
+        """Learn of people and chats that others have met."""
+        for user_id in await _paired(db):
+            stored.gate.pair(user_id)
+        await line.moves.open(line.me.bot_id)
+
+    workers = Workers(
+        db,
+        services,
+        stored.outbox,
+        lanes,
+        recovery,
+        pace=pace,
+        behind=process.behind,
+        keep=process.keep,
+        let_go=memory.let_go,
+        recover=recover,
+        met=met,
+        goes_on=GOES_ON,
+    )
+    db.on_news = workers.heard
+    db.excused_json = stored.waiting.noted
+    lanes.on_rest = workers.rested
+    services.delivery.holds = workers.holds
+    services.delivery.elsewhere = workers.left
+    services.reminders.on_look = lambda: workers.tell(REMINDERS)
+    return workers
 
 
 def _measure(meters: Meters, memory: ConversationMemory, delivery: Delivery) -> None:
@@ -270,14 +335,14 @@ def _measure(meters: Meters, memory: ConversationMemory, delivery: Delivery) -> 
     delivery.on_shown = meters.shown
 
 
-async def _services(process: Process, stored: Stored, line: TelegramLink) -> Services:
+async def _services(process: Process, stored: Stored, line: TelegramLink, pace: RateLimiter) -> Services:
     """Return what the features work with, with the way out open."""
     settings, clock, memory, db = process.settings, process.clock, stored.memory, stored.db
     delivery = Delivery(
         line.bot,
         db,
         clock,
-        RateLimiter(process.limits),
+        pace,
         stored.outbox,
         moves=line.moves,
         probe_ids=settings.continuity_probe_ids,

@@ -2,8 +2,10 @@
 
 -- name: inbox_insert
 -- P1, P2: an update that is known already changes nothing; the number of changed rows tells.
-INSERT INTO inbox (bot_id, update_id, position, conversation_id, payload, state, attempts, error, received_at_ms, done_at_ms)
-VALUES (:bot_id, :update_id, :position, :conversation_id, :payload, :state, 0, :error, :received_at_ms, :done_at_ms)
+INSERT INTO inbox (bot_id, update_id, position, conversation_id, payload, state, attempts, error, received_at_ms,
+    done_at_ms, chat_id, message_id)
+VALUES (:bot_id, :update_id, :position, :conversation_id, :payload, :state, 0, :error, :received_at_ms,
+    :done_at_ms, :chat_id, :message_id)
 ON CONFLICT (bot_id, update_id) DO NOTHING;
 
 -- name: inbox_claim

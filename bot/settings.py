@@ -70,9 +70,6 @@ class Settings(BaseSettings):
     continuity_database_url: str = Field(
         "sqlite:///continuity.db", description="sqlite:///relative, sqlite:////abs, or postgresql://…"
     )
-    continuity_standby: bool = Field(
-        False, description="With PostgreSQL: while another process runs this bot, wait and take over when it dies."
-    )
     continuity_checkpoint_dir: Path = Field(Path("checkpoints"), description="One JSON file per session.")
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
@@ -207,9 +204,6 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _together(self) -> Self:
-        if self.continuity_standby and self.database_file is not None:
-            msg = "CONTINUITY_STANDBY needs PostgreSQL: set CONTINUITY_DATABASE_URL=postgresql://…"
-            raise ValueError(msg)
         if self.telegram_webhook_url:
             if self.continuity_http_port is None:
                 msg = "TELEGRAM_WEBHOOK_URL needs CONTINUITY_HTTP_PORT: the port where Telegram's calls arrive"

@@ -11,7 +11,12 @@ from memory.storage.migrate import FOLDER as MEMORY_MIGRATIONS
 from memory.storage.named_queries import QUERY_FILES as MEMORY_QUERY_FILES
 
 _HERE = Path(__file__).parent
-BOT_QUERY_FILES = (_HERE / "queries.sql", _HERE / "ops" / "queries.sql", _HERE / "http" / "console" / "queries.sql")
+BOT_QUERY_FILES = (
+    _HERE / "queries.sql",
+    _HERE / "workers.postgres.sql",
+    _HERE / "ops" / "queries.sql",
+    _HERE / "http" / "console" / "queries.sql",
+)
 BOT_MIGRATIONS = _HERE / "migrations"
 QUERY_FILES = (*MEMORY_QUERY_FILES, *BOT_QUERY_FILES)
 """Every file of named queries, for whoever opens a database that is no memory (a backup)."""

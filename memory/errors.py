@@ -4,7 +4,7 @@ ContinuityError
 ├── StorageError
 │   ├── StorageUnavailable     disk full, read-only, locked or I/O error: try again later
 │   │   └── StorageDamaged     the file is damaged, or no longer where it was: trying again mends nothing
-│   │       └── Fenced         another process has taken the database over
+│   │       └── Fenced         others have declared this process dead
 │   ├── Conflict               somebody else wrote first
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
@@ -66,7 +66,7 @@ class StorageDamaged(StorageUnavailable):
 
 
 class Fenced(StorageDamaged):
-    """Another process has taken this database over; nothing was stored. End, and leave the work to that one."""
+    """Others have declared this process dead and go on with its work; nothing was stored. End."""
 
 
 class Conflict(StorageError):

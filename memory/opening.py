@@ -181,6 +181,7 @@ class ConversationMemory(Parts):
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
         exclusive: bool = True,
+        worker: str | None = None,
         recover: bool = True,
         background: bool = True,
         read_only: bool = False,
@@ -195,22 +196,23 @@ class ConversationMemory(Parts):
         day is meant (`zone_of`), and whether a model reads sessions behind the replies (`notes_model`: checked by code;
         None = rules alone). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
         the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
-        the replies in a task (else call `run`); `read_only` does none of these.
+        the replies in a task (else call `run`); `read_only` does none of these. `worker` names this start of a program
+        that shares its work with others of its kind where the database is a server's; it sees to it that no two of
+        them work on one conversation.
 
         Raises `Locked` when another process works there, `StorageError` as the database does.
         """
         path, folder = places(where, checkpoints)
         clock = clock or SystemClock()
         async with AsyncExitStack() as held:
-            lock = lock_alone(path) if exclusive and not read_only else None
+            lock = lock_alone(path, shared=worker is not None) if exclusive and not read_only else None
             if lock:
                 held.callback(lock.release)
             applied = () if read_only else await _bring_up_to_date(path, folder, extensions, clock)
             queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
             db = await open_database(path, queries, read_only=read_only)
             held.push_async_callback(db.close)
-            if lock:
-                await db.own(lock)
+            only_one = not lock or await db.join(lock, boot_id=worker or "", alone=worker is None)
             given = Given(
                 clock=clock,
                 ids=ids or RandomIds(),
@@ -228,22 +230,23 @@ class ConversationMemory(Parts):
             )
             memory = cls.join(db, CheckpointFiles(folder, clock), given)
             if recover and not read_only:
-                await memory._recover(applied)  # noqa: SLF001 - its own class
+                await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
             if background and not read_only:
                 memory._work_behind(held)  # noqa: SLF001 - its own class
             memory._held = held.pop_all()  # noqa: SLF001 - its own class
             return memory
 
-    async def _recover(self, applied: tuple[str, ...]) -> None:
+    async def _recover(self, applied: tuple[str, ...], *, only_one: bool) -> None:
         """Mark what was interrupted, bring back what only a checkpoint remembers (P8), and empty the write-ahead log.
 
-        A process that died while it forgot may have left words in the log (P13).
+        A process that died while it forgot may have left words in the log (P13). Where others are at work, nothing is
+        marked: what looks interrupted is theirs.
         """
         try:
             await self.db.wal_truncate()
         except StorageUnavailable as exc:
             log.warning("the write-ahead log could not be emptied: %s", exc)
-        survey = await self.hydrator.survey()
+        survey = await self.hydrator.survey(marking=only_one)
         self.found = OpeningReport(survey.resuming, tuple(await self.hydrator.adopt(survey.orphans)), applied)
 
     def _work_behind(self, held: AsyncExitStack) -> None:
@@ -255,11 +258,23 @@ class ConversationMemory(Parts):
 
         held.push_async_callback(stop)
 
+    async def warm(self) -> None:
+        """Load what the first turn would otherwise wait for: the counter, the model of the search by meaning."""
+        if isinstance(self.counter, TiktokenCounter):
+            await asyncio.to_thread(self.counter.warm)
+        await self.semantic.open()
+
     async def run(self) -> None:
         """Do what is done behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
         await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("readings", self.readings.run()))
+
+    def let_go(self, belongs: Callable[[str], bool]) -> None:
+        """Drop what is in memory of these conversations: another process may have gone on with them since."""
+        self.recorder.let_go(belongs)
+        self.assembler.let_go(belongs)
+        self.searcher.let_go(belongs)
 
     async def rest(self, deadline_s: float = REST_S) -> list[str]:
         """Bring the sessions that changed to rest: last summary, clean checkpoint; return their ids. Never raises."""

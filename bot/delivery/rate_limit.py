@@ -27,6 +27,8 @@ class RateLimiter:
 
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()
+        self.workers = 1
+        """So many processes share the messages of a second; each has the same part of them."""
         self._total: deque[float] = deque()
         self._chats: dict[int, deque[float]] = {}
         self._rested_at: dict[int, float] = {}
@@ -42,8 +44,9 @@ class RateLimiter:
             ready = max(ready, self._rested_at[chat_id] - burst_s)
         if chat_id < 0 and len(sent) >= self._limits.group_per_minute:
             ready = max(ready, sent[-self._limits.group_per_minute] + 60.0)
-        if len(self._total) >= self._limits.total_per_second:
-            ready = max(ready, self._total[-self._limits.total_per_second] + 1.0)
+        total = max(1, self._limits.total_per_second // self.workers)
+        if len(self._total) >= total:
+            ready = max(ready, self._total[-total] + 1.0)
         return max(0.0, ready - now_s)
 
     def sent(self, chat_id: int, now_s: float) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import count, islice
 from typing import Literal
 
 import stamina
@@ -26,7 +27,7 @@ from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from bot.pauses import FULL, Pauses
 from memory import faults
-from memory.errors import StorageUnavailable
+from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Clock, Database, Statement, unobserved
 
 log = structlog.get_logger(__name__)
@@ -101,9 +102,17 @@ def retry_after_s(error: RetryAfter) -> float:
     return wait.total_seconds() if isinstance(wait, timedelta) else float(wait)
 
 
-def proven_unsent(part: Part, top: int | None, probe_ids: int) -> bool:
+def unknown_ids(after: int, known: Collection[int], probe_ids: int) -> list[int]:
+    """Return the next ids that no known message has: an unrecorded message has one of them."""
+    return list(islice((each for each in count(after + 1) if each not in known), probe_ids))
+
+
+def proven_unsent(part: Part, top: int | None, probe_ids: int, known: Collection[int] = ()) -> bool:
     """Return True when the probe covered every id that the part could have had."""
-    return part.after_message_id is not None and (top or 0) - part.after_message_id < probe_ids
+    if part.after_message_id is None:
+        return False
+    between = sum(part.after_message_id < each <= (top or 0) for each in known)
+    return (top or 0) - part.after_message_id - between < probe_ids
 
 
 class Delivery:
@@ -123,7 +132,7 @@ class Delivery:
         pauses: Pauses = FULL,
         owned: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`owned` says whether what was marked a moment ago is still ours to send."""
+        """`owned` says whether it is certain just now that what was marked is ours to send."""
         self._owned = owned
         self._bot = bot
         self._db = db
@@ -149,6 +158,10 @@ class Delivery:
         self.on_shown: Callable[[float], None] = unobserved
         """Told the seconds from `deliver` to the end of each part of an answer."""
         self._since_s: dict[str, float] = {}
+        self.holds: Callable[[str], bool] = lambda _: True
+        """Whether the chat of a conversation is this process's; what is not is left in the outbox."""
+        self.elsewhere: Callable[[str], None] = unobserved
+        """Told of each conversation for which something was left there."""
 
     async def open(self, bot_id: int) -> None:
         """Learn the highest message ids and the chats that cannot be written to."""
@@ -163,9 +176,22 @@ class Delivery:
         """How many parts wait to be sent or are being sent."""
         return sum(map(len, self._waiting.values()))
 
+    @property
+    def busy(self) -> set[str]:
+        """The conversations for which something waits or is being sent."""
+        return {part.conversation_id for line in self._waiting.values() for part in line}
+
+    def has(self, part: Part) -> bool:
+        """Return whether a part waits or is being sent."""
+        line = self._waiting.get(self._moves.today(part.chat_id), ())
+        return any(each.part_id == part.part_id for each in line)
+
     def deliver(self, parts: Iterable[Part]) -> None:
         """Send these parts after what the chat is waiting for already."""
         for part in map(self._where_it_is_now, parts):
+            if not self.holds(part.conversation_id):
+                self.elsewhere(part.conversation_id)
+                continue
             if part.kind == "reply":
                 self._since_s[part.part_id] = time.perf_counter()
             if part.kind == "preview" and part.turn_id is not None:
@@ -247,6 +273,9 @@ class Delivery:
         """Settle one part; a surprise fails this part alone, so that the rest of the chat goes on."""
         try:
             return await self._settle(part)
+        except Conflict:
+            log.info("part is settled already", part_id=part.part_id)
+            return None
         except Exception:
             log.exception("part could not be sent", part_id=part.part_id)
             await self._fail(part, "internal error, see the log")
@@ -271,10 +300,12 @@ class Delivery:
                 if found is not None:
                     self.probed_sent += 1
                     return await self._record(part, found)
-                if part.kind == "preview" or not self._may_resend(part):
+                proven = await self._proven_unsent(part)
+                if part.kind == "preview" or not (proven or self._resend_unproven):
                     await self._fail(part, "could not be proven to be sent")
                     return None
-                part = self._marked_if_unproven(part)
+                if not proven and not part.text.endswith(UNPROVEN_MARK):
+                    part = replace(part, text=part.text + UNPROVEN_MARK)
             part = await self._mark(part)
             faults.point("outbox_marked_sending")
             try:
@@ -311,9 +342,9 @@ class Delivery:
         await self._wait_for_pace(part.chat_id)
         top = self.high_water.top(part.chat_id)
         mark = {"part_id": part.part_id, "at_ms": self._clock.now_ms(), "after_message_id": top}
-        await self._write(Statement("outbox_sending", mark))
+        await self._write(Statement("outbox_sending", mark, expect=1))
         while not self._owned():  # the process was stopped behind the mark: somebody else may be sending it by now
-            await self._write(Statement("outbox_sending", mark))
+            await self._write()
         return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top)
 
     async def _call(self, part: Part) -> int:
@@ -360,31 +391,23 @@ class Delivery:
             )
         await self._fail(part, str(error))
 
-    def _may_resend(self, part: Part) -> bool:
-        return self._resend_unproven or self._proven_unsent(part)
-
-    def _proven_unsent(self, part: Part) -> bool:
-        return proven_unsent(part, self.high_water.top(part.chat_id), self._probe_ids)
-
-    def _marked_if_unproven(self, part: Part) -> Part:
-        if self._proven_unsent(part) or part.text.endswith(UNPROVEN_MARK):
-            return part
-        return replace(part, text=part.text + UNPROVEN_MARK)
+    async def _proven_unsent(self, part: Part) -> bool:
+        known = await self._known_ids(part)
+        return proven_unsent(part, max({self.high_water.top(part.chat_id) or 0, *known}), self._probe_ids, known)
 
     async def _probe(self, part: Part) -> int | None:
         """Return the id under which the part is on the screen already, None when it was not found (section 6)."""
         if part.after_message_id is None:
             return None
-        known = await self._known_ids(part)
-        first = part.after_message_id + 1
-        for candidate in range(first, first + self._probe_ids):
-            if candidate not in known and await self._is_ours(part, candidate):
+        for candidate in unknown_ids(part.after_message_id, await self._known_ids(part), self._probe_ids):
+            if await self._is_ours(part, candidate):
                 log.info("part was on the screen already", part_id=part.part_id, message_id=candidate)
                 return candidate
         return None
 
     async def _known_ids(self, part: Part) -> set[int]:
-        rows = await self._db.read("outbox_known_ids", chat_id=part.chat_id, after_message_id=part.after_message_id)
+        where = {"bot_id": part.bot_id, "chat_id": part.chat_id, "after_message_id": part.after_message_id}
+        rows = await self._db.read("outbox_known_ids", **where)
         return {row["message_id"] for row in rows}
 
     async def _is_ours(self, part: Part, candidate: int) -> bool:

@@ -48,7 +48,7 @@ class Answering:
         turn_id = await services.inbox.latest_parked(envelope.conversation_id)
         if turn_id is not None:
             await services.committer.done([envelope], [], await decided(self._services, turn_id, "inbox_reopen"))
-            await resume(self._services, self._lanes, turn_id)
+            await resume(self._services, self._lanes.submit, turn_id)
             return
         current = await services.memory.recorder.current(envelope.conversation_id)
         last = await services.memory.store.last_turns(current.session_id, 1) if current else []
@@ -62,7 +62,7 @@ class Answering:
         turn_id: str = tap.payload["turn_id"]
         reopen = await decided(self._services, turn_id, "inbox_reopen")
         await self._services.committer.done([tap.envelope], [], tap.use, reopen)
-        await resume(self._services, self._lanes, turn_id)
+        await resume(self._services, self._lanes.submit, turn_id)
 
     async def _skip_parked(self, tap: Tap) -> None:
         message = OutgoingMessage(replies.say("skipped"), edits_message_id=tap.envelope.message_id)

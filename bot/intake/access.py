@@ -17,15 +17,25 @@ def new_code() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(8))
 
 
+def code_from(secret: str) -> str:
+    """Return the pairing code that every process with this secret has."""
+    digest = hmac.digest(secret.encode(), b"pairing", "sha256")
+    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:8])
+
+
 class Gate:
     """Holds who is let in. Strangers are counted in memory only: not a byte of theirs is stored (P14)."""
 
-    def __init__(self, *, everyone: bool, named: Iterable[int], paired: Iterable[int]) -> None:
+    def __init__(
+        self, *, everyone: bool, named: Iterable[int], paired: Iterable[int], secret: str | None = None
+    ) -> None:
+        """With a `secret` several processes have the same pairing code."""
         self._everyone = everyone
         self._allowed = {*named, *paired}
         self._tries: dict[int, int] = {}
         self._told: set[int] = set()
-        self.code = None if everyone or self._allowed else new_code()
+        code = code_from(secret) if secret else new_code()
+        self.code = None if everyone or self._allowed else code
 
     def admits(self, user_id: int | None) -> bool:
         """Return True when this user gets answers, model calls and storage."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import structlog
 
 from bot.intake.updates import conversation_key
-from memory.ports import Database, Statement
+from memory.ports import Database, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +21,8 @@ class ChatMoves:
         self.origins: dict[int, int] = {}
         """The number in the conversation's key, by the number of today."""
         self._now: dict[int, int] = {}
+        self.on_new: Callable[[], None] = unobserved
+        """Told when a move was noted."""
 
     async def open(self, bot_id: int) -> None:
         """Learn the earlier moves. Raises `StorageUnavailable`."""
@@ -47,6 +51,7 @@ class ChatMoves:
         (result,) = await self._db.write(Statement("chat_move_insert", params))
         if result.changed:
             self._know(before, after)
+            self.on_new()
             log.info("a group became a supergroup; its conversation goes on", chat_id=before, now=after)
 
     def _know(self, before: int, after: int) -> None:

@@ -29,7 +29,15 @@ class Inbox:
         self._position = row["position"] if row else 0
 
     async def put(
-        self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
+        self,
+        me: Me,
+        update_id: int,
+        conversation_id: str | None,
+        payload: str,
+        *,
+        error: str | None = None,
+        chat_id: int | None = None,
+        message_id: int | None = None,
     ) -> bool:
         """Write one update down; return True when it is new. Raises `StorageError`: nothing was stored."""
         self._position += 1
@@ -48,6 +56,8 @@ class Inbox:
                         "error": error,
                         "received_at_ms": now_ms,
                         "done_at_ms": now_ms if error else None,
+                        "chat_id": chat_id,
+                        "message_id": message_id,
                     },
                 )
             )
@@ -88,6 +98,11 @@ class Inbox:
     async def unfinished(self, me: Me) -> list[Envelope]:
         """Return what an earlier process left unfinished, in order of arrival."""
         return _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
+
+    async def of_leases(self, me: Me, worker: int, names: str, mark: str, *, begun: bool) -> list[Envelope]:
+        """Return what is unfinished in chats that a worker holds, and what goes on there by this mark, in order."""
+        where = {"bot_id": me.bot_id, "worker": worker, "names": names, "goes_on": mark, "begun": int(begun)}
+        return _envelopes(await self._db.read("inbox_of_leases", **where), me)
 
     async def received(self, me: Me, turn_id: str) -> list[Envelope]:
         """Return the updates of one turn that was put back to work."""

@@ -92,7 +92,7 @@ class Intake:
             await self.set_aside(envelope.update_id, str(exc))
             return
         faults.point("inbox_before_write")
-        if await self._stored(envelope.update_id, envelope.conversation_id, payload):
+        if await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope):
             faults.point("inbox_after_write")
             self._deliver(envelope)
 
@@ -111,13 +111,27 @@ class Intake:
             await self._stored(update_id, None, "", error=reason)
 
     async def _stored(
-        self, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
+        self,
+        update_id: int,
+        conversation_id: str | None,
+        payload: str,
+        *,
+        error: str | None = None,
+        about: Envelope | None = None,
     ) -> bool:
         trouble = self._trouble()
         if trouble:
             raise NotTaken(f"update {update_id} not taken: {trouble}")
         try:
-            return await self._inbox.put(self._me, update_id, conversation_id, payload, error=error)
+            return await self._inbox.put(
+                self._me,
+                update_id,
+                conversation_id,
+                payload,
+                error=error,
+                chat_id=about.chat_id if about else None,
+                message_id=about.message_id if about else None,
+            )
         except StorageError as exc:
             log.error("update not taken: storage", update_id=update_id, error=str(exc))  # noqa: TRY400 - expected
             raise NotTaken(f"update {update_id} not taken: {exc}") from exc

@@ -30,7 +30,7 @@ from bot.reminders.rules import (
 )
 from memory import faults
 from memory.errors import Conflict, StorageError, UnknownSession
-from memory.ports import Clock, Database, Statement
+from memory.ports import Clock, Database, Statement, unobserved
 from memory.sessions.recorder import Recorder
 from memory.state.state_manager import end_job
 from memory.types import SessionState
@@ -70,6 +70,8 @@ class ReminderScheduler:
         self._watching: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
         self._busy = asyncio.Lock()
+        self.on_look: Callable[[], None] = unobserved
+        """Told when a reminder was made, moved or taken back: the process that delivers them may be another one."""
 
     def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
@@ -84,6 +86,11 @@ class ReminderScheduler:
 
     def look(self) -> None:
         """Look at the table soon: a reminder was made, moved or taken back. Before the start it does nothing."""
+        self.look_here()
+        self.on_look()
+
+    def look_here(self) -> None:
+        """Look soon, as somebody else said."""
         self._wanted.set()
 
     async def _watch(self) -> None:

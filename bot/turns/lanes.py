@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from bot.intake.updates import LONG_PIECE_CHARS, Envelope
+from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
 
@@ -96,6 +97,9 @@ class _Line:
     def last(self) -> Envelope:
         return self._items[-1].envelope
 
+    def has(self, update_id: int) -> bool:
+        return update_id in self._update_ids
+
     def append(self, item: _Item) -> None:
         if item.envelope.update_id in self._update_ids:
             return
@@ -134,12 +138,26 @@ class Lanes:
         self._lines: dict[str, _Line] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._at: dict[int, str] = {}
+        """The conversation of each update that is being worked on."""
         self._closed = False
+        self.on_rest: Callable[[str], None] = unobserved
+        """Told of each conversation in which nothing waits or runs any more."""
 
     @property
     def idle(self) -> bool:
         """True when nothing is waiting or running."""
         return not self._tasks
+
+    @property
+    def busy(self) -> set[str]:
+        """The conversations in which something waits or runs."""
+        return {*self._lines, *self._at.values()}
+
+    def has(self, envelope: Envelope) -> bool:
+        """Return whether an update waits or is being worked on."""
+        line = self._lines.get(envelope.conversation_id)
+        return envelope.update_id in self._at or (line is not None and line.has(envelope.update_id))
 
     def waiting(self, conversation_id: str) -> int:
         """Return how many envelopes wait in a conversation's line."""
@@ -205,9 +223,11 @@ class Lanes:
                     await asyncio.sleep(later.wait_s)
         finally:
             del self._lines[key]
+            self.on_rest(key)
 
     async def _at_once(self, item: _Item) -> None:
-        while (later := await self._guarded([item])) is not None:  # noqa: ASYNC110 - it is time that is awaited
+        while (later := await self._guarded([item])) is not None:
+            self._at[item.envelope.update_id] = item.envelope.conversation_id
             await asyncio.sleep(later.wait_s)
 
     def _turn_of(self, conversation_id: str) -> asyncio.Lock:
@@ -234,10 +254,15 @@ class Lanes:
     async def _guarded(self, taken: Sequence[_Item]) -> Postponed | None:
         """Do it; return what has to be done later, None when it is settled."""
         batch = [item.envelope for item in taken]
+        here = {envelope.update_id: envelope.conversation_id for envelope in batch}
+        self._at |= here
         try:
             await self._work(batch, taken[0].do)
         except Postponed as later:
             return None if self._closed else later
         except Exception:
             log.exception("work failed", update_ids=[e.update_id for e in batch], conversation=batch[0].conversation_id)
+        finally:
+            for update_id in here:
+                self._at.pop(update_id, None)
         return None

@@ -70,10 +70,14 @@ class ModelWaits:
             turns.discard(turn_id)
             self._write()
 
+    def noted(self) -> str:
+        """Return the turns that are not to blame just now, as JSON."""
+        together = self._at_work if len(self._at_work) > 1 else set()
+        return orjson.dumps(sorted(self._waiting | together)).decode()
+
     def _write(self) -> None:
         """Write the list over the old one in one call, padded so that nothing of the old one is left."""
-        together = self._at_work if len(self._at_work) > 1 else set()
-        text = orjson.dumps(sorted(self._waiting | together))
+        text = self.noted().encode()
         if self._file is not None:
             with contextlib.suppress(OSError):
                 os.pwrite(self._file, text.ljust(self._length), 0)

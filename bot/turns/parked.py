@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from bot.turns.lanes import Lanes
+from bot.intake.updates import Envelope
 from bot.turns.services import Services
 from memory.errors import Conflict
 from memory.ports import Statement
@@ -22,7 +23,7 @@ async def decided(services: Services, turn_id: str, what: Literal["inbox_reopen"
     return Statement(what, {"turn_id": turn_id, "at_ms": services.clock.now_ms()}, expect=waiting)
 
 
-async def resume(services: Services, lanes: Lanes, turn_id: str) -> None:
+async def resume(services: Services, submit: Callable[[Envelope], None], turn_id: str) -> None:
     """Hand a turn that was put back to work to its lane. Raises `StorageUnavailable`."""
     for parked in await services.inbox.received(services.me, turn_id):
-        lanes.submit(replace(parked, again=True))
+        submit(replace(parked, again=True))

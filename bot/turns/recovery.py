@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import Button, Outbox, OutgoingMessage
+from bot.delivery.outbox import Button, Outbox, OutgoingMessage, Part
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
 from bot.turns.services import Services, language_of
@@ -49,7 +49,7 @@ def by_turn(envelopes: Sequence[Envelope]) -> list[list[Envelope]]:
 
 
 class Recovery:
-    """Runs once, before polling begins."""
+    """Takes up what an earlier process left: all of it before polling begins, or what of it falls to this one."""
 
     def __init__(self, services: Services, outbox: Outbox, lanes: Lanes) -> None:
         self._services = services
@@ -59,12 +59,16 @@ class Recovery:
     async def run(self, report: StartReport) -> None:
         """Deliver unsent parts, then put unfinished updates in their lanes; both go on behind the start."""
         parts = await self._outbox.unsent(self._services.me.bot_id)
-        report.replies_to_probe = sum(part.state == "sending" for part in parts)
-        report.replies_to_send = len(parts) - report.replies_to_probe
-        self._services.delivery.deliver(parts)
         await self._services.inbox.excuse(self._services.waiting.before)
-        envelopes = await self._services.inbox.unfinished(self._services.me)
-        report.updates_recovered = len(envelopes)
+        await self.take_up(parts, await self._services.inbox.unfinished(self._services.me), report)
+
+    async def take_up(self, parts: Sequence[Part], envelopes: Sequence[Envelope], report: StartReport) -> None:
+        """Deliver these parts, and put these updates in their lanes or ask about them; `report` counts them."""
+        to_probe = sum(part.state == "sending" for part in parts)
+        report.replies_to_probe += to_probe
+        report.replies_to_send += len(parts) - to_probe
+        self._services.delivery.deliver(parts)
+        report.updates_recovered += len(envelopes)
         now_ms, window_ms = self._services.clock.now_ms(), self._services.settings.resume_window_ms
         for batch in by_turn(envelopes):
             for envelope in batch:

@@ -14,7 +14,7 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.access import Gate
 from bot.intake.updates import Envelope
 from bot.turns.services import Services
-from memory.ports import Statement
+from memory.ports import Statement, unobserved
 
 
 class Strangers:
@@ -33,6 +33,8 @@ class Strangers:
         self._gate = gate
         self._message_ids = message_ids
         self._announce = announce
+        self.on_paired: Callable[[], None] = unobserved
+        """Told when somebody was let in."""
 
     async def greet(self, envelope: Envelope) -> None:
         """Pair whoever knows the code; everybody else gets one polite line at most, and nothing is stored (P14)."""
@@ -47,6 +49,7 @@ class Strangers:
             self._gate.pair(user_id)
             pair = Statement("person_pair", {"user_id": user_id, "created_at_ms": self._services.clock.now_ms()})
             await self._services.committer.write(Target.of(envelope), [OutgoingMessage(replies.say("paired"))], pair)
+            self.on_paired()
             self._announce(f"\nPaired with Telegram user {user_id}.\n")
             return
         if self._gate.should_tell(user_id):

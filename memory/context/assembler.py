@@ -185,6 +185,15 @@ class Assembler:
         self._turns.clear()
         self._digests.clear()
 
+    def let_go(self, belongs: Callable[[str], bool]) -> None:
+        """Let go of what is kept of these conversations."""
+        gone = [
+            key for key, kept in self._turns.items() if any(belongs(turn.conversation_id) for turn in kept.values())
+        ]
+        for key in gone:
+            del self._turns[key]
+        self._digests.clear()
+
     async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
         """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
         if tier in errors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,6 +167,11 @@ class Searcher:
         self._counter = counter
         self._weights = weights
         self._semantic = semantic
+
+    def let_go(self, belongs: Callable[[str], bool]) -> None:
+        """Drop what is held in memory of these conversations."""
+        if self._semantic is not None:
+            self._semantic.let_go(belongs)
 
     def clear_cache(self) -> None:
         """Drop what is held in memory of the conversations; for `Forgetter(caches=…)`."""

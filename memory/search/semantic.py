@@ -114,6 +114,11 @@ class Semantic:
         self._after = 0
         self._forgettings += 1
 
+    def let_go(self, belongs: Callable[[str], bool]) -> None:
+        """Drop what is held of these conversations."""
+        for conversation_id in [each for each in self._held if belongs(each)]:
+            del self._held[conversation_id]
+
     async def run(self) -> None:
         """Load the model, catch up, then follow the news until cancelled. Ends at once without the extra.
 

@@ -138,11 +138,12 @@ class Hydrator:
             return self.derive(turn)
         return await asyncio.to_thread(self.derive, turn)
 
-    async def survey(self) -> Survey:
+    async def survey(self, *, marking: bool = True) -> Survey:
         """Look around at start: mark what was interrupted, name what has no row. Loads no session.
 
-        One statement, one query and one listing, whatever the number of sessions; copies of rows that other processes
-        may have changed meanwhile are removed. Raises `StorageUnavailable`.
+        Without `marking` others are at work, and nothing is taken for interrupted. One statement, one query and one
+        listing, whatever the number of sessions; copies of rows that other processes may have changed meanwhile are
+        removed. Raises `StorageUnavailable`.
         """
         leftovers = await asyncio.to_thread(self._checkpoints.sweep)
         names = await asyncio.to_thread(self._checkpoints.session_ids)
@@ -150,9 +151,9 @@ class Hydrator:
             for name in names:
                 await asyncio.to_thread(self._checkpoints.remove, name)
             names = []
-        marked = await self._store.db.write(mark_resuming())
+        marked = (await self._store.db.write(mark_resuming()))[0].changed if marking else 0
         known = await self._store.session_ids() if names else set()
-        return Survey(marked[0].changed, tuple(sorted(set(names) - known)), leftovers)
+        return Survey(marked, tuple(sorted(set(names) - known)), leftovers)
 
     async def adopt(self, orphans: Sequence[str]) -> list[HydrationReport]:
         """Bring back the sessions that have only a checkpoint (the database was emptied or replaced)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
 
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator
@@ -103,6 +104,10 @@ class LiveSessions:
     def drop(self, session_id: str) -> None:
         """Let go of a session; it is loaded from the disk when it is needed again."""
         self._live.pop(session_id, None)
+
+    def of(self, belongs: Callable[[str], bool]) -> list[str]:
+        """Return the sessions in memory of these conversations."""
+        return [session_id for session_id, live in self._live.items() if belongs(live.state.conversation_id)]
 
     def _used(self, session_id: str) -> LiveSession | None:
         live = self._live.get(session_id)

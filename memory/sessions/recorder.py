@@ -332,6 +332,13 @@ class Recorder:
         self._live.drop(session_id)
         self._changed.pop(session_id, None)
 
+    def let_go(self, belongs: Callable[[str], bool]) -> None:
+        """Drop the live sessions of these conversations, with their checkpoints that wait; a stop leaves them alone."""
+        for session_id in self._live.of(belongs):
+            self._behind.take_back(session_id)
+            self._live.drop(session_id)
+            self._changed.pop(session_id, None)
+
     @asynccontextmanager
     async def alone(self, conversation_id: str, session_ids: Sequence[str]) -> AsyncIterator[None]:
         """Keep everybody else from a conversation and these sessions of it, and have nothing of them in memory.

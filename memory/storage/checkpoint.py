@@ -303,8 +303,12 @@ class CheckpointWriter:
 
     async def drop(self, session_id: str) -> None:
         """Take back what waits for a session, and wait for what is being written."""
-        self._due.pop(session_id, None)
+        self.take_back(session_id)
         await self.settle()
+
+    def take_back(self, session_id: str) -> None:
+        """Take back what waits for a session."""
+        self._due.pop(session_id, None)
 
     async def settle(self) -> None:
         """Wait until every checkpoint that is due has been tried."""

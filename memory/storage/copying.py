@@ -17,7 +17,7 @@ from memory.storage.named_queries import QUERY_FILES, load_queries
 from memory.storage.place import shown
 
 BATCH: Final = 1000
-LEFT_OUT: Final = frozenset({"schema_migrations", "commit_marks", "owner", "owner_alive", "copy_progress"})
+LEFT_OUT: Final = frozenset({"schema_migrations", "commit_marks", "workers", "leases", "copy_progress"})
 """What belongs to a database itself, not to what people said."""
 PROGRESS: Final = "CREATE TABLE IF NOT EXISTS copy_progress (table_name TEXT PRIMARY KEY, after_json TEXT NOT NULL)"
 MARK: Final = "INSERT INTO schema_migrations (number, name, applied_at_ms) VALUES (:number, 'copying', 0)"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from memory.errors import StorageError
-from memory.ports import Database, Lock, unobserved
+from memory.ports import Database, Lock, Row, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
 from memory.storage.sqlite import SqliteDatabase
@@ -31,7 +31,7 @@ class OpenDatabase(Database, Protocol):
 
     @property
     def taken_over(self) -> bool:
-        """Whether another process works on it by now: this one neither stores nor says anything any more."""
+        """Whether others have declared this process dead: it neither stores nor says anything any more."""
         ...
 
     @property
@@ -49,12 +49,12 @@ class OpenDatabase(Database, Protocol):
         """Where it is, for people: no password."""
         ...
 
-    async def own(self, lock: Lock) -> None:
-        """Have the database to itself, with the lock held. Raises `StorageUnavailable`."""
+    async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:
+        """Work on it, with the lock held; return whether no other process does. Raises `StorageUnavailable`."""
         ...
 
     def owned(self) -> bool:
-        """Return whether it is certain that no other process has taken the database over just now."""
+        """Return whether it is certain that nobody has declared this process dead just now."""
         ...
 
     def trouble(self, *, besides: Collection[str] = ()) -> str | None:
@@ -79,6 +79,25 @@ class OpenDatabase(Database, Protocol):
 
     async def settings(self) -> dict[str, Any]:
         """Return what it really runs with, for `doctor`."""
+        ...
+
+
+class SharedDatabase(OpenDatabase, Protocol):
+    """A database on which several processes work."""
+
+    worker: int | None
+    """The number of this process among them."""
+    excused_json: Callable[[], str]
+    """Which turns are not to blame if this process dies now; noted as long as it lives."""
+    on_news: Callable[[str], None]
+    """Told what others tell; "" when something may have been missed."""
+
+    async def workers(self) -> list[Row]:
+        """Return the processes that work on it, and whether each is taken for dead. Raises `StorageUnavailable`."""
+        ...
+
+    async def tell(self, text: str) -> None:
+        """Tell every process that listens. Raises `StorageUnavailable`."""
         ...
 
 
@@ -129,23 +148,34 @@ def open_schema(where: Path | str, *, read_only: bool = False) -> Schema:
     return SchemaServer(str(where), read_only=read_only)
 
 
-def lock_alone(where: Path | str) -> Lock:
-    """Keep other processes out of a database. Raises `Locked` when one is there, `StorageUnavailable`."""
+def lock_alone(where: Path | str, *, shared: bool = False) -> Lock:
+    """Keep other processes out of a database. Raises `Locked` when one is there, `StorageUnavailable`.
+
+    With `shared`, where several can work, only those that want it alone.
+    """
     if not is_server(where):
         return take_lock(Path(where))
     with _driver():
         from memory.storage.postgres_schema import ServerLock  # noqa: PLC0415 - the driver is an extra
-    return ServerLock(str(where))
+    return ServerLock(str(where), shared=shared)
 
 
-def is_held(where: str, *, end_silent: bool = False) -> bool:
-    """Return whether a process has a database on a server to itself; with `end_silent` a silent one must let go.
-
-    Raises `StorageUnavailable`.
-    """
+def is_held(where: str) -> bool:
+    """Return whether a process works on a database on a server. Raises `StorageUnavailable`."""
     with _driver():
         from memory.storage import postgres_schema  # noqa: PLC0415 - the driver is an extra
-    return postgres_schema.is_held(where, end_silent=end_silent)
+    return postgres_schema.is_held(where)
+
+
+def shared_database(db: OpenDatabase) -> SharedDatabase | None:
+    """Return the same database where several processes may work on it, None for a file."""
+    if not db.shared:
+        return None
+    with _driver():
+        from memory.storage.postgres import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
+    if not isinstance(db, PostgresDatabase):
+        raise TypeError(f"{type(db).__name__} says that it is shared, but does not know its workers")
+    return db
 
 
 @contextmanager

@@ -24,18 +24,47 @@ DELETE FROM commit_marks WHERE at_ms < :before_ms;
 SELECT COALESCE(SUM(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
 WHERE c.relnamespace = CAST(current_schema() AS REGNAMESPACE) AND c.relkind IN ('r', 'm');
 
--- name: lock_owner
--- A takeover waits for the transactions of the process before, which share this row.
-SELECT epoch FROM owner FOR UPDATE;
+-- name: workers_clear
+-- Who has the database to itself has its lock: all that is left here are processes that died.
+DELETE FROM workers;
 
--- name: take_ownership
--- From now on every write of the process before is refused.
-UPDATE owner SET epoch = epoch + 1 RETURNING epoch;
+-- name: worker_join
+-- From now on it is there.
+INSERT INTO workers (boot_id, place, excused_json, started_at_ms, alive_at)
+VALUES (:boot_id, :place, '[]', :at_ms, clock_timestamp()) RETURNING worker;
 
--- name: check_ownership
+-- name: worker_check
 -- The fence: first in every transaction, and held to its end.
-SELECT epoch FROM owner WHERE epoch = :epoch FOR KEY SHARE;
+SELECT worker FROM workers WHERE worker = :worker FOR KEY SHARE;
 
--- name: say_alive
--- Once a second.
-UPDATE owner_alive SET alive_at = clock_timestamp();
+-- name: worker_renew
+-- The fence, and the word that it is alive.
+UPDATE workers SET alive_at = clock_timestamp(), excused_json = :excused_json WHERE worker = :worker RETURNING worker;
+
+-- name: worker_leave
+-- In good order: what it held is free at once.
+DELETE FROM workers WHERE worker = :worker;
+
+-- name: workers_seen
+-- Who is there, and who is taken for dead: silent for so long, or for less when the server sees no connection of it.
+-- Who is not up to date itself judges nobody.
+SELECT w.worker, w.boot_id, w.place, w.excused_json, w.started_at_ms, CAST(w.alive_at AS TEXT) AS alive_at,
+    CAST(1000 * EXTRACT(EPOCH FROM clock_timestamp() - w.alive_at) AS BIGINT) AS silent_ms,
+    CAST(w.worker <> :worker
+        AND EXISTS (SELECT 1 FROM workers me WHERE me.worker = :worker
+            AND me.alive_at > clock_timestamp() - make_interval(secs => :silent_s))
+        AND (w.alive_at < clock_timestamp() - make_interval(secs => :silent_s)
+            OR (w.alive_at < clock_timestamp() - make_interval(secs => :gone_s)
+                AND NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+                    AND classid = CAST(hashtext(current_schema() || ' workers') AS OID) AND objid = CAST(w.worker AS OID)
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
+    AS INTEGER) AS is_dead
+FROM workers w ORDER BY w.worker;
+
+-- name: worker_bury
+-- Waits for its open transactions; no row when it has renewed itself meanwhile.
+DELETE FROM workers WHERE worker = :worker AND alive_at = CAST(:alive_at AS TIMESTAMPTZ);
+
+-- name: tell_workers
+-- To all that listen, when the transaction is stored.
+SELECT pg_notify('continuity_' || current_schema(), :text);

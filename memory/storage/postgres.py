@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import socket
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 from uuid import uuid4
 
 import psycopg
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection, AsyncCursor, sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -45,12 +47,21 @@ WAIT_FOR_CONNECTION_S: Final = 5.0
 TRIES: Final = 5
 """So often a transaction is begun that ends by no fault of its own: a deadlock, a severed connection."""
 TRY_AGAIN_S: Final = 0.05
-ALIVE_S: Final = 1.0
-CERTAIN_S: Final = 2.0
-"""So long after a transaction that passed the fence nobody else can have taken over: they wait for `SILENT_S`."""
+RENEW_S: Final = 0.5
+CERTAIN_S: Final = 1.0
+"""So long after it renewed its row nobody can have declared a process dead: they wait for `GONE_S` at least."""
+GONE_S: Final = 2.0
+"""A process of which the server sees no connection is taken for dead after so long a silence."""
+SILENT_S: Final = 3.0
+"""Any process is, after so long a one."""
+LISTEN_AGAIN_S: Final = 0.2
 LOOK_AGAIN_S: Final = 0.25
 """How often a server that does not answer is asked again."""
 MARKS_KEPT_MS: Final = 24 * 3600 * 1000
+LEAVE_S: Final = 2.0
+RENEW: Final = "worker_renew"
+TAKE_WORKER: Final = """SELECT current_schema() FROM (
+    SELECT pg_advisory_lock_shared(hashtext(current_schema() || ' workers'), CAST(%s AS INTEGER))) taken"""
 SERVER: Final = "the server"
 """The name under which a server that does not answer is noted: one answer clears it."""
 
@@ -93,11 +104,20 @@ class PostgresDatabase:
         self._closed = False
         self._writing: set[asyncio.Task[list[Result]]] = set()
         self._looking: asyncio.Task[None] | None = None
-        self._alive: asyncio.Task[None] | None = None
+        self._present: list[asyncio.Task[None]] = []
+        """What keeps this process among those that work here."""
         self.taken_over = False
-        """True when another process works on the database: this one neither stores nor says anything any more."""
-        self._confirmed_s = 0.0
-        """When the last transaction began that passed the fence, by the monotonic clock."""
+        """True when others have declared this process dead: it neither stores nor says anything any more."""
+        self.worker: int | None = None
+        """Its number among those that work here; None as long as it has not joined."""
+        self._renewed_s = 0.0
+        """When the last transaction began that renewed its row, by the monotonic clock."""
+        self._renewing_s = 0.0
+        """When the last one began that was to do so."""
+        self.excused_json: Callable[[], str] = lambda: "[]"
+        """Which turns are not to blame if this process dies now; noted with each renewal."""
+        self.on_news: Callable[[str], None] = unobserved
+        """Told what others tell; "" when something may have been missed."""
         self.condition = Condition(asyncio.get_running_loop().time)
         self.on_commit: Callable[[float], None] = unobserved
         """Told the seconds of each COMMIT."""
@@ -176,7 +196,7 @@ class PostgresDatabase:
             raise StorageUnavailable(f"database {self.where} is {state}; nothing was stored")
         if self.condition.beyond_repair is not None:
             raise (Fenced if self.taken_over else StorageDamaged)(self.condition.beyond_repair)
-        fence = self.fence()
+        fence, began_s = self.fence(), time.monotonic()
         names = " ".join(dict.fromkeys(statement.name for statement in statements))
         task = asyncio.ensure_future(
             self._anew(names, lambda: self._with_connection(lambda to: self._commit(to, fence, statements)))
@@ -184,38 +204,83 @@ class PostgresDatabase:
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
         results = await asyncio.shield(task)
+        if fence is not None and fence.name == RENEW:
+            self._renewed_s = max(self._renewed_s, began_s)
         self.condition.worked(names)
         return results
 
-    async def own(self, lock: Lock) -> None:
-        """Have the database to itself: from now on every write checks that no other process has taken it over.
+    async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:
+        """Work on the database: from now on every write checks that nobody has declared this process dead.
 
-        `lock` keeps others out as long as its connection lives; when that breaks it is taken again, if it is free.
-        Raises `StorageUnavailable`.
+        Return whether no other process works on it. `lock` keeps out whoever wants it alone (or, with `alone`,
+        everybody); when its connection breaks it is taken again, if it is free. Raises `StorageUnavailable`.
         """
-        _, taken = await self.write(Statement("lock_owner"), Statement("take_ownership", expect=1))
-        fence = Statement("check_ownership", {"epoch": taken.rows[0]["epoch"]})
-        self._confirmed_s = time.monotonic()
-        self.fence = lambda: fence
-        self._alive = asyncio.create_task(self._stay_alive(lock), name="owner of the database")
+        others = not alone and any(row["silent_ms"] < SILENT_S * 1000 for row in await self.workers())
+        me = {"boot_id": boot_id, "place": f"{socket.gethostname()} {os.getpid()}", "at_ms": _now_ms()}
+        began_s = time.monotonic()
+        clear = [Statement("workers_clear")] if alone else []
+        *_, joined = await self.write(*clear, Statement("worker_join", me, expect=1))
+        self.worker = joined.rows[0]["worker"]
+        self._renewed_s = self._renewing_s = began_s
+        self.fence = self._check
+        self._present = [
+            asyncio.create_task(self._stay_alive(lock), name="alive"),
+            asyncio.create_task(self._listen(), name="listens"),
+        ]
+        return not others
 
     def owned(self) -> bool:
-        """Return whether it is certain that no other process has taken the database over just now."""
-        return self.fence() is None or time.monotonic() - self._confirmed_s < CERTAIN_S
+        """Return whether it is certain that nobody has declared this process dead just now."""
+        return self.worker is None or time.monotonic() - self._renewed_s < CERTAIN_S
+
+    async def workers(self) -> list[Row]:
+        """Return the processes that work on the database, and whether each is taken for dead. `StorageUnavailable`."""
+        return await self.read("workers_seen", worker=self.worker or 0, silent_s=SILENT_S, gone_s=GONE_S)
+
+    async def tell(self, text: str) -> None:
+        """Tell every process that listens. Raises `StorageUnavailable`."""
+        await self.read("tell_workers", text=text)
+
+    def _check(self) -> Statement:
+        """Return the fence; twice a second it is also the word that this process is alive."""
+        now_s = time.monotonic()
+        if now_s - self._renewing_s < RENEW_S:
+            return Statement("worker_check", {"worker": self.worker})
+        self._renewing_s = now_s
+        return Statement(RENEW, {"worker": self.worker, "excused_json": self.excused_json()})
 
     async def _stay_alive(self, lock: Lock) -> None:
         while not self._closed and self.condition.beyond_repair is None:
             with contextlib.suppress(StorageError):
-                await self.write(Statement("say_alive"))
+                if time.monotonic() - self._renewing_s >= RENEW_S:
+                    await self.write()
                 await asyncio.to_thread(lock.keep)
-            await asyncio.sleep(ALIVE_S)
+            await asyncio.sleep(RENEW_S)
+
+    async def _listen(self) -> None:
+        """Hear what others tell, over a connection whose lock shows that this process is there."""
+        while True:
+            with contextlib.suppress(*FOREIGN):
+                await self._hear()
+            await asyncio.sleep(LISTEN_AGAIN_S)
+
+    async def _hear(self) -> None:
+        connection = await AsyncConnection.connect(
+            connect_string(self.address), autocommit=True, options=options(self.address, read_only=True)
+        )
+        async with connection:
+            taken = await connection.execute(TAKE_WORKER, (self.worker,))
+            (schema,) = await taken.fetchone() or ("",)
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(f"continuity_{schema}")))
+            self.on_news("")
+            async for news in connection.notifies():
+                self.on_news(news.payload)
 
     async def _commit(
         self, connection: _Connection, fence: Statement | None, statements: Sequence[Statement]
     ) -> list[Result]:
         """Run one transaction on a connection. Raises `Severed` while it is sure that nothing was stored."""
         cursors: list[tuple[Statement, AsyncCursor[dict[str, Any]]]] = []
-        began_s = time.monotonic()
         mark = connection.mark + 1
         connection.mark = mark
         try:
@@ -243,7 +308,7 @@ class PostgresDatabase:
         if results is None:
             await connection.execute("ROLLBACK")
             self.taken_over = True
-            raise Fenced(f"database {self.where}: another process has taken it over; this one ends")
+            raise Fenced(f"database {self.where}: others have declared this process dead and do its work; it ends")
         asked_s = time.perf_counter()
         try:
             await connection.execute("COMMIT")
@@ -252,7 +317,6 @@ class PostgresDatabase:
                 raise translate(exc, self.where, "COMMIT") from exc
             if not await self._was_stored(connection.key, mark):
                 raise Severed from exc
-        self._confirmed_s = max(self._confirmed_s, began_s)
         self.on_commit(time.perf_counter() - asked_s)
         point("db_after_commit")
         return results
@@ -357,11 +421,24 @@ class PostgresDatabase:
         self._closed = True
         if self._writing:
             await asyncio.wait(set(self._writing), timeout=WAIT_FOR_CONNECTION_S)
-        for task in (self._looking, self._alive):
+        for task in (self._looking, *self._present):
             if task is not None:
                 task.cancel()
                 await asyncio.wait([task])
+        if self.worker is not None and not self.taken_over:
+            await self._leave(self.worker)
         await self._pool.close()
+
+    async def _leave(self, worker: int) -> None:
+        """Take the row away and say so; when that fails the others find out by themselves."""
+
+        async def leave(connection: _Connection) -> None:
+            await connection.execute(named(self._queries, "worker_leave"), {"worker": worker})
+            await connection.execute(named(self._queries, "tell_workers"), {"text": ""})
+
+        with contextlib.suppress(TimeoutError, *FOREIGN):
+            async with asyncio.timeout(LEAVE_S):
+                await self._with_connection(leave)
 
     async def wal_truncate(self) -> None:
         """Do nothing: what was deleted goes from the server's files by its own vacuum and recycled log (P13)."""

@@ -89,21 +89,22 @@ class SchemaServer:
 PATIENCE_S: Final = 1.5
 """The server needs a moment to see that a process was killed: its lock is not believed at the first look."""
 LOOK_AGAIN_S: Final = 0.05
-SILENT_S: Final = 3
-"""A process that has not said for so long that it is alive is taken for dead, or stopped: it is made to let go."""
 TAKE = "SELECT pg_try_advisory_lock(hashtext(current_schema()), 1)"
+TAKE_SHARED = "SELECT pg_try_advisory_lock_shared(hashtext(current_schema()), 1)"
 HELD = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND objid = 1 AND granted
     AND classid = CAST(hashtext(current_schema()) AS OID)
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-LET_GO = f"""SELECT pg_terminate_backend(pid) FROM ({HELD}) holder
-    WHERE (SELECT alive_at FROM owner_alive) < clock_timestamp() - make_interval(secs => %s)"""  # noqa: S608 - our own words
 
 
 class ServerLock:
-    """What keeps a second process out of a database that one process has to itself; it goes with its connection."""
+    """What keeps other processes out of a database that one has to itself; it goes with its connection.
 
-    def __init__(self, address: str) -> None:
+    A `shared` one keeps out only those that want to be alone.
+    """
+
+    def __init__(self, address: str, *, shared: bool = False) -> None:
         self._address = address
+        self._take = TAKE_SHARED if shared else TAKE
         until_s = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -118,7 +119,7 @@ class ServerLock:
     def _taken(self) -> psycopg.Connection[Any]:
         try:
             connection = psycopg.connect(connect_string(self._address), autocommit=True)
-            row = connection.execute(TAKE).fetchone()
+            row = connection.execute(self._take).fetchone()
         except psycopg.Error as exc:
             raise translate(exc, shown(self._address), "lock") from exc
         if not row or not row[0]:
@@ -138,17 +139,10 @@ class ServerLock:
         self._connection.close()
 
 
-def is_held(address: str, *, end_silent: bool = False) -> bool:
-    """Return whether a process has the database to itself; with `end_silent` one that is silent is made to let go.
-
-    Raises `StorageUnavailable`.
-    """
+def is_held(address: str) -> bool:
+    """Return whether a process works on a database. Raises `StorageUnavailable`."""
     try:
         with psycopg.connect(connect_string(address), autocommit=True) as connection:
-            if not connection.execute(HELD).fetchone():
-                return False
-            if end_silent and connection.execute("SELECT to_regclass('owner_alive') IS NOT NULL").fetchone() == (True,):
-                connection.execute(LET_GO.encode(), (SILENT_S,))
             return bool(connection.execute(HELD).fetchone())
     except psycopg.Error as exc:
         raise translate(exc, shown(address), "lock") from exc

@@ -130,11 +130,12 @@ class SqliteDatabase:
             raise StorageDamaged(self.condition.beyond_repair)
         return await self._writer.write(statements)
 
-    async def own(self, lock: Lock) -> None:
-        """Do nothing: the lock of a file is not lost while its process lives."""
+    async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:  # noqa: ARG002
+        """Return True: a file has one process, whose lock is not lost while it lives."""
+        return True
 
     def owned(self) -> bool:
-        """Return True: see `own`."""
+        """Return True: see `join`."""
         return True
 
     def trouble(self, *, besides: Collection[str] = ()) -> str | None:

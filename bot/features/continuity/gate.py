@@ -255,6 +255,8 @@ class ContinuityGate:
 
     def _set_timer(self, first: Envelope, seconds: float) -> None:
         key = str(first.turn_id)
+        if key in self._timers:
+            return
         task = asyncio.create_task(self._after(first, seconds), name=f"offer:{key}")
         self._timers[key] = task
         task.add_done_callback(lambda _: self._timers.pop(key, None))

@@ -1,0 +1,30 @@
+"""The rules of sharing work among processes: what a lease covers, how much to take, what to give back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+KEEPER = "keeper"
+"""The lease of what has to be done once: polling, reminders, readings, heartbeats."""
+IDLE_S = 10.0
+"""A chat in which nothing is left to do is given back after so long: people write again soon, and it is in memory."""
+
+
+def lease_of(conversation_id: str) -> str:
+    """Return the lease that covers a conversation: its chat's, since pace and message ids are the chat's."""
+    return conversation_id.rpartition(":")[0]
+
+
+def room(limit: int, busy: Collection[str]) -> int:
+    """Return in how many more chats work may be begun."""
+    return max(0, limit - len(busy))
+
+
+def idle(held: Mapping[str, float], busy: Collection[str], now_s: float, idle_s: float = IDLE_S) -> list[str]:
+    """Return the held chats in which nothing happened for a while; `held` says when each was last busy."""
+    return [name for name, since_s in held.items() if name not in busy and now_s - since_s >= idle_s]
+
+
+def excused(begun: Collection[str], noted: Iterable[str]) -> list[str]:
+    """Return the turns that are not to blame for the death of a worker: it was waited for, or was not alone at work."""
+    return sorted(begun) if len(begun) > 1 else sorted(set(begun) & set(noted))
