@@ -113,6 +113,8 @@ CREATE TABLE inbox (
     received_at_ms BIGINT NOT NULL,           -- when it was written down
     done_at_ms BIGINT,                        -- when it was finished
     waits BIGINT NOT NULL DEFAULT 0,          -- how often the process died while others were at work too or it waited for its model
+    chat_id BIGINT,                           -- Telegram's chat, NULL when there is none
+    message_id BIGINT,                        -- Telegram's message, NULL when there is none
     PRIMARY KEY (bot_id, update_id)
 );
 CREATE INDEX inbox_by_state ON inbox (state, position);

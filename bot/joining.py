@@ -61,7 +61,7 @@ from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids, Statement
-from memory.storage.engine import shared_database
+from memory.storage.engine import OpenDatabase, shared_database
 
 NOTE_STOP_S = 1.0
 """How long the stop may take to be written down."""
@@ -103,7 +103,7 @@ class Stored:
     gate: Gate
 
     @property
-    def db(self) -> Database:
+    def db(self) -> OpenDatabase:
         """The database itself."""
         return self.memory.db
 
@@ -200,13 +200,13 @@ async def _note_the_stop(db: Database, process: Process) -> None:
             )
 
 
-async def connect(process: Process, db: Database, opened: AsyncExitStack) -> TelegramLink:
+async def connect(process: Process, db: OpenDatabase, opened: AsyncExitStack) -> TelegramLink:
     """Learn who we are. Waits for a network that is down; raises StartError when the token is missing or refused."""
     settings = process.settings
     token = settings.telegram_bot_token
     if token is None:
         raise StartError("TELEGRAM_BOT_TOKEN is missing")
-    bot = make_bot(token.get_secret_value(), settings.telegram_api_url)
+    bot = make_bot(token.get_secret_value(), settings.telegram_api_url, db.owned if db.shared else None)
     opened.push_async_callback(_hang_up, bot)
     await until_reached(settings.telegram_api_url, bot.initialize, process.pauses)
     moves = ChatMoves(db)

@@ -2,7 +2,9 @@
 
 `CONTINUITY_FAULT=<name>[:<nth>]` dies by SIGKILL at the nth time (1 by default) the point is passed.
 `CONTINUITY_FAULT=#<n>` dies at the nth point passed whatever its name.
+`CONTINUITY_FAULT_SIGNAL=STOP` stops there instead, until somebody wakes it.
 `CONTINUITY_FAULT_LOG=<path>` appends each point passed.
+`CONTINUITY_FAULT_WITHOUT=<guard>` leaves a guard out, so that a test can show what it is good for.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from pathlib import Path
 
 _armed = os.environ.get("CONTINUITY_FAULT", "")
 _log = os.environ.get("CONTINUITY_FAULT_LOG", "")
+_signal = getattr(signal, f"SIG{os.environ.get('CONTINUITY_FAULT_SIGNAL', 'KILL')}", signal.SIGKILL)
+_left_out = os.environ.get("CONTINUITY_FAULT_WITHOUT", "")
 _passed: dict[str, int] = {}
 
 
@@ -26,6 +30,11 @@ def point(name: str) -> None:
             log.write(f"{name}\n")
     wanted, _, nth = _armed.partition(":")
     if wanted == name and _passed[name] == int(nth or 1):
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), _signal)
     if wanted == f"#{sum(_passed.values())}":
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), _signal)
+
+
+def without(guard: str) -> bool:
+    """Return whether a test asked to leave this guard out."""
+    return _left_out == guard

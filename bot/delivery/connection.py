@@ -22,14 +22,17 @@ class StartError(Exception):
     """The bot cannot start; the message says why and what to do."""
 
 
-def make_bot(token: str, address: str) -> Bot:
-    """Return the client of the Bot API at this address; it connects at its first call."""
+def make_bot(token: str, address: str, may_send: Callable[[], bool] | None = None) -> Bot:
+    """Return the client of the Bot API at this address; it connects at its first call.
+
+    `may_send` is asked in the moment in which a request leaves.
+    """
     api = address.rstrip("/")
     return Bot(
         token,
         base_url=f"{api}/bot",
         base_file_url=f"{api}/file/bot",
-        request=telegram_request(connections=64, read_timeout_s=20, pool_timeout_s=30),
+        request=telegram_request(connections=64, read_timeout_s=20, pool_timeout_s=30, may_send=may_send),
         get_updates_request=telegram_request(
             connections=1, read_timeout_s=20, pool_timeout_s=30
         ),  # the poller has its own

@@ -24,7 +24,7 @@ from memory.errors import (
     StorageError,
     StorageUnavailable,
 )
-from memory.faults import point
+from memory.faults import point, without
 from memory.ports import Lock, Result, Row, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
@@ -231,7 +231,7 @@ class PostgresDatabase:
 
     def owned(self) -> bool:
         """Return whether it is certain that nobody has declared this process dead just now."""
-        return self.worker is None or time.monotonic() - self._renewed_s < CERTAIN_S
+        return self.worker is None or without("fence") or time.monotonic() - self._renewed_s < CERTAIN_S
 
     async def workers(self) -> list[Row]:
         """Return the processes that work on the database, and whether each is taken for dead. `StorageUnavailable`."""
@@ -293,7 +293,7 @@ class PostgresDatabase:
                 left = {"connection_id": connection.key, "mark": mark, "at_ms": _now_ms()}
                 await connection.execute(named(self._queries, "leave_commit_mark"), left)
                 await pipeline.sync()
-                held = guard is None or bool(await guard.fetchall())
+                held = guard is None or bool(await guard.fetchall()) or without("fence")
                 results = [await _result(statement, cursor) for statement, cursor in cursors] if held else None
             point("db_before_commit")
         except BaseException as exc:

@@ -1,36 +1,35 @@
-"""Several processes on one PostgreSQL: each works on chats that it holds; a dead one's work is finished by the others."""
+"""Several processes on one PostgreSQL: each works on chats that it holds; others finish what a dead one began."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 
 import pytest
 from loopback.model import Gate
-from story import PERSON, answered, answers_to, rows
+from story import PERSON, answered, answers_to, rows, shows
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
 
 
 @pytest.fixture
-async def two(bot_process, postgres):
+async def two(api, bot_process, postgres):
     """Return two workers on one database, with folders of their own; the first polls."""
     made = []
     for name in ("one", "other"):
-        bot = await bot_process(start=False, folder=name, CONTINUITY_DATABASE_URL=postgres)
+        bot = await bot_process(
+            start=False, folder=name, CONTINUITY_DATABASE_URL=postgres, CONTINUITY_MAX_CONCURRENT_TURNS="1"
+        )
         bot.database = postgres
         await (bot.start() if not made else bot.launch())
         made.append(bot)
-    await joined(made[0], 2)
+    await joined(api, made[0], 2)
     return made
 
 
-async def joined(bot, count):
+async def joined(api, bot, count):
     """Wait until so many workers are there."""
-    async with asyncio.timeout(30):
-        while len(rows(bot, "SELECT worker FROM workers")) < count:
-            await asyncio.sleep(0.05)
+    await api.until(lambda: len(rows(bot, "SELECT worker FROM workers")) == count)
 
 
 async def test_the_work_of_a_killed_worker_is_finished_by_the_other(api, model, two):
@@ -68,3 +67,79 @@ async def test_a_stopped_worker_that_wakes_neither_stores_nor_sends(api, model, 
     assert rows(other, "SELECT user_text FROM conversation_turns") == [("hello",)]
     api.people.says(PERSON, "still there?")
     await answered(api, PERSON, "still there?")
+
+
+async def test_chats_are_shared_by_who_has_room(api, model, two):
+    """With one place each, two chats that are answered at the same time are answered by two workers."""
+    one, _ = two
+    model.gate = gate = Gate()
+    for person in (PERSON, PERSON + 1):
+        api.people.says(person, f"hello from {person}")
+    await api.until(lambda: len(model.requests) == 2)
+
+    held = rows(one, "SELECT name, worker FROM leases WHERE worker IS NOT NULL AND name LIKE :chat", chat="tg:%")
+    assert len({worker for _, worker in held}) == 2
+    gate.open()
+    for person in (PERSON, PERSON + 1):
+        await answered(api, person, f"hello from {person}")
+        assert len(answers_to(api, person, f"hello from {person}")) == 1
+
+
+async def test_a_stop_reaches_the_worker_that_is_answering(api, model, two):
+    """/stop comes in at the one that polls and stops the answer that the other one makes."""
+    model.gate = Gate()
+    for person in (PERSON, PERSON + 1):
+        api.people.says(person, f"hello from {person}")
+    await api.until(lambda: len(model.requests) == 2)
+    for person in (PERSON, PERSON + 1):
+        api.people.says(person, "/stop")
+        await shows(api, "Stopped", person)
+
+
+async def test_who_leaves_in_good_order_is_not_waited_for(api, two):
+    """After SIGTERM the other one polls and answers."""
+    one, other = two
+    api.people.says(PERSON, "first")
+    await answered(api, PERSON, "first")
+    assert await one.terminate() == 0
+    api.people.says(PERSON, "second")
+    await answered(api, PERSON, "second")
+
+    assert len(rows(other, "SELECT worker FROM workers")) == 1
+    assert "a worker is dead" not in other.log
+
+
+STOPS = ["turn_claimed", "turn_answered", "before_commit", "after_commit", "outbox_marked_sending"]
+
+
+async def stopped_at(api, bot_process, postgres, point, **env):
+    """Let one of two workers stop at a point of a turn, and wake it when the other one has finished its work."""
+    one = await bot_process(start=False, folder="one", CONTINUITY_DATABASE_URL=postgres)
+    other = await bot_process(start=False, folder="other", CONTINUITY_DATABASE_URL=postgres)
+    one.database = other.database = postgres
+    await one.start(CONTINUITY_FAULT=point, CONTINUITY_FAULT_SIGNAL="STOP", **env)
+    await other.launch()
+    await joined(api, one, 2)
+    api.people.says(PERSON, "only once")
+    await answered(api, PERSON, "only once")
+    await api.until(lambda: rows(other, "SELECT 1 FROM outbox WHERE state = 'sent'"))
+    os.kill(one.pid, signal.SIGCONT)
+    return one, other
+
+
+@pytest.mark.parametrize("point", STOPS)
+async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_more(api, bot_process, postgres, point):
+    """Whatever it was about to do, the other one has done it, and it ends."""
+    one, other = await stopped_at(api, bot_process, postgres, point)
+
+    assert await one.wait() == 1
+    assert "others have declared this process dead" in one.log
+    assert answers_to(api, PERSON, "only once") == ["You said: only once"]
+    assert rows(other, "SELECT user_text FROM conversation_turns") == [("only once",)]
+
+
+async def test_without_the_fence_a_worker_that_wakes_sends_again(api, bot_process, postgres):
+    """Negative control: stopped between the mark and the send, it sends what the other one has sent."""
+    await stopped_at(api, bot_process, postgres, "outbox_marked_sending", CONTINUITY_FAULT_WITHOUT="fence")
+
+    await api.until(lambda: len(answers_to(api, PERSON, "only once")) == 2)

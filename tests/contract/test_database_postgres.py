@@ -243,28 +243,86 @@ def names_in(dialect):
     return {name for file in files for name in re.findall(r"^-- name: (\w+)$", file.read_text(), re.MULTILINE)}
 
 
-async def test_what_was_taken_over_is_refused(postgres):
-    """A process whose lock was lost stores nothing once another one has the database; without the fence it would."""
+async def test_what_was_declared_dead_is_refused(postgres):
+    """A process that others have declared dead stores nothing any more; without the fence it would."""
     first, second = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
-    lock = lock_alone(postgres)
-    await first.own(lock)
+    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
+    assert await first.join(locks[0], alone=False)
+    assert not await second.join(locks[1], alone=False)
     await first.write(turn(1))
-    lock.release()
-    other = lock_alone(postgres)
-    await second.own(other)
-    await second.write(turn(2))
+    (row,) = [row for row in await second.workers() if row["worker"] == first.worker]
+    assert not row["is_dead"]
+    await second.write(Statement("worker_bury", await seen(second, first), expect=1))
 
-    with pytest.raises(Fenced, match="another process has taken it over"):
+    with pytest.raises(Fenced, match="declared this process dead"):
         await first.write(turn(3))
-    assert "taken it over" in first.trouble()
-    assert await seqs(second) == [1, 2]
+    assert "declared this process dead" in first.trouble()
+    assert await seqs(second) == [1]
     first.condition.beyond_repair = None
     first.fence = lambda: None
     await first.write(turn(3))
-    assert await seqs(second) == [1, 2, 3]  # the guard is what keeps it out
+    assert await seqs(second) == [1, 3]  # the guard is what keeps it out
     await first.close()
     await second.close()
-    other.release()
+    for lock in locks:
+        lock.release()
+
+
+async def seen(by, of):
+    """Return what is known of a worker, as `worker_bury` wants it."""
+    rows = await by.workers()
+    return next({"worker": row["worker"], "alive_at": row["alive_at"]} for row in rows if row["worker"] == of.worker)
+
+
+async def test_who_has_renewed_itself_meanwhile_is_not_declared_dead(postgres):
+    """What was seen of it is old by then: nothing changes."""
+    one, other = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
+    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
+    await one.join(locks[0], alone=False)
+    await other.join(locks[1], alone=False)
+    old = await seen(other, one)
+    await one.write(Statement("worker_renew", {"worker": one.worker, "excused_json": "[]"}, expect=1))
+
+    with pytest.raises(Conflict):
+        await other.write(Statement("worker_bury", old, expect=1))
+    await one.write(turn(1))
+    await one.close()
+    await other.close()
+    for lock in locks:
+        lock.release()
+
+
+async def test_what_one_tells_all_others_hear(postgres):
+    """News come over a connection of their own, also after that was severed."""
+    one, other = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
+    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    other.on_news = heard.put_nowait
+    await one.join(locks[0], alone=False)
+    await other.join(locks[1], alone=False)
+    async with asyncio.timeout(20):
+        assert await heard.get() == ""
+        await one.tell("first")
+        assert await heard.get() == "first"
+        sever(postgres)
+        assert await heard.get() == ""  # something may have been missed
+        await one.tell("second")
+        assert await heard.get() == "second"
+    await one.close()
+    await other.close()
+    for lock in locks:
+        lock.release()
+
+
+async def test_whoever_wants_it_alone_is_refused_while_workers_are_there(postgres):
+    """Workers share the lock with each other, not with a program that repairs."""
+    locks = [lock_alone(postgres, shared=True) for _ in range(2)]
+
+    with pytest.raises(Locked):
+        lock_alone(postgres)
+    for lock in locks:
+        lock.release()
+    lock_alone(postgres).release()
 
 
 async def test_a_lock_whose_connection_broke_is_taken_again(postgres):

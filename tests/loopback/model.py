@@ -84,6 +84,8 @@ class Gate:
     async def pass_one(self) -> None:
         if not self._is_open:
             await self._allowed.acquire()
+        if self._is_open:
+            self._allowed.release()  # for the next one that waits
 
 
 @dataclass
