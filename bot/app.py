@@ -319,7 +319,7 @@ class App:
             reason = db.condition.beyond_repair
             if reason is not None:
                 log.critical("the database cannot be worked with", reason=reason)
-                if not db.taken_over:  # who has taken it over speaks to people now, and hears them
+                if not db.taken_over:  # others speak to people now, and hear them
                     await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
                 self.fail(reason)
                 return

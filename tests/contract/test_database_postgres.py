@@ -169,7 +169,7 @@ def test_a_query_keeps_its_strings_and_casts():
 
 def test_both_databases_have_the_same_tables(postgres, tmp_path):
     """Every table and column of one is on the other, but for what each needs for itself."""
-    own = {"search_index", "search_hits", "search_counts", "commit_marks", "search_docs", "owner", "owner_alive"}
+    own = {"search_index", "search_hits", "search_counts", "commit_marks", "search_docs", "workers", "leases"}
     with psycopg.connect(postgres) as connection:
         found = connection.execute(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"
