@@ -80,7 +80,7 @@ WHERE worker = :worker AND name IN (SELECT jsonb_array_elements_text(CAST(:names
 
 -- name: leases_counted
 -- For operators: how many chats each worker holds.
-SELECT worker, COUNT(*) AS n FROM leases WHERE worker IS NOT NULL GROUP BY worker;
+SELECT worker, COUNT(*) AS n FROM leases WHERE worker IS NOT NULL AND name LIKE 'tg:%' GROUP BY worker;
 
 -- name: work_waits
 -- Is there work that nobody holds?

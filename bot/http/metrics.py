@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse, Response
 from bot.http.problems import responses
 from bot.http.served import Served
 from bot.meters import CONTENT_TYPE
+from bot.ops.workers import read_workers
 from memory.ports import Row
 
 _BOXES = {"inbox": "Updates", "outbox": "Message parts"}
@@ -42,6 +43,11 @@ async def _read(bot: Served) -> None:
     gauge("continuity_compactions", "Compactions in the database.", _by(rows, "method", "n"), "method")
     rows = await db.read("metrics_starts")
     gauge("continuity_starts", "Starts by how they ended.", _by(rows, "ended", "n"), "ended")
+    there = await read_workers(bot.workspace().memory.db)
+    chats = {worker.place: float(worker.chats) for worker in there}
+    gauge("continuity_worker_chats", "Chats that each worker holds; none on a file.", chats, "worker")
+    silent = {worker.place: worker.silent_ms / 1000 for worker in there}
+    gauge("continuity_worker_silent_seconds", "Since when a worker has not said that it is alive.", silent, "worker")
     report = bot.health().detail.get("start", {})
     found = {name: float(n) for name, n in report.items() if isinstance(n, int)}
     gauge("continuity_recovered", "What the last start found and took up.", found, "what")

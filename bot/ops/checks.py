@@ -302,6 +302,16 @@ def schema_version(current: int, ahead: Sequence[int], pending: Sequence[str]) -
 # --- the bot --------------------------------------------------------------------------------------------------------
 
 
+def workers(lines: Sequence[str], silent: Sequence[str], kept: int) -> Check:
+    """Judge the processes that share the work: `silent` ones, and how many do what is done once."""
+    if silent:
+        return Check("workers", "warn", f"silent: {joined(silent)}", "the others take its work up within seconds")
+    if lines and kept != 1:
+        do = "look again in a few seconds; if it stays so, look at their logs"
+        return Check("workers", "warn", "nobody polls or keeps time just now", do)
+    return Check("workers", "ok", joined(lines) if lines else "nobody is at work")
+
+
 def lock(*, runs: bool, pid: int | None, boots: int, stopped_cleanly: bool) -> Check:
     """Judge the lock and how the last run ended."""
     if runs:

@@ -15,6 +15,7 @@ from bot.ops import checks
 from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
+from bot.ops.workers import SILENT_MS, in_words, read_workers
 from bot.ops.workspace import OpsError, Told, Workspace, open_read_only, require_database, running, untold
 from bot.people.personas import PersonaError, load_personas
 from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
@@ -207,7 +208,12 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
 
 
 async def _of_server(workspace: Workspace) -> list[Check]:
-    return [checks.postgres(await workspace.memory.db.settings())]
+    there = await read_workers(workspace.memory.db)
+    silent = [worker.place for worker in there if worker.silent_ms >= SILENT_MS]
+    return [
+        checks.postgres(await workspace.memory.db.settings()),
+        checks.workers([in_words(worker) for worker in there], silent, sum(worker.keeps for worker in there)),
+    ]
 
 
 async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Check]:

@@ -75,6 +75,7 @@ def show_status(console: Console, status: Status, zone: ZoneInfo) -> None:
     ]
     if status.reading:
         rows.append(("memory", status.reading))
+    rows += [("worker", line) for line in status.workers]
     if status.unreachable_chats:
         rows.append(("unreachable", plural(status.unreachable_chats, "chat") + " blocked or left the bot"))
     console.print(facts(rows))

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from bot.ops.workers import in_words, read_workers
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
 from memory.storage.place import shown
@@ -60,6 +61,8 @@ class Status:
     unreachable_chats: int
     reading: str
     """What reading by a model cost and brought, "" when no model has read."""
+    workers: tuple[str, ...]
+    """On a server, the processes that share the work, in words."""
     checkpoints: int
     checkpoints_set_aside: tuple[str, ...]
     now_ms: int
@@ -137,6 +140,7 @@ async def read_status(workspace: Workspace) -> Status:
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
         reading=reading_in_words(await workspace.memory.db.read_one("reading_totals")),
+        workers=tuple(in_words(worker) for worker in await read_workers(workspace.memory.db)),
         checkpoints=len(workspace.memory.checkpoints.session_ids()),
         checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),
         now_ms=now_ms,

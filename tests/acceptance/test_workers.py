@@ -96,6 +96,20 @@ async def test_a_stop_reaches_the_worker_that_is_answering(api, model, two):
         await shows(api, "Stopped", person)
 
 
+async def test_operators_see_who_works(api, two, bot_process, postgres):
+    """`status` and `doctor` name each worker, what it holds, and which one polls."""
+    api.people.says(PERSON, "hello")
+    await answered(api, PERSON, "hello")
+    looking = await bot_process(start=False, folder="looking", CONTINUITY_DATABASE_URL=postgres)
+    await looking.launch("status")
+    assert await looking.wait() == 0
+    await looking.launch("doctor")
+    await looking.wait()
+
+    assert looking.log.count("holds 0 chats") + looking.log.count("holds 1 chat") >= 4
+    assert "polls and keeps time" in looking.log
+
+
 async def test_who_leaves_in_good_order_is_not_waited_for(api, two):
     """After SIGTERM the other one polls and answers."""
     one, other = two
