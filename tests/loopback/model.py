@@ -118,6 +118,8 @@ class LoopbackModel:
 
     reply: Callable[[list[dict[str, Any]]], Reply] = echo
     gate: Gate | None = None
+    pause_s: float = 0.0
+    """How long it thinks before it answers."""
     requests: list[ModelRequest] = field(default_factory=list)
     url: str = ""
 
@@ -177,6 +179,7 @@ class LoopbackModel:
             status, error = _ERRORS[asked.fault]
             error = error | {"message": f"{error['message']} on input {body['messages'][-1:]}"}  # providers do so
             return web.json_response({"error": error}, status=status, headers={"retry-after-ms": "10"})
+        await asyncio.sleep(self.pause_s)
         reply = self.reply(body["messages"])
         if body.get("stream"):
             return await self._stream(request, asked, reply)

@@ -1,0 +1,210 @@
+"""Several processes on one PostgreSQL: turns per second, takeover, and what a turn costs against a file. Prints JSON.
+
+    python benchmarks/workers.py [--workers 1 2 4] [--chats 200] [--delay-s 0] [--takeovers 10]
+
+It starts a server of its own, the bots, and the servers that stand in for Telegram and the model, all on this machine:
+with as many cores as processes the figures grow with the workers, with fewer they show what the sharing costs. A turn
+counts when it is stored. `--delay-s 2 --chats 1000` shows many people who wait for a slow model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from loopback.bot_process import RUN, BotProcess
+from loopback.model import LoopbackModel
+from servers import Cluster
+
+from bot.playground.server import LoopbackBotApi
+
+SETTINGS = {
+    "CONTINUITY_MODEL": "openai-chat:loopback",
+    "OPENAI_API_KEY": "sk-loopback",
+    "CONTINUITY_STREAMING": "off",
+    "CONTINUITY_LOG_LEVEL": "WARNING",
+}
+COUNT = "SELECT COUNT(*) FROM conversation_turns"
+LOOK_S = 0.05
+
+
+def count(address: str) -> int:
+    """Return how many turns are stored."""
+    if address.startswith("postgresql"):
+        with psycopg.connect(address) as server:
+            return int(server.execute(COUNT).fetchone()[0])  # type: ignore[index]
+    with closing(sqlite3.connect(f"file:{address}?mode=ro", uri=True)) as file:
+        return int(file.execute(COUNT).fetchone()[0])
+
+
+def cpu_s(pid: int) -> float:
+    """Return the processor time that a process took so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Bench:
+    """Servers, and bots on an empty database."""
+
+    def __init__(self, folder: Path, cluster: Cluster, api: LoopbackBotApi, model: LoopbackModel) -> None:
+        self.folder = folder
+        self.cluster = cluster
+        self.api = api
+        self.model = model
+        self.person = 10_000
+        self.runs = 0
+
+    def address(self) -> str:
+        """Return an empty database on the server."""
+        self.runs += 1
+        with psycopg.connect(self.cluster.url, autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE bench_{self.runs}")
+        return self.cluster.url.rpartition("/")[0] + f"/bench_{self.runs}"
+
+    async def bots(self, number: int, address: str | None) -> list[BotProcess]:
+        """Start so many bots and let each of them answer something."""
+        self.runs += 1
+        settings = SETTINGS | {"OPENAI_BASE_URL": self.model.url}
+        made = []
+        for n in range(number):
+            bot = BotProcess(self.api, self.folder / f"{self.runs}_{n}", settings, RUN, address)
+            await (bot.start() if n == 0 else bot.launch())
+            made.append(bot)
+        if address:
+            await self.until(lambda: self.joined(address) == number)
+        where = address or str(made[0].database)
+        self.say(8 * number)
+        await self.until(lambda: count(where) == 8 * number)
+        return made
+
+    @staticmethod
+    def joined(address: str) -> int:
+        """Return how many workers are there."""
+        with psycopg.connect(address) as server:
+            return len(server.execute("SELECT worker FROM workers").fetchall())
+
+    def say(self, chats: int) -> list[int]:
+        """Let so many new people say something, all at once."""
+        people = list(range(self.person, self.person + chats))
+        self.person += chats
+        for person in people:
+            self.api.people.says(person, f"hello from {person}")
+        return people
+
+    @staticmethod
+    async def until(found: Any, limit_s: float = 300) -> None:
+        """Wait until it is so."""
+        async with asyncio.timeout(limit_s):
+            while not await asyncio.to_thread(found):  # noqa: ASYNC110 - rows are no event
+                await asyncio.sleep(LOOK_S)
+
+    async def throughput(self, number: int, chats: int, *, shared: bool) -> dict[str, Any]:
+        """Return turns per second, and the processor time of a turn, when so many people wait."""
+        address = self.address() if shared else None
+        bots = await self.bots(number, address)
+        where = address or str(bots[0].database)
+        before, used = count(where), sum(cpu_s(bot.pid) for bot in bots)
+        started = time.perf_counter()
+        self.say(chats)
+        await self.until(lambda: count(where) == before + chats)
+        elapsed = time.perf_counter() - started
+        used = sum(cpu_s(bot.pid) for bot in bots) - used
+        for bot in bots:
+            await bot.kill()
+        return {
+            "database": "postgresql" if shared else "sqlite",
+            "workers": number,
+            "chats": chats,
+            "turns_per_second": round(chats / elapsed, 1),
+            "bot_cpu_ms_per_turn": round(used / chats * 1000, 1),
+        }
+
+    async def takeover(self) -> float:
+        """Kill the worker that is answering; return the seconds until another one asks the model."""
+        address = self.address()
+        bots = await self.bots(2, address)
+        self.model.pause_s = 60.0
+        asked = len(self.model.requests)
+        self.say(1)
+        await self.until(lambda: len(self.model.requests) == asked + 1)
+        await self.until(lambda: self.holder(address) is not None)
+        pid = self.holder(address)
+        self.model.pause_s = 0.0
+        killed = time.perf_counter()
+        os.kill(pid or 0, signal.SIGKILL)
+        await self.until(lambda: len(self.model.requests) > asked + 1)
+        elapsed = time.perf_counter() - killed
+        for bot in bots:
+            await bot.kill()
+        return elapsed
+
+    @staticmethod
+    def holder(address: str) -> int | None:
+        """Return the process that is answering."""
+        query = """SELECT w.place FROM workers w JOIN inbox i ON i.boot_id = w.boot_id WHERE i.state = 'claimed'"""
+        with psycopg.connect(address) as server:
+            row = server.execute(query).fetchone()
+        return int(row[0].split()[-1]) if row else None
+
+
+async def measure(asked: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Measure what was asked for."""
+    cluster = Cluster()
+    try:
+        async with AsyncExitStack() as open_:
+            api = await open_.enter_async_context(LoopbackBotApi())
+            model = await open_.enter_async_context(LoopbackModel())
+            bench = Bench(folder, cluster, api, model)
+            found: dict[str, Any] = {"cores": os.cpu_count(), "model_delay_s": asked.delay_s, "throughput": []}
+            model.pause_s = asked.delay_s
+            if asked.file:
+                found["throughput"].append(await bench.throughput(1, asked.chats, shared=False))
+            for number in asked.workers:
+                found["throughput"].append(await bench.throughput(number, asked.chats, shared=True))
+            model.pause_s = 0.0
+            times = sorted([await bench.takeover() for _ in range(asked.takeovers)])
+            if times:
+                found["takeover_s"] = {
+                    "n": len(times),
+                    "p50": round(statistics.median(times), 2),
+                    "worst": round(times[-1], 2),
+                }
+            return found
+    finally:
+        cluster.remove()
+
+
+def main() -> None:
+    """Read the options, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--chats", type=int, default=200)
+    parser.add_argument("--delay-s", type=float, default=0.0)
+    parser.add_argument("--takeovers", type=int, default=10)
+    parser.add_argument("--file", action=argparse.BooleanOptionalAction, default=True, help="measure SQLite too")
+    asked = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="workers-bench-"))
+    try:
+        print(json.dumps(asyncio.run(measure(asked, folder)), indent=2))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
