@@ -54,6 +54,7 @@ STOP_POLLING_S = 1.0
 STOP_DELIVERY_S = 1.0
 STOP_SESSIONS_S = 1.0
 SETTLE_S = 60.0
+SHARING_LOOK_S = 0.01
 DAY_MS = 24 * 3600 * 1000
 PURGE_DONE_MS = 14 * DAY_MS
 FIGURES_KEPT_MS = 400 * DAY_MS
@@ -307,9 +308,12 @@ class App:
 
     async def settled(self) -> None:
         """Return when every update taken so far is finished and everything said is sent (or failed)."""
-        while not (self.joined.lanes.idle and self.services.delivery.backlog == 0):
-            await self.joined.lanes.until_idle()
+        joined = self.joined
+        while not (joined.sharing.idle and joined.lanes.idle and self.services.delivery.backlog == 0):
+            await joined.lanes.until_idle()
             await self.services.delivery.flush(SETTLE_S)
+            if not joined.sharing.idle:
+                await asyncio.sleep(SHARING_LOOK_S)
 
     async def _watch_storage(self) -> None:
         """End the process when the database is damaged or gone: nothing is confirmed from then on, and no try helps."""

@@ -49,6 +49,11 @@ class Sharing(Protocol):
         """Let no turn be under way in a conversation meanwhile, in any process."""
         ...
 
+    @property
+    def idle(self) -> bool:
+        """True when nothing waits to be handed to a lane."""
+        ...
+
     async def keep(self) -> None:
         """Begin what has to be done once over all processes, now or when it falls to this one."""
         ...
@@ -84,6 +89,11 @@ class OneProcess:
         """Take up what the process before left."""
         await self._recover()
         await self._recovery.run(report)
+
+    @property
+    def idle(self) -> bool:
+        """Return True: what is submitted is in its lane."""
+        return True
 
     async def keep(self) -> None:
         """Begin what has to be done once: here nobody else does it."""
@@ -145,6 +155,7 @@ class Workers:
         self._keeps = False
         self._keeper = False
         self._looked_around_s = float("-inf")
+        self._at_it = asyncio.Lock()
         self._news = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
         self._report = StartReport()
@@ -156,6 +167,11 @@ class Workers:
         self._report = report
         await self._look()
         self._report = StartReport()
+
+    @property
+    def idle(self) -> bool:
+        """True when nothing is wanted, and nothing is being taken or loaded."""
+        return not self._wanted and not self._at_it.locked()
 
     async def keep(self) -> None:
         """Go on looking; what has to be done once is begun when nobody else does it."""
@@ -260,6 +276,10 @@ class Workers:
 
     async def _look(self) -> None:
         """Bury the dead, give back what rests, take what nobody holds, and load what there is to do."""
+        async with self._at_it:
+            await self._look_once()
+
+    async def _look_once(self) -> None:
         self._news.clear()
         around = _now_s() - self._looked_around_s >= LOOK_EVERY_S
         if around:
