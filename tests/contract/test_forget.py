@@ -149,7 +149,8 @@ CLUTTER = """
         entities_json, markup_json, state, attempts, created_at_ms)
     VALUES ('o_1', 1, :c, 7, 1, 't_1', 0, 'reply', 'Noted: ' || :w, '[]', '{"text": "' || :w || '"}', 'sent', 1, 1);
     INSERT INTO buttons VALUES ('b_1', :c, 7, 'g', 'answer_again', '{"text": "' || :w || '"}', NULL, 9, 1);
-    INSERT INTO inbox VALUES (1, 1, 1, :c, '{"text": "' || :w || '"}', 'parked', 1, 'b', 't_9', :w, 1, NULL, 0, NULL, NULL);
+    INSERT INTO inbox
+    VALUES (1, 1, 1, :c, '{"text": "' || :w || '"}', 'parked', 1, 'b', 't_9', :w, 1, NULL, 0, NULL, NULL);
     INSERT INTO jobs
     VALUES ('j_1', :c, :s, 7, 't_1', 'k', 'reminder', 'call ' || :w, 'scheduled', '', 1, 'UTC', 1, 1, '')
 """
