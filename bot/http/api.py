@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import SecretStr
 
 from bot.http import problems
+from bot.http.bodies import BodyLimit, is_json
 from bot.http.chat import chat_routes
 from bot.http.continuity import continuity_routes
 from bot.http.metrics import metrics_route
@@ -42,10 +43,13 @@ def add_api(api: FastAPI, bot: Served) -> None:
         if not knows(token, request.headers.get("authorization", "")):
             raise Problem(HTTPStatus.UNAUTHORIZED, "send the header Authorization: Bearer <CONTINUITY_HTTP_TOKEN>")
 
-    guarded = APIRouter(dependencies=[Depends(allowed)], responses=problems.responses(HTTPStatus.BAD_REQUEST))
+    guarded = APIRouter(
+        dependencies=[Depends(allowed), Depends(is_json)], responses=problems.responses(HTTPStatus.BAD_REQUEST)
+    )
     for routes in (chat_routes(bot), continuity_routes(bot), session_routes(bot), metrics_route(bot)):
         guarded.include_router(routes)
     api.include_router(guarded)
+    api.add_middleware(BodyLimit)
     problems.install(api)
     described = APIRouter(dependencies=[Depends(allowed)])
 

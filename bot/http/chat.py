@@ -19,10 +19,12 @@ from pydantic import BaseModel, Field
 
 from bot.delivery.local import Growing, Screen
 from bot.features.continuity.gate import WAITS
-from bot.http.problems import Problem, body_of, responses
+from bot.http.problems import Problem, body_of, of, responses
 from bot.http.served import Served
 from bot.intake.local import local_chat_id, local_update
 from bot.intake.updates import Envelope
+from memory.errors import ContinuityError
+from memory.language.sentences import clean
 from memory.ports import Row
 
 MAX_MESSAGE_CHARS = 32_000
@@ -67,7 +69,7 @@ def chat_routes(bot: Served) -> APIRouter:
         response_model=ChatAnswer,
         responses={
             200: {"content": {EVENTS: {"schema": {"type": "string"}}}},
-            **responses(401, 409, 410, 422, 503, 504),
+            **responses(401, 409, 410, 413, 415, 422, 503, 504),
         },
     )
     async def chat(
@@ -123,7 +125,8 @@ class _Talk:
                         yield b": still here\n\n"
                     else:
                         yield _event("growing", {"text": found.text})
-        except Problem as problem:
+        except (Problem, ContinuityError) as exc:
+            problem = exc if isinstance(exc, Problem) else of(exc)
             yield _event("problem", body_of(problem.status, problem.detail))
 
     async def _begin(self) -> Envelope:
@@ -171,7 +174,7 @@ class _Talk:
             return None
         turn = await self._bot.services.memory.store.turn(turn_id) if state == "done" and turn_id else None
         if turn is not None:
-            if self._said.message.strip() not in turn.user_text:
+            if clean(self._said.message).strip() not in turn.user_text:
                 raise Problem(HTTPStatus.CONFLICT, "this Idempotency-Key was used for another message")
             usage = await self._bot.services.db.read_one("turn_usage", turn_id=turn_id)
             return ChatAnswer(

@@ -42,7 +42,9 @@ class Refreshed(BaseModel):
 
 def continuity_routes(bot: Served) -> APIRouter:
     """Return the routes over one bot."""
-    routes = APIRouter(prefix="/continuity", tags=["continuity"], responses=responses(401, 404, 409, 422, 503))
+    routes = APIRouter(
+        prefix="/continuity", tags=["continuity"], responses=responses(401, 404, 409, 413, 415, 422, 503)
+    )
 
     @routes.get("/preview")
     async def preview(session_id: Annotated[str, Query(description=Which.model_fields["session_id"].description)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -57,6 +58,21 @@ def install(api: FastAPI) -> None:
     api.add_exception_handler(HTTPException, _http)
     api.add_exception_handler(RequestValidationError, _invalid)
     api.add_exception_handler(ContinuityError, _ours)
+    api.add_exception_handler(Exception, _unexpected)
+
+
+def of(error: ContinuityError) -> Problem:
+    """Return the problem that an error of ours is to a client."""
+    if isinstance(error, StorageUnavailable):
+        detail = "the database cannot be used just now"
+        return Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry_after_s=5)
+    status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
+    return Problem(status, str(error))
+
+
+def answer(problem: Problem) -> JSONResponse:
+    """Return a problem as what a client gets."""
+    return _answer(problem.status, problem.detail, retry_after_s=problem.retry_after_s)
 
 
 def _answer(
@@ -70,22 +86,62 @@ def _answer(
 
 async def _problem(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, Problem)  # noqa: S101 - installed for this class; mypy cannot see that
-    return _answer(exc.status, exc.detail, retry_after_s=exc.retry_after_s)
+    return answer(exc)
 
 
 async def _http(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, HTTPException)  # noqa: S101 - as above
-    return _answer(exc.status_code, str(exc.detail), dict(exc.headers or {}))
+    return _answer(exc.status_code, in_words(exc), dict(exc.headers or {}))
+
+
+def in_words(error: HTTPException) -> str:
+    """Return what went wrong; where the library gives only the status again, what to do instead."""
+    if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
+        return "there is nothing at this path; GET /openapi.json lists what there is"
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        return f"this path takes {(error.headers or {}).get('Allow', 'other methods')}"
+    return str(error.detail)
 
 
 async def _invalid(_: Request, exc: Exception) -> JSONResponse:
     assert isinstance(exc, RequestValidationError)  # noqa: S101 - as above
-    found = [f"{'.'.join(map(str, error['loc'][1:])) or 'body'}: {error['msg']}" for error in exc.errors()]
-    return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(found))
+    return _answer(HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(_fault(error) for error in exc.errors()))
+
+
+_FAULTS = {
+    "missing": "is missing",
+    "json_invalid": "is no JSON",
+    "model_attributes_type": "has to be an object",
+    "string_type": "has to be a text",
+    "string_unicode": "has half a character in it",
+    "int_parsing": "has to be a whole number",
+    "int_type": "has to be a whole number",
+    "bool_type": "has to be true or false",
+    "bool_parsing": "has to be true or false",
+    "list_type": "has to be a list",
+    "string_too_short": "has at least {min_length} characters",
+    "string_too_long": "has at most {max_length} characters",
+    "too_long": "has at most {max_length} entries",
+    "greater_than_equal": "is at least {ge}",
+    "less_than_equal": "is at most {le}",
+    "literal_error": "has to be {expected}",
+    "string_pattern_mismatch": "has to match {pattern}",
+}
+"""Kind of fault → what is said of the field."""
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    """Return what is wrong with one field, in a few words of ours."""
+    kind, where = error["type"], error["loc"]
+    field = "the body" if kind == "json_invalid" else ".".join(map(str, where[1:])) or "the body"
+    return f"{field} {_FAULTS.get(kind, 'cannot be read').format_map(error.get('ctx') or {})}"
 
 
 async def _ours(_: Request, exc: Exception) -> JSONResponse:
-    if isinstance(exc, StorageUnavailable):
-        return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "the database cannot be used just now", retry_after_s=5)
-    status = HTTPStatus.NOT_FOUND if isinstance(exc, UnknownSession) else HTTPStatus.CONFLICT
-    return _answer(status, str(exc))
+    assert isinstance(exc, ContinuityError)  # noqa: S101 - as above
+    return answer(of(exc))
+
+
+async def _unexpected(_: Request, __: Exception) -> JSONResponse:
+    """Answer what nobody expected; the log has its traceback, the client has no word of it."""
+    return _answer(HTTPStatus.INTERNAL_SERVER_ERROR, "this failed here; the log of the bot says why")

@@ -118,7 +118,28 @@ async def test_forms_of_other_sites_do_nothing(console):
     unknown = await browser.post("/console/act/format-disk", data={"mark": "x"})
 
     assert (refused.status_code, unknown.status_code) == (403, 403)
+    assert "Nothing was changed." in refused.text
     assert app.health().ok
+
+
+async def test_what_goes_wrong_in_the_console_is_a_page(console):
+    """An unknown page, session, method or a form that is too large leads on; within a page it is one sentence."""
+    app, _, browser = console
+    wrong = [
+        await browser.get("/console/nothing-here"),
+        await browser.get("/console/sessions/s_unknown"),
+        await browser.delete("/console/sessions"),
+        await browser.post("/console/act/drop", data={"mark": "x" * 5000}),
+    ]
+    part = await browser.get("/console/turns/t_unknown/prompt", headers={"HX-Request": "true"})
+    async with httpx.AsyncClient(base_url=app.http_url) as stranger:
+        unknown = await stranger.get("/console/nothing-here")
+
+    assert [answer.status_code for answer in wrong] == [404, 404, 405, 413]
+    assert all("All sessions</a>" in answer.text for answer in wrong)
+    assert part.text.startswith('<p class="state bad" role="alert">')
+    assert "<html" not in part.text
+    assert unknown.headers["location"] == "/console/login"
 
 
 async def test_what_was_set_aside_is_tried_again_or_dropped(console):

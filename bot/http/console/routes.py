@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 
 from bot.http.console.actions import SAID, Actions, Form
 from bot.http.console.login import COOKIE, LIFE_MS, Tries, form_mark, is_own_form, is_token, is_valid, make_cookie
@@ -23,8 +24,13 @@ from bot.replies import plural
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 
 _HERE = Path(__file__).parent
-_STATIC = {"console.css": "text/css", "htmx.min.js": "text/javascript"}
+_STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}
 MAX_FORM_BYTES = 4096
+OLD_FORM = (
+    "This form is from an older login, or from another site. Nothing was changed. Open the page again and repeat it."
+)
+NO_PAGE = "There is no such page."
+OURS_FAILED = "Something failed here. The log of the bot says why."
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -34,6 +40,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+
+_STATUS_ONLY = {HTTPStatus.NOT_FOUND.phrase, HTTPStatus.METHOD_NOT_ALLOWED.phrase}
 
 Read = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -78,7 +86,7 @@ class Console:
         async for piece in request.stream():
             body += piece
             if len(body) > MAX_FORM_BYTES:
-                raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "this form is too large")
+                raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "This form is too large.")
         return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
     def page(self, name: str, request: Request, *, code: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:
@@ -136,7 +144,7 @@ class Console:
     async def _asked(self, what: str, request: Request, form: Form) -> Response:
         action = self._actions.get(what)
         if action is None or action.ask is None:
-            raise Problem(HTTPStatus.NOT_FOUND, "there is nothing to ask here")
+            raise Problem(HTTPStatus.NOT_FOUND, NO_PAGE)
         try:
             question = await action.ask(form)
         except (OpsError, ContinuityError) as exc:
@@ -149,7 +157,7 @@ class Console:
         cookie, form = self._cookie(request), await self._form(request)
         action = self._actions.get(what)
         if action is None or not is_own_form(form.get("mark", ""), cookie, self._secret):
-            raise Problem(HTTPStatus.FORBIDDEN, "this form was not made by this console; load the page again")
+            raise Problem(HTTPStatus.FORBIDDEN, OLD_FORM)
         if action.ask is not None and "sure" not in form:
             return await self._asked(what, request, form)
         try:
@@ -161,19 +169,24 @@ class Console:
     def _refused(self, request: Request, error: Exception) -> Response:
         """Say on a page why something could not be shown or done."""
         if isinstance(error, StorageUnavailable):
-            return self.page(
-                "refused.html", request, code=503, why="The database can't be used just now; try again later."
-            )
+            return self.error(request, 503, "The database can't be used just now; try again later.")
         code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
         why = str(error)
-        return self.page("refused.html", request, code=code, why=why[:1].upper() + why[1:])
+        return self.error(request, code, why[:1].upper() + why[1:])
+
+    def error(self, request: Request, code: int, why: str) -> Response:
+        """Return a page that says why; a sentence where htmx puts it into another page; the login for a stranger."""
+        if not is_valid(request.cookies.get(COOKIE, ""), self._secret, self._now_ms()):
+            return to_login(request)
+        name = "refused_part.html" if "hx-request" in request.headers else "refused.html"
+        return self.page(name, request, code=code, why=why)
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
     def routes(self) -> APIRouter:
         """Return the routes of the console."""
-        routes, pages = APIRouter(prefix="/console", include_in_schema=False), self._pages
-        routes.get("")(_home)
+        routes, pages = APIRouter(), self._pages
+        routes.get("/")(_home)
         routes.get("/login")(self.login_page)
         routes.post("/login")(self.log_in)
         routes.post("/logout")(self.log_out)
@@ -214,21 +227,46 @@ async def _home() -> Response:
 
 async def _static(name: str) -> Response:
     if name not in _STATIC:
-        raise Problem(HTTPStatus.NOT_FOUND, "there is no such file")
+        raise Problem(HTTPStatus.NOT_FOUND, NO_PAGE)
     return FileResponse(_HERE / "static" / name, media_type=_STATIC[name])
 
 
+def to_login(request: Request) -> Response:
+    """Lead to the login, also from a part of a page."""
+    if "hx-request" in request.headers:
+        return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": "/console/login"})
+    return RedirectResponse("/console/login", HTTPStatus.SEE_OTHER)
+
+
 def add_console(api: FastAPI, bot: Served) -> None:
-    """Add the console when there is a token to enter it with."""
+    """Add the console when there is a token to enter it with: an application of its own, whose errors are pages."""
     token = bot.settings.continuity_http_token
     if token is None:
         return
     console = Console(bot, token.get_secret_value())
-    api.include_router(console.routes())
+    pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    pages.include_router(console.routes())
 
     async def logged_out(request: Request, _: Exception) -> Response:
-        if "hx-request" in request.headers:
-            return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": "/console/login"})
-        return RedirectResponse("/console/login", HTTPStatus.SEE_OTHER)
+        return to_login(request)
 
-    api.add_exception_handler(_LoggedOut, logged_out)
+    async def problem(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, Problem)  # noqa: S101 - installed for this class; mypy cannot see that
+        return console.error(request, exc.status, exc.detail)
+
+    async def refused(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, HTTPException)  # noqa: S101 - as above
+        return console.error(request, exc.status_code, NO_PAGE if exc.detail in _STATUS_ONLY else str(exc.detail))
+
+    async def unexpected(request: Request, _: Exception) -> Response:
+        return console.error(request, HTTPStatus.INTERNAL_SERVER_ERROR, OURS_FAILED)
+
+    for error, handler in (
+        (_LoggedOut, logged_out),
+        (Problem, problem),
+        (HTTPException, refused),
+        (Exception, unexpected),
+    ):
+        pages.add_exception_handler(error, handler)
+    api.get("/console", include_in_schema=False)(_home)
+    api.mount("/console", pages)
