@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,16 +55,37 @@ def test_nothing_is_offered_and_nothing_said_without_a_database(house):
     assert result.output.strip() == ""
 
 
-def test_the_script_for_bash_works_in_bash(house):
-    """What `--show-completion` prints fills bash's own answer, with the program as it is typed: by its path."""
-    program = Path(sys.executable).with_name("continuity-bot")
-    asked = f"""
+PRESSED = {
+    "bash": """
 eval "$({program} --show-completion)"
 COMP_WORDS=({program} checkpoint v) COMP_CWORD=2
 _continuity_bot_completion {program}
 echo "offered: ${{COMPREPLY[*]}}"
-"""
-    env = {"PATH": os.environ["PATH"], "HOME": str(house.folder)}
-    done = subprocess.run(["bash", "-c", asked], env=env, capture_output=True, text=True, check=True)
+""",
+    "zsh": """
+compdef() {{ }}
+_arguments() {{ echo "offered: $*" }}
+eval "$({program} --show-completion)"
+words=({program} checkpoint v) CURRENT=3
+_continuity_bot_completion
+""",
+    "fish": """
+{program} --show-completion | source
+echo offered: (complete -C "continuity-bot checkpoint v")
+""",
+}
+"""What each shell does with its script when Tab is pressed, the shell's own part taken as given."""
 
-    assert "offered: verify" in done.stdout
+
+@pytest.mark.parametrize("shell", PRESSED)
+def test_the_script_works_in_its_shell(house, shell):
+    """What `--show-completion` prints, read by the shell itself, offers the command that was begun."""
+    where = shutil.which(shell)
+    if where is None:
+        pytest.skip(f"{shell} is not installed")
+    program = Path(sys.executable).with_name("continuity-bot")
+    env = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(house.folder), "SHELL": where}
+    asked = PRESSED[shell].format(program=program)
+    done = subprocess.run([where, "-c", asked], env=env, capture_output=True, text=True, check=True)
+
+    assert "verify" in done.stdout.partition("offered: ")[2]
