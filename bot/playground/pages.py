@@ -28,6 +28,10 @@ HOUR_MS = 3_600_000
 MAX_SKIP_HOURS = 24 * 60
 _HANDED_ON = ("content-type", "hx-request", "cookie")
 _PASSED_ON = ("content-type", "location", "cache-control", "hx-redirect", "set-cookie")
+_ENTRANCES = ("/console/login", "/console/logout")
+_STARTING = """<!doctype html><html lang=en><meta name="color-scheme" content="light dark">
+<meta http-equiv=refresh content=1><title>Console</title><link rel=stylesheet href="/play/play.css">
+<p class=empty>The bot is starting …</p>"""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
     "img-src 'self' data:; form-action 'none'; base-uri 'none'"
@@ -154,29 +158,26 @@ class PlaygroundPages:
     # --- the console ------------------------------------------------------------------------------------------------
 
     async def _proxy(self, request: web.Request) -> web.Response:
-        """Hand a request on to the bot's console, logged in; while the bot is down say so."""
+        """Hand a request on to the bot's console, logged in; while the bot is down say so.
+
+        Nobody here knows the token: whoever logged out, or whose login ended when the clock was moved, is let in again.
+        """
         if request.method != "GET" and not _is_own(request):
             return web.Response(status=403, text="this page belongs to another site")
+        if request.path in _ENTRANCES:
+            raise web.HTTPSeeOther("/console/sessions")
         url = f"http://127.0.0.1:{self._keeper.port}{request.rel_url}"
-        headers = {
-            name: value
-            for name, value in request.headers.items()
-            if name.lower() in ("content-type", "hx-request", "cookie")
-        }
+        headers = {name: value for name, value in request.headers.items() if name.lower() in _HANDED_ON}
         try:
             answer = await self._console.request(request.method, url, headers=headers, content=await request.read())
-            if answer.headers.get("location") == "/console/login":
+            if "/console/login" in (answer.headers.get("location"), answer.headers.get("hx-redirect")):
                 login = await self._console.post(
                     f"http://127.0.0.1:{self._keeper.port}/console/login", data={"token": self._keeper.token}
                 )
                 answer = await self._console.request(request.method, url, headers=headers | _cookie(login))
                 answer.headers["set-cookie"] = login.headers.get("set-cookie", "")
         except httpx.HTTPError:
-            return web.Response(
-                text="<!doctype html><html lang=en><meta http-equiv=refresh content=1><title>Console</title>"
-                "<p>The bot is starting …</p>",
-                content_type="text/html",
-            )
+            return web.Response(text=_STARTING, content_type="text/html", headers={"Content-Security-Policy": _POLICY})
         passed = {name: answer.headers[name] for name in _PASSED_ON if answer.headers.get(name)}
         policy = answer.headers.get("content-security-policy", "").replace(
             "frame-ancestors 'none'", "frame-ancestors 'self'"

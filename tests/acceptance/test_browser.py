@@ -43,6 +43,10 @@ async def test_a_newcomer_finds_the_way(playground):
     async with open_browser() as browser:
         you = Messenger(await open_page(browser))
         await you.opens(playground.api.url)
+        await you.page.fill("#text", "/fo")
+        await you.page.press("#text", "ArrowUp")
+        await you.page.keyboard.press("Enter")
+        await expect(you.page.locator("#text")).to_have_value("/forget")
         said = await you.says("I need to call the landlord by Friday about the heating.")
         await you.kills()
         await you.writes("what is still open?")

@@ -320,5 +320,6 @@ async def test_figures_of_the_last_days_are_drawn(console):
     page = (await browser.get("/console/history")).text
 
     assert page.count("<svg") == 6
+    assert 'role="img" aria-label="Turns"' in page
     assert "price isn&#39;t known" in page or "price isn't known" in page
     assert re.search(r"slowest twentieth from 0\.\d s, middle 0\.\d s|slowest twentieth from \d+\.\d s", page)

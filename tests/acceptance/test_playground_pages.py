@@ -114,6 +114,19 @@ async def test_the_console_is_beside_it(page):
     assert "frame-ancestors 'self'" in console.headers["content-security-policy"]
 
 
+async def test_nobody_is_asked_for_a_token_that_nobody_knows(page):
+    """After a log-out, and when the clock was moved beyond the login's twelve hours, the console is open as before."""
+    out = await page.client.post("/console/logout", headers={"Origin": str(page.client.base_url).rstrip("/")})
+    await page.client.get("/console/sessions")
+    await page.act("skip", hours=24)
+    part = await page.client.get("/console/sessions", headers={"HX-Request": "true"})
+    later = await page.client.get("/console/sessions")
+    direct = await page.client.get("/console/login")
+
+    assert all(answer.status_code == 200 for answer in (out, later, part, direct))
+    assert all("Taking and answering" in answer.text for answer in (out, later, part, direct))
+
+
 async def test_a_reset_forgets_everything(page):
     """After a reset the chats are empty and the bot remembers nothing."""
     await page.act("say", user_id=YOU, chat_id=YOU, text="My dog is called Rex.")

@@ -81,8 +81,8 @@ def _svg(title: str, series: Sequence[Series], days: Sequence[str], shown: Calla
             height = round(one.values.get(day, 0) / (top or 1) * room, 1)
             at = f'x="{round(number * step + 1, 1)}" y="{round(HEIGHT - FOOT - height, 1)}"'
             size = f'width="{round(step - 2, 1)}" height="{height}"'
-            title = f"<title>{escape(f'{day}: {told}')}</title>"
-            drawn.append(f'<rect class="series{place}" {at} {size} rx="2">{title}</rect>')
+            said = f"<title>{escape(f'{day}: {told}')}</title>"
+            drawn.append(f'<rect class="series{place}" {at} {size} rx="2">{said}</rect>')
     marks = [
         f'<text x="{round(days.index(day) * step + 1, 1)}" y="{HEIGHT - 6}">{escape(day[5:])}</text>'
         for day in days[:: max(1, len(days) // 5)]

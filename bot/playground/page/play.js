@@ -3,6 +3,8 @@
 
 const at = (id) => document.getElementById(id);
 const YOU = 1000001, ANA = 1000002;
+const ENDED = "the playground has ended";
+const TRY = ["My dog is called Rex and he is four years old.", "I need to call the landlord by Friday about the heating.", "What is still open?"];
 let chat = YOU, version = "", commands = [], shown = "", events = [], lastState = "", writer = YOU, aborter = null;
 
 const make = (tag, className, text) => {
@@ -13,8 +15,14 @@ const make = (tag, className, text) => {
 };
 
 async function act(what, body) {
-  const answer = await fetch(`/play/act/${what}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body || {}) });
-  if (!answer.ok) note((await answer.json()).error || "That didn't work.");
+  try {
+    const answer = await fetch(`/play/act/${what}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body || {}) });
+    if (!answer.ok) note((await answer.json()).error || "That didn't work.");
+    return answer.ok;
+  } catch {
+    at("bot").textContent = ENDED;
+    return false;
+  }
 }
 
 function note(text) {
@@ -73,7 +81,7 @@ function show(state) {
   shown = fresh;
   const talk = at("talk"), atEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 80;
   talk.replaceChildren();
-  if (!state.lines.length) talk.append(make("p", "empty", isGroup ? "A group with Ana. The bot answers when it is mentioned (@continuity_bot) or replied to." : "Say something. Then try +8 hours, or kill -9 in the middle of an answer."));
+  if (!state.lines.length) talk.append(empty(isGroup));
   const here = events.filter((one) => one.chat === chat);
   for (const line of state.lines) {
     for (const one of here.filter((each) => each.after < line.message_id && !each.done)) { talk.append(make("div", "event", one.text)); one.done = true; }
@@ -85,6 +93,21 @@ function show(state) {
   if (state.draft) talk.append(make("div", "line bot draft", state.draft));
   else if (state.typing) talk.append(make("div", "line bot draft", "typing …"));
   if (atEnd) talk.scrollTop = talk.scrollHeight;
+}
+
+function empty(isGroup) {
+  const box = make("div", "empty");
+  if (isGroup) {
+    box.append(make("p", "", "You and Ana. The bot answers when it's mentioned: @continuity_bot"));
+    return box;
+  }
+  box.append(make("p", "", "Say something, or begin with one of these. Then try +8 hours, or kill -9 in the middle of an answer."));
+  for (const text of TRY) {
+    const button = make("button", "quiet", text);
+    button.onclick = () => { at("text").focus(); say(text); };
+    box.append(button);
+  }
+  return box;
 }
 
 function list(chats) {
@@ -132,7 +155,7 @@ async function follow() {
       list(state.chats);
       show(state);
     } catch (error) {
-      if (error.name !== "AbortError") { at("bot").textContent = "the playground has ended"; await new Promise((done) => setTimeout(done, 1000)); }
+      if (error.name !== "AbortError") { at("bot").textContent = ENDED; await new Promise((done) => setTimeout(done, 1000)); }
     }
   }
 }
@@ -153,24 +176,38 @@ function hints() {
 
 for (const [id, name] of [[YOU, "You"], [ANA, "Ana"]]) at("who").append(new Option(name, String(id)));
 at("who").onchange = () => { writer = Number(at("who").value); version = ""; if (aborter) aborter.abort(); };
-at("form").onsubmit = (event) => {
+const say = (text) => act("say", { user_id: writer, chat_id: chat, text });
+const grow = () => { at("text").style.height = "auto"; at("text").style.height = `${Math.min(at("text").scrollHeight, 144)}px`; };
+at("form").onsubmit = async (event) => {
   event.preventDefault();
   const text = at("text").value;
   if (!text.trim()) return;
   at("text").value = "";
   hints();
-  act("say", { user_id: writer, chat_id: chat, text });
+  grow();
+  if (!(await say(text)) && !at("text").value) { at("text").value = text; grow(); }
 };
-at("text").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); at("form").requestSubmit(); } };
-at("text").oninput = () => { hints(); at("text").style.height = "auto"; at("text").style.height = `${Math.min(at("text").scrollHeight, 144)}px`; };
+at("text").onkeydown = (event) => {
+  const shown = [...at("hints").querySelectorAll("button")];
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); at("form").requestSubmit(); }
+  if (event.key === "ArrowUp" && shown.length) { event.preventDefault(); shown[shown.length - 1].focus(); }
+  if (event.key === "Escape") at("hints").hidden = true;
+};
+at("hints").onkeydown = (event) => {
+  const shown = [...at("hints").querySelectorAll("button")], place = shown.indexOf(document.activeElement);
+  if (event.key === "ArrowUp" && place > 0) { event.preventDefault(); shown[place - 1].focus(); }
+  if (event.key === "ArrowDown") { event.preventDefault(); (shown[place + 1] || at("text")).focus(); }
+  if (event.key === "Escape") { at("hints").hidden = true; at("text").focus(); }
+};
+at("text").oninput = () => { hints(); grow(); };
 at("hour").onclick = () => act("skip", { hours: 1 });
 at("later").onclick = () => act("skip", { hours: 8 });
 at("day").onclick = () => act("skip", { hours: 24 });
 at("kill").onclick = () => act("kill");
 at("reset").onclick = () => { if (confirm("Forget everything in this playground?")) { events = []; act("reset"); } };
-at("side").onclick = () => {
-  const narrow = matchMedia("(max-width: 60rem)").matches;
-  document.body.classList.toggle(narrow ? "both" : "alone");
-  at("side").setAttribute("aria-pressed", String(narrow ? document.body.classList.contains("both") : !document.body.classList.contains("alone")));
-};
+const narrow = matchMedia("(max-width: 60rem)");
+const tellSide = () => at("side").setAttribute("aria-pressed", String(narrow.matches ? document.body.classList.contains("both") : !document.body.classList.contains("alone")));
+at("side").onclick = () => { document.body.classList.toggle(narrow.matches ? "both" : "alone"); tellSide(); };
+narrow.onchange = tellSide;
+tellSide();
 follow();
