@@ -45,7 +45,7 @@ from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
-from bot.people.spending import ReadingPurse, Spending, day_budget
+from bot.people.spending import ReadingPurse, Spending, UseLog, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
@@ -147,6 +147,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     async def zone_of(user_id: int | None) -> str:
         return (await people.time_zone(user_id)).name
 
+    uses = UseLog(process.meters.spend, clock, ids)
     memory = await ConversationMemory.open(
         settings.continuity_database_url,
         checkpoints=settings.checkpoint_dir,
@@ -154,15 +155,17 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         ids=ids,
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
-        write_summary=summary_writer(settings, process.meters.spend),
+        write_summary=summary_writer(settings, uses),
         zone_of=zone_of,
-        notes_model=reading_model(settings, process.meters.spend),
+        notes_model=reading_model(settings, uses),
         extensions=[BOT_TABLES],
         background=False,
         worker=process.boot_id,
     )
     opened.push_async_callback(memory.close)
     db = memory.db
+    uses.begin(db)
+    opened.push_async_callback(uses.settle)
     people = PersonalChoices(db, clock, settings.continuity_timezone)
     spending = Spending(db, day_budget(settings))
     memory.readings.purse = ReadingPurse(spending, clock, zone_of)

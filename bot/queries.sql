@@ -358,6 +358,22 @@ VALUES (:turn_id, :model, :input_tokens, :cached_tokens, :output_tokens, :cost_n
 -- Charts do not go back for ever.
 DELETE FROM turn_figures WHERE at_ms < :before_ms;
 
+-- name: model_use_keep
+-- What a model took to read or to sum up.
+INSERT INTO model_uses (use_id, purpose, model, input_tokens, cached_tokens, output_tokens, cost_nanodollars, at_ms)
+VALUES (:use_id, :purpose, :model, :input_tokens, :cached_tokens, :output_tokens, :cost_nanodollars, :at_ms);
+
+-- name: model_uses_purge
+-- Charts do not go back for ever.
+DELETE FROM model_uses WHERE at_ms < :before_ms;
+
+-- name: model_use_totals
+-- For `status`: what was taken behind the replies, by purpose.
+SELECT purpose, COUNT(*) AS n, SUM(input_tokens + output_tokens) AS tokens,
+    SUM(COALESCE(cost_nanodollars, 0)) AS cost_nanodollars,
+    SUM(CASE WHEN cost_nanodollars IS NULL THEN 1 ELSE 0 END) AS unpriced
+FROM model_uses GROUP BY purpose;
+
 -- name: erased_inbox
 -- Messages that were put aside and still hold their text.
 SELECT bot_id, update_id, payload FROM inbox

@@ -30,7 +30,7 @@ NO_PACE = RateLimits(private_gap_s=0.0, total_per_second=1_000_000)
 LISTS = ("loops", "memory", "sessions")
 PAGES = 5
 """How often [Show more] is tapped under a list."""
-WAIT_S = 30.0
+WAIT_S = 120.0
 ACKNOWLEDGED = "Good to hear from you."
 
 Case = Mapping[str, Any]
@@ -67,13 +67,13 @@ class MovedClock:
 class Stage:
     """The bot, the person's chat and the model of one case."""
 
-    def __init__(self, case: Case, folder: Path) -> None:
+    def __init__(self, case: Case, folder: Path, model: LoopbackModel | None = None) -> None:
         self._case, self._folder = case, folder
         self._open = AsyncExitStack()
         self.clock = MovedClock()
         self.clock.set(case["sessions"][0]["start"])
         self.api = LoopbackBotApi(now_s=self.clock.now_s)
-        self.model = LoopbackModel()
+        self.model = model or LoopbackModel()
         self._said = ""
 
     async def __aenter__(self) -> Self:
@@ -105,7 +105,7 @@ class Stage:
             "continuity_allowed_users": str(PERSON),
             "continuity_model": "openai-chat:loopback",
             "continuity_summary_model": None,
-            "continuity_memory_model": "off",
+            "continuity_memory_model": self._case.get("memory_model", "off"),
             "continuity_persona": self._case["persona"],
             "continuity_streaming": "off",
             "continuity_merge_window_ms": 0,
@@ -114,9 +114,13 @@ class Stage:
         known = {name: value for name, value in wanted.items() if name in Settings.model_fields}
         return Settings(_env_file=None).model_copy(update=known)  # type: ignore[call-arg]
 
+    def answering(self, answer: str) -> Any:
+        """Return what makes the model say this."""
+        return lambda _: answer
+
     async def say(self, text: str, answer: str) -> str | None:
         """Say something, tap [Continue] when it is asked, wait for the answer; return the preview if one was shown."""
-        self.model.reply = lambda _: answer
+        self.model.reply = self.answering(answer)
         self._said = text.strip()
         shown = await self.after(lambda: self.api.people.says(PERSON, text))
         go_on = _offered(shown[-1], "carry_on")

@@ -116,4 +116,5 @@ def purge(prompts_before_ms: int, figures_before_ms: int) -> Sequence[Statement]
         Statement("prompts_purge", {"before_ms": prompts_before_ms}),
         Statement("prompt_texts_purge"),
         Statement("turn_figures_purge", {"before_ms": figures_before_ms}),
+        Statement("model_uses_purge", {"before_ms": figures_before_ms}),
     )

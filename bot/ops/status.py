@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from bot.meters import NANODOLLARS
 from bot.ops.workers import in_words, read_workers
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
@@ -98,15 +99,28 @@ def _line(waiting: Backlog, noun: str, rest: str, now_ms: int) -> str:
     return f"{plural(waiting.count, noun)} {rest} ({came})"
 
 
-def reading_in_words(totals: Mapping[str, Any] | None) -> str:
-    """Return what readings by a model cost and how much of them was kept; "" when there was none."""
-    if not totals or not totals["n"]:
+def reading_in_words(totals: Mapping[str, Any] | None, uses: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Return what readings and summaries by a model cost and how much was kept of them; "" when there were none."""
+    of = {use["purpose"]: use for use in uses}
+    words = []
+    if totals and totals["n"]:
+        tokens = totals["input_tokens"] + totals["output_tokens"]
+        failed = f", {totals['failed']} failed" if totals["failed"] else ""
+        kept = f"{plural(totals['kept'], 'note')} kept{failed}{_price(of.get('reading'))}"
+        words.append(f"{plural(totals['n'], 'reading')} by a model, {tokens:,} tokens, {kept}")
+    if summaries := of.get("summary"):
+        n = summaries["n"]
+        written = f"{n} {'summary' if n == 1 else 'summaries'} by a model"
+        words.append(f"{written}, {summaries['tokens']:,} tokens{_price(summaries)}")
+    return "; ".join(words)
+
+
+def _price(use: Mapping[str, Any] | None) -> str:
+    """Return what uses of a model cost, as far as prices are known."""
+    if use is None or use["unpriced"] == use["n"]:
         return ""
-    tokens = totals["input_tokens"] + totals["output_tokens"]
-    failed = f", {totals['failed']} failed" if totals["failed"] else ""
-    return (
-        f"{plural(totals['n'], 'reading')} by a model, {tokens:,} tokens, {plural(totals['kept'], 'note')} kept{failed}"
-    )
+    least = "at least " if use["unpriced"] else ""
+    return f", {least}${use['cost_nanodollars'] / NANODOLLARS:,.4f}"
 
 
 def read_boot(row: Mapping[str, Any]) -> Boot:
@@ -139,7 +153,9 @@ async def read_status(workspace: Workspace) -> Status:
         unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
-        reading=reading_in_words(await workspace.memory.db.read_one("reading_totals")),
+        reading=reading_in_words(
+            await workspace.memory.db.read_one("reading_totals"), await workspace.memory.db.read("model_use_totals")
+        ),
         workers=tuple(in_words(worker) for worker in await read_workers(workspace.memory.db)),
         checkpoints=len(workspace.memory.checkpoints.session_ids()),
         checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.meters import NANODOLLARS
+import structlog
+
+from bot.meters import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
-from memory.ports import Clock, Database, Statement
+from memory.errors import StorageError
+from memory.ports import Clock, Database, Ids, Statement
 
 MINUTE_MS = 60_000
+
+log = structlog.get_logger(__name__)
 
 
 def day_of(now_ms: int, zone: str) -> str:
@@ -110,3 +116,37 @@ class Spending:
             return False
         row = await self._db.read_one("usage_of_day", user_id=user_id, day=day)
         return row is not None and self._budget.is_used_up(row["tokens"], row["cost_nanodollars"])
+
+
+class UseLog:
+    """Writes down what models take behind the replies, for charts and `status`; no words and nobody's name."""
+
+    def __init__(self, spend: Spend, clock: Clock, ids: Ids) -> None:
+        self._spend = spend
+        self._clock = clock
+        self._ids = ids
+        self._db: Database | None = None
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def begin(self, db: Database) -> None:
+        """Write what comes from now on; before it was only counted."""
+        self._db = db
+
+    def __call__(self, spent: Spent) -> None:
+        """Count a use and write it down behind whoever used it; a disk that refuses costs the figure alone."""
+        self._spend(spent)
+        if self._db is not None:
+            task = asyncio.create_task(self._write(self._db, spent), name="model use")
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+    async def settle(self) -> None:
+        """Wait until everything is written."""
+        await asyncio.gather(*self._writing, return_exceptions=True)
+
+    async def _write(self, db: Database, spent: Spent) -> None:
+        values = asdict(spent) | {"use_id": self._ids.new("u"), "at_ms": self._clock.now_ms()}
+        try:
+            await db.write(Statement("model_use_keep", values))
+        except StorageError as exc:
+            log.warning("a use of a model is not in the charts", purpose=spent.purpose, error=str(exc))

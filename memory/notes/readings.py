@@ -108,6 +108,7 @@ class Readings:
         self._ids = ids or RandomIds()
         self._model_limit_s = model_limit_s
         self._asking = asyncio.Semaphore(MODELS_AT_ONCE)
+        self._looking = asyncio.Lock()
         self._forgotten: Counter[str] = Counter()
         self._taking = TurnTaking()
 
@@ -124,12 +125,13 @@ class Readings:
 
     async def read_due(self) -> int:
         """Read the sessions that are due now, at most 20, and return how many. Raises `StorageUnavailable`."""
-        due = await self.notes.due(self._clock.now_ms(), UNREAD_TURNS, by_model=self._by_model is not None)
-        for waiting in due:
-            await self._read_session(waiting)
-        if self._by_model is not None:
-            await asyncio.gather(*(self._ask_model(self._by_model, waiting) for waiting in due))
-        return len(due)
+        async with self._looking:  # two who look at once would pay a model twice for the same turns
+            due = await self.notes.due(self._clock.now_ms(), UNREAD_TURNS, by_model=self._by_model is not None)
+            for waiting in due:
+                await self._read_session(waiting)
+            if self._by_model is not None:
+                await asyncio.gather(*(self._ask_model(self._by_model, waiting) for waiting in due))
+            return len(due)
 
     async def catch_up(self, conversation_id: str) -> None:
         """Read everything that is unread in a conversation, due or not, so that what is shown next is current.

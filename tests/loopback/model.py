@@ -38,6 +38,9 @@ class ToolCall:
     call_id: str = "call_1"
 
 
+Reply = str | list[ToolCall]
+
+
 @dataclass(slots=True)
 class ModelRequest:
     """One request as the model got it."""
@@ -45,6 +48,7 @@ class ModelRequest:
     body: dict[str, Any]
     headers: dict[str, str]
     fault: ModelFault | None = None
+    reply: Reply = ""
     is_finished: bool = False
     """The whole answer went out."""
 
@@ -97,9 +101,6 @@ class _Plan:
     hits: int = 0
 
 
-Reply = str | list[ToolCall]
-
-
 def echo(messages: list[dict[str, Any]]) -> Reply:
     """Answer with the last line of the last user message, so that a test sees what was answered; in a group unnamed."""
     said = next((_text(m.get("content")) for m in reversed(messages) if m["role"] == "user"), "")
@@ -122,6 +123,8 @@ class LoopbackModel:
     """How long it thinks before it answers."""
     requests: list[ModelRequest] = field(default_factory=list)
     url: str = ""
+    tokens: Callable[[str], int] | None = None
+    """Counts what is billed, schemas too; without it a quarter of the characters of the messages is."""
 
     def __post_init__(self) -> None:
         self._plans: list[_Plan] = []
@@ -180,7 +183,7 @@ class LoopbackModel:
             error = error | {"message": f"{error['message']} on input {body['messages'][-1:]}"}  # providers do so
             return web.json_response({"error": error}, status=status, headers={"retry-after-ms": "10"})
         await asyncio.sleep(self.pause_s)
-        reply = self.reply(body["messages"])
+        reply = asked.reply = self.reply(body["messages"])
         if body.get("stream"):
             return await self._stream(request, asked, reply)
         if asked.fault is ModelFault.GARBAGE:
@@ -189,7 +192,7 @@ class LoopbackModel:
             request.transport.abort()
         asked.is_finished = True
         self._changes.announce()
-        return web.json_response(_whole(body, reply))
+        return web.json_response(_whole(body, reply, self.tokens))
 
     async def _stream(self, request: web.Request, asked: ModelRequest, reply: Reply) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -197,7 +200,7 @@ class LoopbackModel:
         if asked.fault is ModelFault.GARBAGE:
             await response.write(b"data: <<<not json>>>\n\n")
             return response
-        chunks = _chunks(asked.body, reply)
+        chunks = _chunks(asked.body, reply, self.tokens)
         if asked.fault is ModelFault.BREAK:
             chunks = chunks[: max(2, len(chunks) // 2)]
         for chunk in chunks:
@@ -226,8 +229,18 @@ def _text(content: Any) -> str:
     return content or ""
 
 
-def _usage(body: dict[str, Any], reply: Reply) -> dict[str, int]:
+def billed(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int]) -> tuple[int, int]:
+    """Return the tokens of a whole request, messages and schemas, and of its answer."""
+    texts = [_text(m.get("content")) + json.dumps(m.get("tool_calls") or "") for m in body["messages"]]
+    schemas = [json.dumps(body[name], ensure_ascii=False) for name in ("tools", "response_format") if body.get(name)]
+    said = reply if isinstance(reply, str) else json.dumps([call.arguments for call in reply], ensure_ascii=False)
+    return sum(map(tokens, [*texts, *schemas])), tokens(said)
+
+
+def _usage(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> dict[str, int]:
     asked, said = len(json.dumps(body["messages"])) // 4, len(str(reply)) // 4
+    if tokens is not None:
+        asked, said = billed(body, reply, tokens)
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
 
@@ -247,16 +260,16 @@ def _calls(reply: list[ToolCall]) -> list[dict[str, Any]]:
     ]
 
 
-def _whole(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+def _whole(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> dict[str, Any]:
     is_text = isinstance(reply, str)
     message = {"role": "assistant", "content": reply if is_text else None}
     if not is_text:
         message["tool_calls"] = [{k: v for k, v in call.items() if k != "index"} for call in _calls(reply)]
     choice = {"index": 0, "message": message, "finish_reason": "stop" if is_text else "tool_calls", "logprobs": None}
-    return _head(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, reply)}
+    return _head(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, reply, tokens)}
 
 
-def _chunks(body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
+def _chunks(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> list[dict[str, Any]]:
     if isinstance(reply, str):
         deltas = [{"content": word} for word in re.findall(r"\S+\s*|\s+", reply)]
     else:
@@ -268,5 +281,5 @@ def _chunks(body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
         for delta, finish in steps
     ]
     if (body.get("stream_options") or {}).get("include_usage"):
-        chunks.append(_head(body, "chat.completion.chunk") | {"choices": [], "usage": _usage(body, reply)})
+        chunks.append(_head(body, "chat.completion.chunk") | {"choices": [], "usage": _usage(body, reply, tokens)})
     return chunks

@@ -34,6 +34,8 @@ from memory.types import ConversationTurn
 LISTED = 60
 TURNS = 60
 CHECKED = 100
+BEHIND = "notes and summaries"
+"""What models take behind the replies."""
 DAYS = 30
 DAY_MS = 86_400_000
 FOUND = 8
@@ -224,18 +226,21 @@ class Pages:
         turns, spending = await db.read("console_days", **since), await db.read("console_spending", **since)
         waits, starts = await db.read("console_waits", **since), await db.read("console_boot_days", **since)
         boots = [read_boot(row) for row in await db.read("console_boots", **since)]
-        tokens = (charts.Series("in and out", _by_day(spending, "input_tokens", "output_tokens")),
-                  charts.Series("out", _by_day(spending, "output_tokens")))  # fmt: skip
+        uses = await db.read("console_uses", **since)
+        behind, answers = _by_day(uses, "tokens"), _by_day(spending, "input_tokens", "output_tokens")
+        tokens = (charts.Series("all, in and out", _together(answers, behind)), charts.Series(BEHIND, behind),
+                  charts.Series("out, answers alone", _by_day(spending, "output_tokens")))  # fmt: skip
         slow = (charts.Series("slowest twentieth from", _by_day(waits, "most_ms", per=1000)),
                 charts.Series("middle", _by_day(waits, "half_ms", per=1000)))  # fmt: skip
-        unpriced = sum(row["unpriced"] or 0 for row in spending)
+        unpriced = sum(row["unpriced"] or 0 for row in (*spending, *uses))
         number = charts.whole_number
-        spent = charts.Series("dollars", _by_day(spending, "cost_nanodollars", per=NANODOLLARS))
+        read, said = (_by_day(rows, "cost_nanodollars", per=NANODOLLARS) for rows in (uses, spending))
+        spent = (charts.Series("all", _together(said, read)), charts.Series(BEHIND, read))
         drawn = [
             charts.chart("Turns", [charts.Series("turns", _by_day(turns, "turns"))], days, number),
             charts.chart("Seconds to an answer", slow, days, charts.seconds),
             charts.chart("Tokens", tokens, days, number),
-            charts.chart("US dollars", [spent], days, charts.dollars),
+            charts.chart("US dollars", spent, days, charts.dollars),
             charts.chart("Recovered after a crash", [charts.Series("taken up", _recovered(boots))], days, number),
             charts.chart("Starts", [charts.Series("starts", _by_day(starts, "starts"))], days, number),
         ]
@@ -272,6 +277,10 @@ def _place(conversation_id: str) -> str:
 
 def _by_day(rows: Sequence[Row], *names: str, per: float = 1) -> dict[str, float]:
     return {_day(row["day"]): sum(float(row[name] or 0) for name in names) / per for row in rows}
+
+
+def _together(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+    return {day: one.get(day, 0) + other.get(day, 0) for day in one | other}
 
 
 def _day(number: int) -> str:

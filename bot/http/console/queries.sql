@@ -22,6 +22,13 @@ SELECT at_ms / 86400000 AS day, COUNT(*) AS turns, SUM(input_tokens) AS input_to
     SUM(CASE WHEN model IS NOT NULL AND cost_nanodollars IS NULL THEN 1 ELSE 0 END) AS unpriced
 FROM turn_figures WHERE at_ms >= :since_ms GROUP BY at_ms / 86400000;
 
+-- name: console_uses
+-- Tokens and money that models took behind the replies by day (UTC): notes and summaries.
+SELECT at_ms / 86400000 AS day, SUM(input_tokens + output_tokens) AS tokens,
+    SUM(COALESCE(cost_nanodollars, 0)) AS cost_nanodollars,
+    SUM(CASE WHEN cost_nanodollars IS NULL THEN 1 ELSE 0 END) AS unpriced
+FROM model_uses WHERE at_ms >= :since_ms GROUP BY at_ms / 86400000;
+
 -- name: console_waits
 -- How long the middle and the slowest twentieth of answers took by day (UTC), from arrival to the whole answer.
 SELECT day, MIN(CASE WHEN place * 2 >= many THEN took_ms END) AS half_ms,
