@@ -27,6 +27,7 @@ from bot.features.continuity.gate import GOES_ON, ContinuityGate
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
+from bot.features.follow_ups import FollowUps
 from bot.features.forgetting import Forgetting
 from bot.features.loops import Loops
 from bot.features.memories import Memories
@@ -394,7 +395,8 @@ def _features(
     lanes: Lanes,
 ) -> list[Feature]:
     """Return everything that a person can do."""
-    sessions, memories = Sessions(services), Memories(services)
+    sessions, memories, follow_ups = Sessions(services), Memories(services), FollowUps(services)
+    services.reminders.besides = follow_ups.ask
     return [
         Basics(services),
         sessions,
@@ -403,6 +405,7 @@ def _features(
         Continuity(services, turns, continuity_gate, sessions),
         ContinuitySettings(services, continuity_gate),
         Loops(services),
+        follow_ups,
         memories,
         Undoing(services),
         Overview(services, memories),

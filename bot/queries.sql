@@ -232,6 +232,22 @@ VALUES (:job_id, :conversation_id, :session_id, :user_id, :turn_id, :call_key, :
     :due_at_ms, :time_zone, :now_ms, :now_ms, :repeats)
 ON CONFLICT DO NOTHING;
 
+-- name: people_followed_up
+-- Who may want to be asked how it went; what they chose is read again before.
+SELECT user_id FROM people WHERE settings_json LIKE '%"follow_ups":true%' ORDER BY user_id;
+
+-- name: asked_about
+-- What was asked about here already, and when.
+SELECT call_key, created_at_ms FROM jobs WHERE conversation_id = :conversation_id AND kind = :kind;
+
+-- name: asked_insert
+-- In one commit with the question: the same matter is asked about once, also by two processes.
+INSERT INTO jobs (job_id, conversation_id, session_id, user_id, turn_id, call_key, kind, title, status, progress,
+    due_at_ms, time_zone, created_at_ms, updated_at_ms, repeats)
+VALUES (:job_id, :conversation_id, :session_id, :user_id, :turn_id, :call_key, :kind, '', 'done', '',
+    :now_ms, 'UTC', :now_ms, :now_ms, '')
+ON CONFLICT DO NOTHING;
+
 -- name: job_move
 -- One step of a job, lost when it was moved meanwhile: with the outbox parts in the same commit it is delivered once.
 UPDATE jobs SET status = :to_status, progress = :progress, due_at_ms = :due_at_ms, repeats = :repeats,

@@ -17,6 +17,8 @@ TIME_ZONE = "time_zone"
 NAME = "name"
 LANGUAGE = "language"
 """The code of the language that somebody wants to be spoken to in; "" for the one that they write."""
+FOLLOW_UPS = "follow_ups"
+"""True for who wants to be asked once how it went."""
 NAME_CHARS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'\u2019-]+")
 

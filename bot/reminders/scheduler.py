@@ -6,7 +6,7 @@ The table `reminders` is the truth; the timer only knows when to look at it next
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Final
@@ -67,6 +67,8 @@ class ReminderScheduler:
         self._committer = committer
         self._recorder = recorder
         self._here = {"prefix": f"tg:{bot_id}:%"}
+        self.besides: Callable[[], Awaitable[None]] | None = None
+        """What else is looked at whenever the table is."""
         self._watching: asyncio.Task[None] | None = None
         self._wanted = asyncio.Event()
         self._busy = asyncio.Lock()
@@ -112,6 +114,8 @@ class ReminderScheduler:
             try:
                 await self._deliver_due()
                 await self._settle_old()
+                if self.besides is not None:
+                    await self.besides()
                 row = await self._db.read_one("job_next_due", **self._here)
             except StorageError as exc:
                 log.error("reminders wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do

@@ -112,13 +112,14 @@ def test_what_is_carried_is_said_without_a_question():
 def test_settings_mark_what_is_chosen(mode):
     """Each button carries the whole choice, so that a tap changes one thing and keeps the other."""
     message = settings_message(Preference(mode=mode, skip_preview=True), "assistant", OwnChoices("Europe/Berlin"))
-    modes, (skip, _language) = message.buttons
+    modes, (skip, _language), (follow_up,) = message.buttons
 
     assert [button.label for button in modes if button.label.startswith("✓")] == [f"✓ {mode.title()}"]
     assert all(button.payload["skip_preview"] for button in modes)
     assert skip.payload == {"mode": mode, "skip_preview": False}
     assert "Europe/Berlin" in message.text
     assert "As I write" in message.text
+    assert (follow_up.label, follow_up.payload) == ("Ask me how it went", {"follow_ups": True})
 
 
 class Rows:

@@ -70,7 +70,7 @@ def test_a_follow_up_says_what_it_is():
     """It is told from a reminder that was asked for."""
     reminder = Reminder("j", "tg:1:2:0", "s", 2, FOLLOW_UP, "I'll check the trains", "scheduled", NOW_MS, "UTC")
 
-    assert reminder_text(reminder, NOW_MS).startswith("🔔 As I said I would")
+    assert reminder_text(reminder, NOW_MS).startswith("🔔 As promised")
 
 
 def test_an_errand_ends_when_its_day_is_long_over():

@@ -8,7 +8,7 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
-from bot.people.choices import LANGUAGE
+from bot.people.choices import FOLLOW_UPS, LANGUAGE
 from bot.people.personas import PERSONA
 from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
@@ -31,6 +31,7 @@ class ContinuitySettings:
             "be": self._be,
             "tongues": self._tongues,
             "speak": self._speak,
+            "follow_up": self._follow_up,
         }
 
     async def settings(self, envelope: Envelope) -> None:
@@ -91,15 +92,30 @@ class ContinuitySettings:
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
         choose = await services.people.choose(envelope.user_id or 0, **{LANGUAGE: code})
-        own = OwnChoices(await self._zone(envelope), code)
+        own = OwnChoices(await self._zone(envelope), code, follow_ups=await self._followed_up(envelope))
         where = (envelope.conversation_id, envelope.user_id, envelope.language)
         with replies.speaking(code or await services.people.language(*where, as_written=True)):
             message = settings_message(chosen, owner.persona.name, own, envelope.message_id)
         await services.committer.done([envelope], [message], tap.use, choose)
         return True
 
+    async def _follow_up(self, tap: Tap) -> bool:
+        """Ask this person how things went, or don't, from now on."""
+        services, envelope, wanted = self._services, tap.envelope, bool(tap.payload[FOLLOW_UPS])
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        chosen = await services.memory.bootstrap.preference(owner)
+        own = OwnChoices(await self._zone(envelope), await self._language(envelope), follow_ups=wanted)
+        message = settings_message(chosen, owner.persona.name, own, envelope.message_id)
+        choose = await services.people.choose(envelope.user_id or 0, **{FOLLOW_UPS: wanted})
+        await services.committer.done([envelope], [message], tap.use, choose)
+        return True
+
     async def _own(self, envelope: Envelope) -> OwnChoices:
-        return OwnChoices(await self._zone(envelope), await self._language(envelope))
+        followed_up = await self._followed_up(envelope)
+        return OwnChoices(await self._zone(envelope), await self._language(envelope), follow_ups=followed_up)
+
+    async def _followed_up(self, envelope: Envelope) -> bool:
+        return bool((await self._services.people.choices(envelope.user_id)).get(FOLLOW_UPS))
 
     async def _zone(self, envelope: Envelope) -> str:
         return (await self._services.people.time_zone(envelope.user_id)).name
@@ -127,6 +143,8 @@ class OwnChoices:
     time_zone: str
     language: str = ""
     """A code; "" for the language that they write."""
+    follow_ups: bool = False
+    """True for who wants to be asked once how it went."""
 
 
 def settings_message(
@@ -151,7 +169,10 @@ def settings_message(
         {"mode": chosen.mode, "skip_preview": not chosen.skip_preview},
     )
     speak = Button(replies.say("settings_language"), "tongues")
-    return OutgoingMessage(text, buttons=(modes, (skip, speak)), edits_message_id=edits_message_id)
+    follow_up = Button(
+        _marked(replies.say("settings_follow_ups"), own.follow_ups), "follow_up", {FOLLOW_UPS: not own.follow_ups}
+    )
+    return OutgoingMessage(text, buttons=(modes, (skip, speak), (follow_up,)), edits_message_id=edits_message_id)
 
 
 def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
