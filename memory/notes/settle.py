@@ -97,7 +97,8 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     value, corrects nothing, or nothing near has such a value.
     """
     says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
-    named = [stem for stem in clause.stems if stem.isalpha()]
+    plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
+    named = telling_stems((word for word in words_of(plain) if word.isalpha() and word not in clause.names), language)
     if not says_so or clause.asks or clause.words > _MERE_VALUE_WORDS or len(named) > _MERE_VALUE_STEMS:
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]

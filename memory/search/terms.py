@@ -218,7 +218,10 @@ def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
     """Return the terms that a word is indexed under in other languages, and where its language is unknown.
 
     So are a derived word's shorter forms ("rental", "rents") and both halves of what others write apart ("dead zone").
+    What holds a digit is spelled alike everywhere.
     """
+    if any(map(str.isdigit, word)):
+        return {word} - {term}
     shorter = (word[:-cut] for cut in range(1, _ENDING_CHARS + 1) if len(word) - cut >= _ROOT_CHARS)
     halves = (half for at in range(_ROOT_CHARS, len(word) - _ROOT_CHARS + 1) for half in (word[:at], word[at:]))
     plain = {*shorter, *halves} if word.isalpha() and len(word) <= _COMPOUND_CHARS else set()
