@@ -518,3 +518,32 @@ def test_a_noun_at_the_head_of_a_sentence_owns_nothing():
     skirts = read(("Ficou linda, com fita verde. Faltam duas.", "Faltam duas, então. Boa costura!"), language="pt")
 
     assert {matter.owner for matter in (*roof.matters, *skirts.matters)} <= {"user"}
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "weeks_later"),
+    [
+        ("en", "my name is Anna", "actually it's Hanna"),
+        ("en", "i'm Anna by the way", "you keep calling me Anna, my name is Hanna"),
+        ("de", "ich heiße Anna", "eigentlich heiße ich Hanna"),
+        ("es", "me llamo Ana", "en realidad me llamo Hanna"),
+        ("fr", "je m'appelle Anna", "en fait c'est Hanna"),
+        ("pt", "meu nome é Ana", "na verdade é Hanna"),
+        ("ru", "меня зовут Анна", "вообще-то меня зовут Ханна"),
+        ("it", "mi chiamo Anna", "in realtà mi chiamo Hanna"),
+    ],
+)
+def test_a_name_is_corrected_weeks_later(language, first, weeks_later):
+    """One name is left of what two sessions say, and what was said last is the last word of it."""
+    before = read(first, "ok", language=language)
+    known = view.merge([before], before.written_at_ms, LANGUAGES)
+    turns = turns_of((weeks_later, "Ok."), session_id="s_2", at_ms=MONDAY_MS + 21 * DAY_MS)
+    now_ms = turns[-1].created_at_ms
+    request = ReadingRequest(
+        session_id="s_2", conversation_id="tg:1:1:0", turns=turns, lasting=known.lasting, names=before.names,
+        language=language, now_ms=now_ms,
+    )  # fmt: skip
+    after = read_by_rules(request, LANGUAGES)
+
+    [name] = [n for n in view.merge([before, after], now_ms, LANGUAGES).lasting if n.subject == "user.name"]
+    assert name.text.endswith(weeks_later)
