@@ -14,6 +14,7 @@ from bot.intake.raw_json import Malformed
 from bot.intake.updates import Me
 from bot.tables import BOT_TABLES
 from memory.errors import StorageUnavailable
+from memory.ports import Statement
 from memory.testing import ManualClock, open_memory
 
 ME = Me(99, "continuity_bot")
@@ -58,6 +59,17 @@ async def test_the_same_update_twice_starts_one_turn(house):
 
     assert len(house.delivered) == 1
     assert len(await house.inbox.unfinished(ME)) == 1
+
+
+async def test_a_begun_turn_counts_as_an_attempt_unless_the_process_stopped_in_order(house):
+    """A death leaves it counted; an orderly stop gives the message back as if it had never been begun (P3, P11)."""
+    await house.intake.take(update())
+    await house.inbox.claim(house.delivered, "t_1")
+    (begun,) = await house.inbox.unfinished(ME)
+    await house.db.write(Statement("inbox_release", {"boot_id": "boot_1"}))
+    (given_back,) = await house.inbox.unfinished(ME)
+
+    assert (begun.attempts, given_back.attempts) == (1, 0)
 
 
 async def test_a_disk_that_refuses_takes_nothing(house):

@@ -23,6 +23,7 @@ from memory.context.tokens import ranks_folder
 
 COMMAND = re.compile(r"continuity-bot\b([^|;&#]*)")
 TEST = re.compile(r"tests/[\w/-]+(?:\.py)?(?:::\w+)?")
+KILLED = re.compile(r"^ +\(kill -9.*\n", re.MULTILINE)
 LIBRARY_PAGE = ROOT / "docs" / "how-to" / "use-memory-as-a-library.md"
 
 every_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -35,8 +36,8 @@ def sources(*folders: str) -> str:
 
 
 def timeless(talk: str) -> str:
-    """Return a talk without its times of day."""
-    return re.sub(r"\((?:today|yesterday) at \d\d:\d\d\)", "(when)", talk)
+    """Return a talk without its times of day and due dates."""
+    return re.sub(r"\((?:today|yesterday) at \d\d:\d\d\)|due [\w ]+", "(when)", talk)
 
 
 # --- links ----------------------------------------------------------------------------------------------------------
@@ -261,10 +262,12 @@ def test_the_changelog_has_a_place_for_what_comes():
 
 
 @pytest.mark.acceptance
-def test_the_tutorial_reads_as_it_says(tmp_path):
-    """Each block of talk, piped into `chat`, comes out as it stands there; times of day differ."""
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-ten-minutes.md"])
+def test_a_talk_reads_as_it_says(page, tmp_path):
+    """Each block of talk, piped into `chat`, comes out as it stands there, also after a kill; times of day differ."""
     printed, typed = tmp_path / "printed", tmp_path / "typed"
-    for talk in blocks(text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md"), "text"):
+    talks = [part for block in blocks(text_of(ROOT / page), "text") for part in KILLED.split(block)]
+    for talk in talks:
         said = "".join(line.removeprefix("you ") for line in talk.splitlines(keepends=True) if line.startswith("you "))
         typed.write_text(said, encoding="utf-8")
         printed.unlink(missing_ok=True)
