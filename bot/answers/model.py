@@ -147,7 +147,7 @@ class ModelResponder:
         """Return the answer of one attempt; what its tools changed is in the answer, to be committed with the turn."""
         from pydantic_ai import UsageLimits  # noqa: PLC0415 - late, as the class says
 
-        from bot.answers.model_messages import to_model_messages, tool_calls  # noqa: PLC0415
+        from bot.answers.model_messages import steps, to_model_messages, tool_calls  # noqa: PLC0415
 
         *history, last = prompt(ask.packet, ask.text)
         past = to_model_messages(history)
@@ -168,6 +168,7 @@ class ModelResponder:
             job_refs=toolbox.job_refs,
             effects=toolbox.effects,
             change=toolbox.change,
+            steps=steps(result.new_messages()),
             buttons=undo_buttons(ask.turn_id) if toolbox.noted else (),
             model=self._model,
             input_tokens=spent.input_tokens,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -56,6 +57,32 @@ def tool_calls(messages: Iterable[ModelMessage], max_chars: int) -> tuple[ToolCa
                     )
                 )
     return tuple(paired)
+
+
+def steps(messages: Sequence[ModelMessage]) -> tuple[PromptMessage, ...]:
+    """Return what a run sent to the model after its prompt: what it had said and called, and what came back.
+
+    What the run began with and the answer that ended it are not among them.
+    """
+    return tuple(found for message in messages[1:-1] for found in _step(message))
+
+
+def _step(message: ModelMessage) -> Iterator[PromptMessage]:
+    if isinstance(message, ModelResponse):
+        text = "".join(part.content for part in message.parts if isinstance(part, TextPart))
+        called = [part for part in message.parts if isinstance(part, ToolCallPart)]
+        calls = (ToolCall(call_id=c.tool_call_id, name=c.tool_name, arguments=c.args_as_json_str()) for c in called)
+        yield PromptMessage("assistant", text, tuple(calls))
+        return
+    for part in message.parts:
+        if isinstance(part, ToolReturnPart):
+            returned = ToolCall(call_id=part.tool_call_id, name=part.tool_name, result=part.model_response_str())
+            yield PromptMessage("tool", tool_calls=(returned,))
+        elif isinstance(part, RetryPromptPart) and part.tool_name:
+            refused = ToolCall(call_id=part.tool_call_id, name=part.tool_name, result=part.model_response())
+            yield PromptMessage("tool", tool_calls=(refused,))
+        elif isinstance(part, RetryPromptPart):
+            yield PromptMessage("user", part.model_response())
 
 
 def _unlike(call_id: str, paired: Sequence[ToolCall]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
+from typing import Any
 
 import orjson
 
@@ -12,12 +13,12 @@ from bot.answers.responder import Ask
 from memory.context.packet_text import prompt
 from memory.context.transcript import PromptMessage
 from memory.ports import Statement
-from memory.types import ConversationContextPacket, ConversationTurn
+from memory.types import ConversationContextPacket, ConversationTurn, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class WholePrompt:
-    """Everything that a model is given for one answer, before it calls a tool."""
+    """Everything that a model is given for one answer."""
 
     instructions: str
     """What we wrote: persona, rules, date."""
@@ -26,13 +27,14 @@ class WholePrompt:
     tools: str
     """Names, descriptions and arguments of the tools as JSON; "" without tools."""
     messages: tuple[PromptMessage, ...]
+    steps: tuple[PromptMessage, ...] = ()
+    """What followed: its calls of tools and their returns. The request that brought the answer held all of them."""
 
     @property
     def digest(self) -> str:
         """A digest of all of it."""
-        messages = [asdict(message) | {"tool_calls": [c.model_dump() for c in message.tool_calls]}
-                    for message in self.messages]  # fmt: skip
-        return digest_of(orjson.dumps([self.instructions, self.bootstrap, self.tools, messages]))
+        parts = [self.instructions, self.bootstrap, self.tools, list(map(as_json, self.messages))]
+        return digest_of(orjson.dumps([*parts, list(map(as_json, self.steps))] if self.steps else parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class KeptPacket:
 
     fields: Mapping[str, object]
     history: tuple[str | Mapping[str, object], ...]
+    steps: tuple[PromptMessage, ...] = ()
 
     @property
     def turn_ids(self) -> list[str]:
@@ -53,49 +56,72 @@ def digest_of(data: bytes) -> str:
     return blake2b(data, digest_size=20).hexdigest()
 
 
-def whole(packet: ConversationContextPacket, said: str, instructions: str, tools: str) -> WholePrompt:
-    """Return the prompt that this packet makes for what was said."""
-    return WholePrompt(instructions, packet.bootstrap, tools, prompt(packet, said))
+def as_json(message: PromptMessage) -> dict[str, Any]:
+    """Return a message as JSON values."""
+    return asdict(message) | {"tool_calls": [call.model_dump(mode="json") for call in message.tool_calls]}
+
+
+def whole(
+    packet: ConversationContextPacket, said: str, instructions: str, tools: str, steps: Sequence[PromptMessage] = ()
+) -> WholePrompt:
+    """Return the prompt that this packet makes for what was said, and what the model's tools added to it."""
+    return WholePrompt(instructions, packet.bootstrap, tools, prompt(packet, said), tuple(steps))
 
 
 def keep(
-    ask: Ask, instructions: str, tools: str, originals: Collection[ConversationTurn], now_ms: int
+    ask: Ask,
+    steps: Sequence[PromptMessage],
+    texts: tuple[str, str],
+    originals: Collection[ConversationTurn],
+    now_ms: int,
 ) -> list[Statement]:
     """Return what writes the prompt of an answer down, for the transaction of its turn.
 
-    `originals` are the session's turns as they are stored: one that the packet shows as it is costs only its id.
+    `texts` are instructions and descriptions of tools, `steps` what followed calls of tools. `originals` are the
+    session's turns as they are stored: one that the packet shows as it is costs only its id.
     """
-    texts = [(digest_of(text.encode()), text) for text in (instructions, tools)]
-    rows = [Statement("prompt_text_keep", {"digest": digest, "text": text}) for digest, text in texts]
+    digests = [digest_of(text.encode()) for text in texts]
+    rows = [
+        Statement("prompt_text_keep", {"digest": digest, "text": text})
+        for digest, text in zip(digests, texts, strict=True)
+    ]
     values = {
         "turn_id": ask.turn_id,
         "conversation_id": ask.conversation_id,
-        "packet_json": packed(ask.packet, originals),
-        "instructions_digest": texts[0][0],
-        "tools_digest": texts[1][0],
-        "digest": whole(ask.packet, ask.text, instructions, tools).digest,
+        "packet_json": packed(ask.packet, originals, steps),
+        "instructions_digest": digests[0],
+        "tools_digest": digests[1],
+        "digest": whole(ask.packet, ask.text, *texts, steps).digest,
         "at_ms": now_ms,
     }
     return [*rows, Statement("prompt_keep", values)]
 
 
-def packed(packet: ConversationContextPacket, originals: Collection[ConversationTurn]) -> str:
-    """Return the packet as JSON, with the ids of the turns that it shows as they are stored."""
+def packed(
+    packet: ConversationContextPacket, originals: Collection[ConversationTurn], steps: Sequence[PromptMessage] = ()
+) -> str:
+    """Return the packet as JSON, with the ids of the turns that it shows as they are stored, and what followed it."""
     stored = {turn.turn_id: turn for turn in originals}
     history = [
         turn.turn_id if stored.get(turn.turn_id) == turn else turn.model_dump(mode="json") for turn in packet.history
     ]
     fields = packet.model_dump(mode="json", exclude={"history"}, exclude_defaults=True)
-    return orjson.dumps({"fields": fields, "history": history}, option=orjson.OPT_NON_STR_KEYS).decode()
+    kept = {"fields": fields, "history": history, "steps": list(map(as_json, steps))}
+    return orjson.dumps(kept, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def unpacked(text: str) -> KeptPacket:
     """Return what `packed` made. Raises ValueError for anything else."""
     try:
         found = orjson.loads(text)
-        return KeptPacket(found["fields"], tuple(found["history"]))
+        return KeptPacket(found["fields"], tuple(found["history"]), tuple(map(_step, found.get("steps", ()))))
     except (KeyError, TypeError) as exc:
         raise ValueError(f"no packet: {exc!r}") from exc
+
+
+def _step(fields: Mapping[str, Any]) -> PromptMessage:
+    calls = tuple(ToolCall.model_validate(call, strict=False) for call in fields["tool_calls"])
+    return PromptMessage(fields["role"], fields["text"], calls)
 
 
 def rebuilt(kept: KeptPacket, turns: Mapping[str, ConversationTurn]) -> tuple[ConversationContextPacket, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button
+from memory.context.transcript import PromptMessage
 from memory.ports import Statement
 from memory.types import ConversationContextPacket, SessionState, ToolCall
 
@@ -55,6 +56,8 @@ class Answer:
     effects: tuple[Statement, ...] = field(default=())
     change: Callable[[SessionState], SessionState] | None = None
     buttons: tuple[tuple[Button, ...], ...] = ()
+    steps: tuple[PromptMessage, ...] = ()
+    """What the model was given after the prompt: its calls of tools and their returns, in order."""
 
 
 QUOTED_MATTER: Final = "…"

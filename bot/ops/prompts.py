@@ -42,7 +42,7 @@ async def read_prompt(workspace: Workspace, turn_id: str) -> SeenPrompt:
         packet, gone = rebuilt(kept, {each.turn_id: each for each in shown if each})
     except ValueError:
         return SeenPrompt(turn, None, is_exact=False, why="it was written by another version of this program")
-    prompt = whole(packet, turn.user_text, row["instructions"], row["tools"])
+    prompt = whole(packet, turn.user_text, row["instructions"], row["tools"], kept.steps)
     if prompt.digest == row["digest"]:
         return SeenPrompt(turn, prompt, is_exact=True, retrieved=packet.retrieved)
     if gone:

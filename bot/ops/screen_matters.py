@@ -8,10 +8,12 @@ from zoneinfo import ZoneInfo
 
 from rich.console import Console
 
+from bot.answers.prompts import as_json
 from bot.ops.format import moment
 from bot.ops.matters import Matters
 from bot.ops.prompts import SeenPrompt
 from bot.ops.screen import columns, said
+from memory.types import ToolCall
 
 
 def matters_as_json(found: Matters) -> dict[str, Any]:
@@ -55,7 +57,8 @@ def prompt_as_json(seen: SeenPrompt) -> dict[str, Any]:
     """Return the prompt of an answer as JSON values."""
     prompt = None
     if seen.prompt:
-        prompt = asdict(seen.prompt) | {"messages": [_message(each) for each in seen.prompt.messages]}
+        messages = {"messages": seen.prompt.messages, "steps": seen.prompt.steps}
+        prompt = asdict(seen.prompt) | {name: list(map(as_json, found)) for name, found in messages.items()}
     return {
         "turn_id": seen.turn.turn_id,
         "exact": seen.is_exact,
@@ -65,8 +68,9 @@ def prompt_as_json(seen: SeenPrompt) -> dict[str, Any]:
     }
 
 
-def _message(message: Any) -> dict[str, Any]:
-    return asdict(message) | {"tool_calls": [call.model_dump(mode="json") for call in message.tool_calls]}
+def _call(call: ToolCall) -> str:
+    """Return a call of a tool, or what it returned."""
+    return f"{call.name}: {call.result}" if call.result else f"{call.name}({call.arguments})"
 
 
 def show_prompt(console: Console, seen: SeenPrompt) -> None:
@@ -79,7 +83,7 @@ def show_prompt(console: Console, seen: SeenPrompt) -> None:
         if text:
             console.rule(title, align="left")
             console.print(said(text))
-    for message in seen.prompt.messages:
+    for message in (*seen.prompt.messages, *seen.prompt.steps):
         console.rule(message.role, align="left")
-        console.print(said(message.text))
+        console.print(said("\n".join(filter(None, (message.text, *map(_call, message.tool_calls))))))
     console.print(proof, style="green" if seen.is_exact else "yellow", highlight=False)

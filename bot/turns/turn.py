@@ -323,7 +323,7 @@ class Turns:
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
-        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(ask, took)]
+        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(made, took)]
 
         async def store(*rows: Statement) -> ConversationTurn:
             stored = await made.pending.record(
@@ -364,7 +364,7 @@ class Turns:
             update_ids=[envelope.update_id for envelope in batch],
         )
 
-    async def _prompt(self, ask: Ask, took: _Took) -> list[Statement]:
+    async def _prompt(self, made: _Made, took: _Took) -> list[Statement]:
         """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.
 
         Nothing either of an answer from before: its prompt may hold what was forgotten since (P13).
@@ -372,9 +372,10 @@ class Turns:
         services = self._services
         if not services.settings.continuity_prompts_days or took.is_second_try:
             return []
+        ask, responder = made.ask, services.responder
         originals = await services.memory.assembler.history(ask.state)
-        responder, now_ms = services.responder, services.clock.now_ms()
-        return prompts.keep(ask, responder.instructions(ask), responder.tools(), originals, now_ms)
+        texts = (responder.instructions(ask), responder.tools())
+        return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())
 
     async def _no_answer(self, work: _TurnWork, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
         batch, turn_id = work.batch, work.turn_id

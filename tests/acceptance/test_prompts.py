@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from loopback.model import ToolCall
 
 from bot.ops.prompts import read_prompt
+from bot.ops.screen_matters import prompt_as_json
 from memory.context.transcript import NO_REPLY
 from memory.errors import StorageUnavailable
 from memory.privacy.forget import ForgetRequest
@@ -41,6 +45,35 @@ async def test_the_prompt_of_an_old_answer_is_what_the_model_got(served, model):
         tuple(message) for message in messages
     ]
     assert "open_loop" in seen.prompt.tools
+
+
+async def test_what_followed_calls_of_tools_is_kept_as_it_was_sent(served, model):
+    """The prompt of the last request, to the letter: every call and return, and what a wrong call was told."""
+    app, client = await served()
+    noted = ToolCall("remember", {"text": "My dog is called Rex", "kind": "fact"}, "call_1")
+    wrong = ToolCall("remember", {"kind": "nonsense"}, "call_2")
+    calls = iter(([noted, wrong], [ToolCall("search_past", {"query": "dog"}, "call_3")], "All done."))
+    model.reply = lambda _: next(calls)
+
+    turn_id = await say(client, "My dog is called Rex, please note that.")
+
+    seen = await read_prompt(app.workspace(), turn_id)
+    assert (seen.is_exact, seen.why) == (True, "")
+    sent = model.requests[-1].body["messages"][1:]
+    kept = [each for message in (*seen.prompt.messages, *seen.prompt.steps) for each in as_sent(message)]
+    assert kept == [
+        (m["role"], m.get("content") or "", [c["function"]["name"] for c in m.get("tool_calls") or []]) for m in sent
+    ]
+    assert [message.role for message in seen.prompt.steps] == ["assistant", "tool", "tool", "assistant", "tool"]
+    assert "Rex" in json.dumps(prompt_as_json(seen)["prompt"]["steps"])
+
+
+def as_sent(message):
+    """Yield a message of a prompt as role, text and the names of calls."""
+    if message.role == "tool":
+        yield from (("tool", call.result, []) for call in message.tool_calls)
+    else:
+        yield message.role, message.text, [call.name for call in message.tool_calls]
 
 
 async def test_a_long_turn_that_was_shortened_is_kept_as_it_was_shown(served):
