@@ -54,12 +54,12 @@ OfConversation = Annotated[
 OfUser = Annotated[
     int | None, typer.Option("--user", help="A person's Telegram id: wherever they spoke.", show_default=False)
 ]
-Session = Annotated[str, typer.Argument(help="Its id or a beginning of it.", autocompletion=begun)]
+Session = Annotated[str, typer.Argument(help="Its id, or the beginning of it.", autocompletion=begun)]
 MaybeSession = Annotated[
-    str | None, typer.Argument(help="Its id or a beginning of it.", show_default=False, autocompletion=begun)
+    str | None, typer.Argument(help="Its id, or the beginning of it.", show_default=False, autocompletion=begun)
 ]
 OfSession = Annotated[
-    str, typer.Option("--session", help="Whose: the user of this session; its id or a beginning of it.",
+    str, typer.Option("--session", help="Whose: the user of this session; its id, or the beginning of it.",
                       autocompletion=begun)
 ]  # fmt: skip
 

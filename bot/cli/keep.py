@@ -37,10 +37,10 @@ def forget(
     *,
     conversation: OfConversation = None,
     user: OfUser = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a conversation, or a person wherever they spoke, and look into the files for traces; exit 1 for any."""
+    """Forget a conversation, or a person everywhere, and search the files for traces; exit 1 if any is left."""
     one_of(conversation, user)
     if for_programs.get() and not yes:
         raise stop_with("with --json nothing is asked: say --yes too", 2)
@@ -99,7 +99,7 @@ def export(
 
 @app.command()
 def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_json: AsJson = False) -> None:
-    """Copy database and checkpoints into a new folder, consistent, while the bot works on."""
+    """Copy the database and the checkpoints into a new folder; safe while the bot runs."""
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
@@ -115,7 +115,7 @@ def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_
 def restore(
     source: Annotated[Path, typer.Argument(help="A folder made by `backup`.")], *, as_json: AsJson = False
 ) -> None:
-    """Put a backup in place of the present data, which is moved aside and never deleted."""
+    """Put a backup in place of the present data, which is moved aside, never deleted."""
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
@@ -141,7 +141,7 @@ def move(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Copy everything into another database and prove it; what was interrupted goes on. The old one stays as it is."""
+    """Copy everything into another database and check the copy; run again, it goes on. The old one stays."""
     settings = load_settings()
     from bot.ops.move import move as copy_all  # noqa: PLC0415
     from memory.storage.place import shown  # noqa: PLC0415

@@ -17,7 +17,7 @@ app = typer.Typer()
 
 @app.command()
 def status(*, as_json: AsJson = False) -> None:
-    """Show whether the bot runs, what its last start found, and what is unfinished."""
+    """Show whether the bot is running, what its last start found, and what is unfinished."""
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 

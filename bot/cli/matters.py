@@ -14,7 +14,9 @@ from bot.cli.common import AsJson, Session, console, for_programs, load_settings
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
 
-app = typer.Typer(help="What is noted, open and to come in a session's conversation; by hand.", no_args_is_help=True)
+app = typer.Typer(
+    help="See what is noted, open and coming up in a conversation, and change it by hand.", no_args_is_help=True
+)
 
 Ref = Annotated[str, typer.Argument(help="Its id, as `matters list` names it.")]
 LOCAL_TIME = "%Y-%m-%d %H:%M"
@@ -51,11 +53,11 @@ def matters_list(session: Session, *, as_json: AsJson = False) -> None:
 def matters_correct(
     session: Session,
     note: Ref,
-    text: Annotated[str, typer.Argument(help="How it is to read.")],
+    text: Annotated[str, typer.Argument(help="The new wording.")],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Give a note other words; what people said stays as they said it."""
+    """Reword a note; what people said stays as they said it."""
     settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 
@@ -70,10 +72,10 @@ def matters_forget(
     session: Session,
     note: Ref,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a note with the messages that it rests on, and look into the files for traces; exit 1 for any."""
+    """Forget a note with the messages that it rests on, and search the files for traces; exit 1 if any is left."""
     if for_programs.get() and not yes:
         raise stop_with("with --json nothing is asked: say --yes too", 2)
     settings = load_settings()
@@ -115,7 +117,7 @@ def _end(session: str, matter: str, ending: Any) -> None:
 
 @app.command("done")
 def matters_done(session: Session, matter: Ref, *, as_json: AsJson = False) -> None:
-    """Call an open matter done."""
+    """Mark an open matter as done."""
     _end(session, matter, "done")
 
 
@@ -133,7 +135,7 @@ def matters_move(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Give a reminder another time."""
+    """Move a reminder to another time."""
     settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 
@@ -157,7 +159,7 @@ def matters_move(
 
 @app.command("cancel")
 def matters_cancel(session: Session, reminder: Ref, *, as_json: AsJson = False) -> None:
-    """Take a reminder back."""
+    """Cancel a reminder."""
     settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 

@@ -44,13 +44,15 @@ def hydrate(
     session: MaybeSession = None,
     *,
     every: All = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell; works while the bot runs.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done; works while the bot runs.")
+    ] = False,
     backup: Annotated[
         Path | None,
         typer.Option("--from", help="A folder made by `backup`: altered and lost turns come back from it."),
     ] = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Take altered turns of which there is no copy as they are.")
+        bool, typer.Option("--accept", help="Keep altered turns as they are where there is no copy.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -124,7 +126,7 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_j
 @app.command()
 def migrate(
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what is pending.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is pending.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
@@ -178,7 +180,7 @@ def quarantine_retry(
 def quarantine_drop(
     update_id: Annotated[int, typer.Argument(help="As `quarantine list` names it.")], *, as_json: AsJson = False
 ) -> None:
-    """Let an update go for good, and its text with it."""
+    """Delete an update and its text for good."""
     settings = load_settings()
     from bot.ops.quarantine import drop  # noqa: PLC0415
 
@@ -213,7 +215,7 @@ def outbox_retry(part_id: Part, *, as_json: AsJson = False) -> None:
 
 @outbox.command("drop")
 def outbox_drop(part_id: Part, *, as_json: AsJson = False) -> None:
-    """Let a part go for good, and its text with it."""
+    """Delete a part and its text for good."""
     settings = load_settings()
     from bot.ops.quarantine import drop_part  # noqa: PLC0415
 
@@ -245,7 +247,7 @@ def bootstrap_refresh(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Remake what would be carried forward for a session's user, and store it."""
+    """Prepare again what would be carried forward for a session's user, and store it."""
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
     from bot.ops import screen_bootstrap  # noqa: PLC0415

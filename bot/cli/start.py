@@ -56,7 +56,7 @@ def run() -> None:
 def chat(
     folder: Annotated[Path, typer.Option(help="Where the conversation is kept.")] = Path(".playground"),
 ) -> None:
-    """Talk to the bot in this terminal: the same program over a Telegram on this machine; no token needed."""
+    """Talk to the bot in this terminal: the same program, over a small Telegram on this machine. No token needed."""
     settings = load_settings()
     require_model(settings)
     from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
@@ -74,7 +74,7 @@ def chat(
 @app.command()
 def play(
     folder: Annotated[Path, typer.Option(help="Where the conversations are kept.")] = Path(".playground"),
-    port: Annotated[int, typer.Option(help="Where the page is; another one when it is taken.")] = 8600,
+    port: Annotated[int, typer.Option(help="Port of the page; another one is used when it is taken.")] = 8600,
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
     require_model(load_settings())
@@ -95,7 +95,7 @@ def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden
 
 @app.command()
 def init() -> None:
-    """Ask for token, model and who may use the bot, and write them into .env; what is there already stays."""
+    """Ask for the token, the model and who may use the bot, and write them into .env. What is there already stays."""
     from bot.ops import first_run  # noqa: PLC0415
     from bot.ops.doctor import of_model  # noqa: PLC0415
     from bot.ops.workspace import OpsError  # noqa: PLC0415
