@@ -199,7 +199,7 @@ async def test_undo_under_what_a_model_noted_takes_it_back(api, model, bot_here)
     assert noted.buttons == (("Undo",),)
     await bot.restart()
 
-    await tap(api, "Undo", "Taken back, and no longer used: “My dog is called Rex”", on=noted)
+    await tap(api, "Undo", "I've taken that back: “My dog is called Rex”", on=noted)
 
     assert rows(bot, "SELECT text FROM memories WHERE status = 'active'") == [("My dog is called Max",)]
     model.reply = lambda _: "Just talk."
