@@ -41,6 +41,12 @@ UPDATE inbox SET state = 'done', done_at_ms = :at_ms, payload = '' WHERE turn_id
 UPDATE inbox SET state = 'parked', error = :error, turn_id = :turn_id
 WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
 
+-- name: turn_of_message
+-- Which turn answered a message that is edited now.
+SELECT turn_id FROM inbox
+WHERE bot_id = :bot_id AND conversation_id = :conversation_id AND message_id = :message_id
+    AND update_id <> :update_id AND turn_id IS NOT NULL ORDER BY position DESC LIMIT 1;
+
 -- name: inbox_quarantine
 -- P3: three failures; kept for the operator, never tried again by itself.
 UPDATE inbox SET state = 'quarantined', error = :error, done_at_ms = :done_at_ms

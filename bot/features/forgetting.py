@@ -195,7 +195,7 @@ def with_echoes(report: OutgoingMessage, echoes: Sequence[Echo]) -> OutgoingMess
     """Return the report with the answers that still repeat what was forgotten, and the offer to forget those too."""
     if not echoes:
         return report
-    quoted = [f"“{_around(each.text, min(each.words))}”" for each in echoes[:QUOTED_ECHOES]]
+    quoted = [replies.say("quoted", text=_around(each.text, min(each.words))) for each in echoes[:QUOTED_ECHOES]]
     count = replies.counted(len(echoes), "answer")
     text = "\n".join([report.text, "", replies.say("forgotten_echoes", count=count), *quoted])
     payload = {"turn_ids": [each.turn_id for each in echoes[:FOUND_MOST]]}

@@ -111,7 +111,11 @@ class Sessions:
         """Return a session of mere talk under the words that it began with; others as they are."""
         first = await self._services.memory.store.turns_between(row.session_id, 1, 1) if not row.title else []
         words = first[0].user_text if first and not first[0].unfiled else ""
-        return replace(row, title=f"“{replies.shorten(words, BEGINNING_CHARS)}”") if words.strip() else row
+        return (
+            replace(row, title=replies.say("quoted", text=replies.shorten(words, BEGINNING_CHARS)))
+            if words.strip()
+            else row
+        )
 
     async def _titles(self, envelope: Envelope) -> dict[str, str]:
         """Return what each session that was read is about; "" for mere talk."""

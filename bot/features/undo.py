@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 from bot import replies
@@ -35,7 +36,7 @@ class Undoing:
             return
         quoted = replies.say("quoted", text=replies.shorten(turn.user_text, QUOTED_CHARS))
         message = OutgoingMessage(replies.say("undone", text=quoted), edits_message_id=envelope.message_id)
-        ends = (tap.use, services.inbox.done(envelope), *await self._withdrawals(turn_id, turn.conversation_id))
+        ends = (tap.use, services.inbox.done(envelope), *await withdrawals(services, turn_id, turn.conversation_id))
         try:
             await services.committer.say(
                 Target.of(envelope),
@@ -46,8 +47,19 @@ class Undoing:
             gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
 
-    async def _withdrawals(self, turn_id: str, conversation_id: str) -> list[Statement]:
-        services, of = self._services, {"conversation_id": conversation_id, "turn_id": turn_id}
-        gone = [row["memory_id"] for row in await services.db.read("memories_of_turn", **of)]
-        older = [read_memory_row(row) for row in await services.db.read("memories_replaced", **of)]
-        return [*taken_back(gone), *restored(older, gone, conversation_id, services.memory.languages)]
+
+async def let_go(services: Services, turn_id: str) -> None:
+    """Let what was noted of a turn count no more; nothing happens for one that is not there. `StorageUnavailable`."""
+    turn = await services.memory.store.turn(turn_id)
+    if turn is not None:
+        statements = await withdrawals(services, turn_id, turn.conversation_id)
+        with suppress(UnknownSession):
+            await services.memory.recorder.edit(turn.session_id, lambda state: undo(state, [turn_id]), *statements)
+
+
+async def withdrawals(services: Services, turn_id: str, conversation_id: str) -> list[Statement]:
+    """Return what makes the memories of a turn count no more, and what they had replaced count again."""
+    of = {"conversation_id": conversation_id, "turn_id": turn_id}
+    gone = [row["memory_id"] for row in await services.db.read("memories_of_turn", **of)]
+    older = [read_memory_row(row) for row in await services.db.read("memories_replaced", **of)]
+    return [*taken_back(gone), *restored(older, gone, conversation_id, services.memory.languages)]

@@ -174,7 +174,10 @@ class Dispatch:
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:
+        of = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id", "update_id")}
+        before = await self._services.db.read_one("turn_of_message", **of)
         payload = {"text": envelope.text, "third_party": envelope.third_party}
+        payload |= {"replaces": before["turn_id"]} if before else {}
         button = Button(replies.say("answer_again"), "answer_again", payload)
         message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])

@@ -27,6 +27,8 @@ class Calendar:
     """What is said of a day that is over."""
     own: str
     """What stands before words of the assistant's own."""
+    quoted: str
+    """Words of somebody between the quotation marks of the language."""
 
     def day(self, at: datetime) -> str:
         """Return `12 Dec`."""

@@ -18,7 +18,7 @@ def line_of(note: Matter | LastingNote, now_ms: int, zone: str, language: str = 
     """Return one line: the day ahead if there is one, the words, and when they were said; days in the language."""
     calendar = calendar_of(language)
     text = shorten(note.text, LINE_MAX_CHARS)
-    words = f"“{text}”" if note.quoted else text
+    words = calendar.quoted.format(words=text) if note.quoted else text
     due_at_ms = note.due_at_ms if isinstance(note, Matter) else None
     if note.quoted == "assistant":
         words = calendar.own.format(words=words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from story import bot_texts, reply, rows, shows, tap, tapped
+from story import PERSON, bot_texts, reply, rows, shows, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 
@@ -171,3 +171,21 @@ async def test_the_greeting_names_what_matters_and_no_topic_words(api, model, he
     assert "measurements" not in greeting
     assert "harbour report" in greeting
     assert bot_texts(api)
+
+
+async def test_a_message_that_was_edited_and_answered_again_takes_its_first_notes_along(api, model, here):
+    """The notes are those of the new words alone, in every list and after a restart; other notes stay."""
+    await reply(api, "We decided to use Postgres for the database.")
+    said = api.people.says(PERSON, "I have to call the vet on Friday about Rex.")
+    await shows(api, "call the vet")
+    api.people.edits(PERSON, said.message_id, "I have to call the groomer on Monday about Rex.")
+    edited = await shows(api, "changed a message")
+    await tap(api, "Answer again", on=edited)
+    await shows(api, "groomer")
+    await here.restart()
+
+    for command in ("/memory", "/loops"):
+        text = (await reply(api, command)).text
+        assert "groomer" in text
+        assert "vet" not in text
+    assert "Postgres" in (await reply(api, "/memory")).text

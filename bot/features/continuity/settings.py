@@ -127,7 +127,10 @@ class ContinuitySettings:
         personas = self._services.personas.by_name
         lines = [
             replies.say(
-                "persona_line", name=name, tone=", ".join(one.tone), now=replies.say("persona_now") * (name == current)
+                "persona_line",
+                name=name,
+                tone=", ".join(map(_tone, one.tone)),
+                now=replies.say("persona_now") * (name == current),
             )
             for name, one in personas.items()
         ]
@@ -186,3 +189,9 @@ def language_message(chosen: str, edits_message_id: int | None = None) -> Outgoi
 
 def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001 - the two sides of one label
     return f"{replies.say('chosen')} {label}" if is_chosen else label
+
+
+def _tone(word: str) -> str:
+    """Return a word for a manner in the language that is spoken; an operator's own as it is."""
+    key = f"tones.{word}"
+    return replies.say(key) if replies.known(key) else word
