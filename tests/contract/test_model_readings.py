@@ -6,10 +6,14 @@ import json
 import pytest
 
 from memory.language.languages import Languages
+from memory.notes.current import CurrentNotes
 from memory.notes.drafts import Drafting, DraftMatter, DraftNote, NotesDraft
 from memory.notes.readings import RETRY_AFTER_MS, Readings
+from memory.notes.requests import texts_of
 from memory.notes.store import QUIET_MS
 from memory.ports import Statement
+from memory.privacy.forget import ForgetRequest
+from memory.state.state_manager import undo
 from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:1:0"
@@ -279,3 +283,40 @@ async def test_a_choice_by_hand_while_the_model_reads_is_kept(memory, readings_w
     await reading
 
     assert {matter.status for matter in (await readings.notes.of_session(session_id)).matters} == {"settled"}
+
+
+async def test_what_a_model_noted_is_read_again_without_a_forgotten_turn(memory, readings_with, say):
+    """At once by rules, with nothing of the turn left; then the model is asked about the turns that remain."""
+    plumber = NotesDraft(
+        title="Call the plumber", matters=[DraftMatter(kind="task", text="Call the plumber", turns=[1])]
+    )
+    model = Scripted(RIGHT, plumber)
+    readings = readings_with(model)
+    session_id = await say(SURGERY, "I have to call the plumber.")
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    assert (await readings.notes.of_session(session_id)).reader == "scripted:1"
+
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+
+    by_rules = await readings.notes.of_session(session_id)
+    assert "surgery" not in "\n".join(texts_of(by_rules)).lower()
+    assert "plumber" in "\n".join(texts_of(by_rules))
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    assert [turn.user_text for turn in model.requests[-1].turns] == ["I have to call the plumber."]
+    assert [matter.text for matter in (await readings.notes.of_session(session_id)).matters] == ["Call the plumber"]
+
+
+async def test_what_was_taken_back_counts_no_more_whoever_read_it(memory, readings_with, say):
+    """A turn whose notes were undone, as when its message was edited: they are on no list, the model's neither."""
+    readings = readings_with(Scripted(RIGHT))
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    await readings.read_due()
+    current = CurrentNotes(memory.store, readings, LANGUAGES, memory.clock)
+    assert (await current.view(HERE)).matters
+
+    await memory.recorder.edit(session_id, lambda state: undo(state, ["t_1"]))
+
+    assert (await current.view(HERE)).standings == ()
