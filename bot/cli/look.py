@@ -49,7 +49,7 @@ def history(
     days: Annotated[int, typer.Option(min=1, max=366, help="How many days, today the last.")] = 30,
     as_json: AsJson = False,
 ) -> None:
-    """Show turns, tokens and starts by day (UTC)."""
+    """Show turns, seconds to an answer, tokens, dollars, recoveries and starts by day (UTC)."""
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 

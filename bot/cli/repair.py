@@ -223,6 +223,34 @@ def outbox_drop(part_id: Part, *, as_json: AsJson = False) -> None:
     tell(lambda: {"dropped": part_id}, lambda: console.print(f"Part {part_id} is gone.", highlight=False))
 
 
+@bootstrap.command("list")
+def bootstrap_list(
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many sessions are looked at.")] = 60,
+    as_json: AsJson = False,
+) -> None:
+    """List who is asked before something is carried forward, one line for each conversation."""
+    settings = load_settings()
+    from bot.ops import bootstrap as ops  # noqa: PLC0415
+    from bot.ops.screen_bootstrap import show_chosen  # noqa: PLC0415
+
+    found = looking(settings, lambda workspace: ops.list_chosen(workspace, limit))
+    tell(
+        lambda: {
+            "conversations": [
+                {
+                    "session_id": one.session_id,
+                    "conversation_id": one.conversation_id,
+                    "persona": one.persona,
+                    **one.preference.model_dump(mode="json"),
+                }
+                for one in found
+            ]
+        },
+        lambda: show_chosen(console, found),
+    )
+
+
 @bootstrap.command("run")
 def bootstrap_run(
     *,

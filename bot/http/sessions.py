@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from bot.http.problems import responses
 from bot.http.served import Served
 from bot.ops.sessions import list_sessions, listed_as_json, show_session, shown_as_json
-from memory.errors import ContinuityError
-from memory.storage.checkpoint import CheckpointFiles
 
 
 class SessionLine(BaseModel):
@@ -87,24 +83,6 @@ def session_routes(bot: Served) -> APIRouter:
         workspace = bot.workspace()
         found = await workspace.find(session_id)
         shown = await show_session(workspace, found, turns=turns, packet=packet, message="")
-        checkpoint = await asyncio.to_thread(checkpoint_of, workspace.memory.checkpoints, found)
-        return SessionPage.model_validate({**shown_as_json(shown), "checkpoint": checkpoint})
+        return SessionPage.model_validate(shown_as_json(shown))
 
     return routes
-
-
-def checkpoint_of(files: CheckpointFiles, session_id: str) -> Checkpoint | None:
-    """Return what a session's file holds, None when there is none that can be read; it blocks."""
-    path = files.path(session_id)
-    try:
-        snapshot, data = files.load(session_id), path.read_bytes()
-    except (ContinuityError, OSError):
-        return None
-    return Checkpoint(
-        file=path.name,
-        bytes=len(data),
-        saved_at_ms=snapshot.saved_at_ms,
-        last_seq=snapshot.state.last_seq,
-        clean=snapshot.clean,
-        digest=orjson.loads(data)["digest"],
-    )

@@ -1,14 +1,16 @@
-"""`bootstrap run|refresh|prefer|clear`: every stage of what would be carried forward, and making it again (001)."""
+"""`bootstrap list|run|refresh|prefer|clear`: who is asked, every stage of what would be carried forward (001)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from bot.ops.sessions import list_sessions
 from bot.ops.workspace import OpsError, Workspace
 from bot.people.choices import PersonalChoices
 from bot.people.personas import PersonaError, Personas
 from memory.continuity.bootstrap import Bootstrap
-from memory.continuity.types import BootstrapOwner, Mode, Preference, Stages
+from memory.continuity.types import BootstrapOwner, Mode, Persona, Preference, Stages
 from memory.errors import UnknownSession
 
 
@@ -22,6 +24,29 @@ async def refresh(workspace: Workspace, session_id: str) -> Stages:
     """Make and store it again for the owner of a session; return every stage. Raises OpsError and `ContinuityError`."""
     bootstrap = workspace.memory.bootstrap
     return await bootstrap.refresh(await _owner(workspace, bootstrap, session_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What somebody wants in one conversation after a silence; `session_id` is its present session."""
+
+    session_id: str
+    conversation_id: str
+    persona: str
+    preference: Preference
+
+
+async def list_chosen(workspace: Workspace, limit: int) -> list[Chosen]:
+    """Return everybody's choice, the latest conversation first. Raises OpsError and `ContinuityError`."""
+    found = []
+    for one in await list_sessions(workspace, conversation=None, limit=limit):
+        row = one.row
+        if one.current and row.user_id is not None:
+            persona = await _persona(workspace, row.user_id)
+            owner = BootstrapOwner(conversation_id=row.conversation_id, user_id=row.user_id, persona=persona)
+            chosen = await workspace.memory.bootstrap.preference(owner)
+            found.append(Chosen(row.session_id, row.conversation_id, persona.name, chosen))
+    return found
 
 
 async def prefer(workspace: Workspace, session_id: str, mode: Mode, *, skip_preview: bool) -> None:
@@ -53,9 +78,13 @@ async def _owner(workspace: Workspace, bootstrap: Bootstrap, session_id: str) ->
     row = await workspace.memory.store.session(session_id)
     if row is None:
         raise UnknownSession(f"session '{session_id}' is in no table, only in a checkpoint; hydrate it first")
+    return await bootstrap.owner_of(session_id, await _persona(workspace, row.user_id))
+
+
+async def _persona(workspace: Workspace, user_id: int | None) -> Persona:
+    """Return the persona that somebody chose. Raises OpsError for one that cannot be read."""
     people = PersonalChoices(workspace.memory.db, workspace.memory.clock, workspace.settings.continuity_timezone)
     try:
-        persona = await Personas(people, workspace.settings.continuity_persona).of(row.user_id)
+        return await Personas(people, workspace.settings.continuity_persona).of(user_id)
     except PersonaError as exc:
         raise OpsError(str(exc)) from exc
-    return await bootstrap.owner_of(session_id, persona)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import orjson
+
 from bot.ops.altered import accept, altered_seqs, bring_back
 from bot.ops.backup import open_copy
 from bot.ops.format import joined
@@ -35,6 +37,32 @@ class LogFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointFile:
+    """The file that a restart would begin from."""
+
+    file: str
+    bytes: int
+    saved_at_ms: int
+    last_seq: int
+    """The last turn in it; the turn log has the rest."""
+    clean: bool
+    """Whether an orderly stop wrote it."""
+    digest: str
+    """Over its content; the file holds it, and it was just checked."""
+
+
+def file_of(files: CheckpointFiles, session_id: str) -> CheckpointFile | None:
+    """Return what a session's file holds, None when there is none that can be read; it blocks."""
+    path = files.path(session_id)
+    try:
+        snapshot, data = files.load(session_id), path.read_bytes()
+    except (ContinuityError, OSError):
+        return None
+    digest = orjson.loads(data)["digest"]
+    return CheckpointFile(path.name, len(data), snapshot.saved_at_ms, snapshot.last_seq, snapshot.clean, digest)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One session's checkpoint against its log."""
 
@@ -44,6 +72,8 @@ class Verdict:
     checkpoint_seq: int | None
     log_seq: int
     findings: tuple[str, ...] = ()
+    file: CheckpointFile | None = None
+    """What its file holds; None when there is none that can be read."""
 
 
 def judge(report: HydrationReport, checkpoint_seq: int | None, log: LogFacts) -> Verdict:
@@ -85,23 +115,17 @@ async def verify(workspace: Workspace, session_ids: Sequence[str], told: Told = 
 
 
 async def _verify(workspace: Workspace, session_id: str) -> Verdict:
-    seq = await asyncio.to_thread(_checkpoint_seq, workspace.memory.checkpoints, session_id)
+    file = await asyncio.to_thread(file_of, workspace.memory.checkpoints, session_id)
+    seq = file.last_seq if file else None
     try:
         report = (await workspace.memory.hydrator.hydrate(session_id, dry_run=True)).report
     except StorageError:
         raise
     except ContinuityError as exc:
-        return Verdict(session_id, "wrong", "damaged", seq, 0, (str(exc),))
+        return Verdict(session_id, "wrong", "damaged", seq, 0, (str(exc),), file)
     turns, last_seq = await workspace.memory.store.count_turns(session_id)
     bad = await altered_seqs(workspace.memory.store, session_id)
-    return judge(report, seq, LogFacts(turns, last_seq, bad))
-
-
-def _checkpoint_seq(files: CheckpointFiles, session_id: str) -> int | None:
-    try:
-        return files.load(session_id).last_seq
-    except ContinuityError:
-        return None
+    return replace(judge(report, seq, LogFacts(turns, last_seq, bad)), file=file)
 
 
 async def hydrate(

@@ -1,15 +1,20 @@
-"""`starts` and `history`: what each start found, and turns, tokens and starts by day."""
+"""`starts` and `history`: what each start found, and turns, seconds, tokens, money and starts by day."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.ops.status import Boot, read_boot, report_in_words
 from bot.ops.workspace import Workspace, running
+from memory.ports import Row
 
 DAY_MS = 86_400_000
+TAKEN_UP = ("updates_recovered", "turns_resumed", "replies_to_send", "replies_to_probe", "sessions_rebuilt")
+"""What of a start's report counts as recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,15 @@ class Day:
 
     day: str
     turns: int
+    half_ms: int
+    """How long the middle answer took, from arrival to the whole answer."""
+    most_ms: int
+    """How long the slowest twentieth took, or longer."""
     tokens: int
+    cost_nanodollars: int
+    """Without the answers whose model's price isn't known."""
+    recovered: int
+    """Updates, turns, parts and sessions that starts took up."""
     starts: int
 
 
@@ -58,14 +71,36 @@ async def list_days(workspace: Workspace, days: int) -> list[Day]:
     now_ms = workspace.memory.clock.now_ms()
     today = now_ms // DAY_MS
     since_ms = (today - days + 1) * DAY_MS
-    turns = {row["day"]: row for row in await workspace.memory.db.read("console_days", since_ms=since_ms)}
-    boots = {row["day"]: row for row in await workspace.memory.db.read("console_boot_days", since_ms=since_ms)}
+
+    async def by_day(query: str) -> dict[int, Row]:
+        return {row["day"]: row for row in await workspace.memory.db.read(query, since_ms=since_ms)}
+
+    turns, waits = await by_day("console_days"), await by_day("console_waits")
+    spending, starts = await by_day("console_spending"), await by_day("console_boot_days")
+    boots = [read_boot(row) for row in await workspace.memory.db.read("console_boots", since_ms=since_ms)]
+    recovered = recovered_by_day(boots)
     return [
         Day(
             day=f"{datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=each):%Y-%m-%d}",
-            turns=turns[each]["turns"] if each in turns else 0,
-            tokens=(turns[each]["tokens"] or 0) if each in turns else 0,
-            starts=boots[each]["starts"] if each in boots else 0,
+            turns=_of(turns, each, "turns"),
+            half_ms=_of(waits, each, "half_ms"),
+            most_ms=_of(waits, each, "most_ms"),
+            tokens=_of(spending, each, "input_tokens") + _of(spending, each, "output_tokens"),
+            cost_nanodollars=_of(spending, each, "cost_nanodollars"),
+            recovered=recovered[each],
+            starts=_of(starts, each, "starts"),
         )
         for each in range(today - days + 1, today + 1)
     ]
+
+
+def recovered_by_day(boots: Sequence[Boot]) -> Counter[int]:
+    """Return by day since the epoch what starts took up that the process before had left."""
+    found: Counter[int] = Counter()
+    for boot in boots:
+        found[boot.started_at_ms // DAY_MS] += sum(int(boot.report.get(name, 0)) for name in TAKEN_UP)
+    return found
+
+
+def _of(rows: Mapping[int, Row], day: int, name: str) -> int:
+    return int(rows[day][name] or 0) if day in rows else 0

@@ -1,14 +1,33 @@
-"""How `bootstrap run` looks: stage after stage, in the order in which they are made."""
+"""How `bootstrap list` and `bootstrap run` look: who is asked; stage after stage, in the order of making them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from bot.ops.bootstrap import Chosen
+from bot.ops.format import short_ids
+from bot.ops.screen import columns, said
+from bot.ops.sessions import chat_of
 from bot.replies import plural, shorten
 from memory.continuity.types import ScoredArc, Stages
 
 TEXT_CHARS = 80
+
+
+def show_chosen(console: Console, chosen: Sequence[Chosen]) -> None:
+    """Show who is asked after a silence, one line for each conversation."""
+    if not chosen:
+        console.print("Nobody has said anything yet.")
+        return
+    short = short_ids([one.session_id for one in chosen])
+    table = columns("session", "chat", "persona", "new conversations")
+    for one in chosen:
+        mode = f"{one.preference.mode}{' without a preview' if one.preference.skip_preview else ''}"
+        table.add_row(said(short[one.session_id]), chat_of(one.conversation_id), said(one.persona), mode)
+    console.print(table)
 
 
 def show(console: Console, stages: Stages) -> None:

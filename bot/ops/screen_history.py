@@ -7,11 +7,12 @@ from zoneinfo import ZoneInfo
 
 from rich.console import Console
 
+from bot.meters import NANODOLLARS
 from bot.ops.format import moment
 from bot.ops.history import Day, Start
 from bot.ops.screen import columns, said
 
-BAR_CHARS = 24
+BAR_CHARS = 12
 
 
 def show_starts(console: Console, starts: Sequence[Start], zone: ZoneInfo) -> None:
@@ -34,8 +35,16 @@ def show_days(console: Console, days: Sequence[Day]) -> None:
         console.print(f"Nothing happened within {len(days)} days.", highlight=False)
         return
     most = max(day.turns for day in busy) or 1
-    table = columns("day!", "turns#", "tokens#", "starts#", "")
+    table = columns("day!", "turns#", "middle#", "slow#", "tokens#", "US$#", "taken up#", "starts#", "")
     for day in busy:
         bar = "█" * round(day.turns / most * BAR_CHARS)
-        table.add_row(day.day, str(day.turns), f"{day.tokens:,}", str(day.starts), bar)
+        waits = (f"{ms / 1000:,.1f} s" if ms else "-" for ms in (day.half_ms, day.most_ms))
+        money = f"{day.cost_nanodollars / NANODOLLARS:,.4f}"
+        counted = (f"{day.tokens:,}", money, str(day.recovered), str(day.starts))
+        table.add_row(day.day, str(day.turns), *waits, *counted, bar)
     console.print(table)
+    console.print(
+        "middle, slow = how long the middle and the slowest twentieth of answers took; taken up = after a crash.",
+        style="dim",
+        highlight=False,
+    )

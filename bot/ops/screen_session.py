@@ -20,6 +20,7 @@ from memory.ports import Row
 from memory.state.state_manager import session_title
 from memory.types import ConversationTurn, RetrievedItem, SessionState, TierReceipt
 
+DIGEST_CHARS = 12
 ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}
 
 
@@ -59,6 +60,9 @@ def _head(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
     used = f"from {report.base}, checkpoint {report.checkpoint}"
     rows.append(("hydration", f"{used}, {plural(report.turns_folded, 'turn')} folded, {report.turns_healed} to heal"))
     rows += [("", Text(warning, style="yellow")) for warning in report.warnings]
+    if file := shown.checkpoint:
+        saved = f"{when(file.saved_at_ms, shown.now_ms, zone)}{' by an orderly stop' if file.clean else ''}"
+        rows.append(("checkpoint", f"{file.bytes:,} bytes, {saved}, digest {file.digest[:DIGEST_CHARS]}"))
     return rows
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bot.ops.checkpoints import CheckpointFile, file_of
 from bot.ops.format import short_ids
 from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row
@@ -38,6 +40,8 @@ class Shown:
     compactions: list[Compaction]
     jobs: list[JobProgress]
     packet: ConversationContextPacket | None
+    checkpoint: CheckpointFile | None
+    """Its file; None when there is none that can be read."""
     now_ms: int
 
 
@@ -89,6 +93,7 @@ async def show_session(workspace: Workspace, session_id: str, *, turns: int, pac
         compactions=await workspace.memory.store.compactions(session_id),
         jobs=await workspace.memory.store.active_jobs(found.state.conversation_id),
         packet=built,
+        checkpoint=await asyncio.to_thread(file_of, workspace.memory.checkpoints, session_id),
         now_ms=now_ms,
     )
 
@@ -131,6 +136,7 @@ def shown_as_json(shown: Shown) -> dict[str, Any]:
         "compactions": [_compaction(compaction) for compaction in shown.compactions],
         "jobs": [job.model_dump(mode="json") for job in shown.jobs],
         "packet": None if shown.packet is None else shown.packet.model_dump(mode="json"),
+        "checkpoint": None if shown.checkpoint is None else asdict(shown.checkpoint),
     }
 
 

@@ -40,6 +40,22 @@ def test_a_preference_is_set(house):
     """One of three words; another is asked wrongly."""
     assert house.json("bootstrap", "prefer", "s_", "off") == {"mode": "off", "skip_preview": False}
     assert house.run("bootstrap", "prefer", "s_", "sometimes").exit_code == 2
+    (listed,) = house.json("bootstrap", "list")["conversations"]
+    assert (listed["session_id"], listed["mode"], listed["skip_preview"]) == (house.sessions[0], "off", False)
+    assert "off" in house.run("bootstrap", "list").stdout
+
+
+def test_a_checkpoint_is_told_with_its_age_and_digest(house):
+    """`checkpoint verify` and `show` say the same of the file as the console; without a file they say none."""
+    (verdict,) = house.json("checkpoint", "verify")["sessions"]
+    shown = house.json("show", "s_")["checkpoint"]
+    printed = house.run("show", "s_").stdout
+    house.checkpoint(0).unlink()
+
+    assert shown == verdict["file"]
+    assert shown["bytes"] > 0
+    assert f"digest {shown['digest'][:12]}" in printed
+    assert house.json("show", "s_")["checkpoint"] is None
 
 
 def test_a_prompt_that_is_not_kept_is_said(house):

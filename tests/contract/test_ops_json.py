@@ -22,11 +22,12 @@ KEYS = {
     "checkpoint rebuild": "dry_run sessions",
     "migrate": "applied pending",
     "move": "database rows",
+    "bootstrap list": "conversations",
     "bootstrap clear": "cleared",
     "forget": "forgotten",
     "export": "conversations person",
     "backup": "checkpoints created_at_ms database_digest folder schema sessions turns",
-    "show": "compactions context_snapshots hydration jobs packet session state turns",
+    "show": "checkpoint compactions context_snapshots hydration jobs packet session state turns",
 }
 
 NOTHING_THERE = {

@@ -47,6 +47,7 @@ WORDS = {
     "matters move": ["s_", "j_1", "2099-01-01 09:00"],
     "matters cancel": ["s_", "j_1"],
     "bootstrap prefer": ["s_", "ask"],
+    "bootstrap list": [],
     "bootstrap run": ["--session", "s_"],
     "bootstrap refresh": ["s_"],
     "bootstrap clear": ["--all"],

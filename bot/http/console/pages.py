@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -14,11 +13,11 @@ import orjson
 
 from bot.http.console import charts
 from bot.http.served import Served
-from bot.http.sessions import checkpoint_of
 from bot.intake.local import is_local
 from bot.meters import NANODOLLARS
 from bot.ops.checkpoints import verify
 from bot.ops.format import moment
+from bot.ops.history import recovered_by_day
 from bot.ops.matters import read_matters
 from bot.ops.prompts import read_prompt
 from bot.ops.quarantine import list_failed_parts, list_quarantined
@@ -39,8 +38,6 @@ BEHIND = "notes and summaries"
 DAYS = 30
 DAY_MS = 86_400_000
 FOUND = 8
-TAKEN_UP = ("updates_recovered", "turns_resumed", "replies_to_send", "replies_to_probe", "sessions_rebuilt")
-"""What of a start's report counts as recovered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +200,7 @@ class Pages:
         workspace, files = self._bot.workspace(), self._bot.services.memory.checkpoints
         listed = await list_sessions(workspace, conversation=None, limit=CHECKED)
         verdicts = await verify(workspace, [one.row.session_id for one in listed])
-        kept = await asyncio.to_thread(
-            lambda: {one.session_id: checkpoint_of(files, one.session_id) for one in verdicts}
-        )
-        return {"verdicts": verdicts, "files": kept, "set_aside": await asyncio.to_thread(files.quarantined)}
+        return {"verdicts": verdicts, "set_aside": await asyncio.to_thread(files.quarantined)}
 
     async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...]]]]:
         """Return the last starts, each with what it found."""
@@ -226,6 +220,7 @@ class Pages:
         turns, spending = await db.read("console_days", **since), await db.read("console_spending", **since)
         waits, starts = await db.read("console_waits", **since), await db.read("console_boot_days", **since)
         boots = [read_boot(row) for row in await db.read("console_boots", **since)]
+        recovered = {_day(day): float(count) for day, count in recovered_by_day(boots).items()}
         uses = await db.read("console_uses", **since)
         behind, answers = _by_day(uses, "tokens"), _by_day(spending, "input_tokens", "output_tokens")
         tokens = (charts.Series("all, in and out", _together(answers, behind)), charts.Series(BEHIND, behind),
@@ -241,7 +236,7 @@ class Pages:
             charts.chart("Seconds to an answer", slow, days, charts.seconds),
             charts.chart("Tokens", tokens, days, number),
             charts.chart("US dollars", spent, days, charts.dollars),
-            charts.chart("Recovered after a crash", [charts.Series("taken up", _recovered(boots))], days, number),
+            charts.chart("Recovered after a crash", [charts.Series("taken up", recovered)], days, number),
             charts.chart("Starts", [charts.Series("starts", _by_day(starts, "starts"))], days, number),
         ]
         return {"charts": drawn, "unpriced": unpriced}
@@ -285,11 +280,3 @@ def _together(one: dict[str, float], other: dict[str, float]) -> dict[str, float
 
 def _day(number: int) -> str:
     return (date(1970, 1, 1) + timedelta(days=int(number))).isoformat()
-
-
-def _recovered(boots: Sequence[Boot]) -> dict[str, float]:
-    """Return by day how many updates, turns and parts a start took up that the process before had left."""
-    found: Counter[str] = Counter()
-    for boot in boots:
-        found[_day(boot.started_at_ms // DAY_MS)] += sum(int(boot.report.get(name, 0)) for name in TAKEN_UP)
-    return {day: float(count) for day, count in found.items()}
