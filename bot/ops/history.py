@@ -41,8 +41,9 @@ class Day:
     most_ms: int
     """How long the slowest twentieth took, or longer."""
     tokens: int
+    """In and out, of answers and of readings behind them."""
     cost_nanodollars: int
-    """Without the answers whose model's price isn't known."""
+    """Of both, without those whose model's price isn't known."""
     recovered: int
     """Updates, turns, parts and sessions that starts took up."""
     starts: int
@@ -76,7 +77,8 @@ async def list_days(workspace: Workspace, days: int) -> list[Day]:
         return {row["day"]: row for row in await workspace.memory.db.read(query, since_ms=since_ms)}
 
     turns, waits = await by_day("console_days"), await by_day("console_waits")
-    spending, starts = await by_day("console_spending"), await by_day("console_boot_days")
+    spending, uses = await by_day("console_spending"), await by_day("console_uses")
+    starts = await by_day("console_boot_days")
     boots = [read_boot(row) for row in await workspace.memory.db.read("console_boots", since_ms=since_ms)]
     recovered = recovered_by_day(boots)
     return [
@@ -85,8 +87,8 @@ async def list_days(workspace: Workspace, days: int) -> list[Day]:
             turns=_of(turns, each, "turns"),
             half_ms=_of(waits, each, "half_ms"),
             most_ms=_of(waits, each, "most_ms"),
-            tokens=_of(spending, each, "input_tokens") + _of(spending, each, "output_tokens"),
-            cost_nanodollars=_of(spending, each, "cost_nanodollars"),
+            tokens=_of(spending, each, "input_tokens", "output_tokens") + _of(uses, each, "tokens"),
+            cost_nanodollars=_of(spending, each, "cost_nanodollars") + _of(uses, each, "cost_nanodollars"),
             recovered=recovered[each],
             starts=_of(starts, each, "starts"),
         )
@@ -102,5 +104,5 @@ def recovered_by_day(boots: Sequence[Boot]) -> Counter[int]:
     return found
 
 
-def _of(rows: Mapping[int, Row], day: int, name: str) -> int:
-    return int(rows[day][name] or 0) if day in rows else 0
+def _of(rows: Mapping[int, Row], day: int, *names: str) -> int:
+    return sum(int(rows[day][name] or 0) for name in names) if day in rows else 0

@@ -49,12 +49,12 @@ def test_a_checkpoint_is_told_with_its_age_and_digest(house):
     """`checkpoint verify` and `show` say the same of the file as the console; without a file they say none."""
     (verdict,) = house.json("checkpoint", "verify")["sessions"]
     shown = house.json("show", "s_")["checkpoint"]
-    printed = house.run("show", "s_").stdout
+    printed = house.run("show", "s_").stdout.split()
     house.checkpoint(0).unlink()
 
     assert shown == verdict["file"]
     assert shown["bytes"] > 0
-    assert f"digest {shown['digest'][:12]}" in printed
+    assert shown["digest"][:12] in printed
     assert house.json("show", "s_")["checkpoint"] is None
 
 
