@@ -1,30 +1,40 @@
-"""Seconds from process start until the bot polls, with many sessions on disk: `python benchmarks/startup.py`."""
+"""Start, restart and memory beside a stock bot, in turns within one run: `python -m benchmarks.startup`.
+
+Seconds from process start until the first poll, and after a kill until a waiting message is answered; megabytes when
+idle and after 30 messages; and the same with many sessions on disk.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
-import os
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from bot.playground.server import LoopbackBotApi
+from benchmarks import svg
+from benchmarks.answer import UNPACED
+from benchmarks.beside import OURS, STOCK, Beside, bot, ratio
 from bot.tables import BOT_TABLES
 from memory.clock import RandomIds, SystemClock
 from memory.testing import open_memory
 
+IDLE_S = 4.0
+"""So long after an answer what runs behind it has come to an end."""
+MESSAGES = 30
+MANY_SESSIONS = 10_000
+GOALS = {"start_s": 1.0, "restart_s": 2.0, "idle_mb": 120.0}
 
-async def fill(database: Path, checkpoints: Path, sessions: int, bot_id: int) -> None:
+
+async def fill(folder: Path, sessions: int, bot_id: int) -> None:
     """Make sessions of one turn each, all of them active, as a killed process leaves them."""
-    clock = SystemClock()
     async with open_memory(
-        f"sqlite:///{database}",
-        checkpoints=checkpoints,
-        clock=clock,
+        f"sqlite:///{folder / 'continuity.db'}",
+        checkpoints=folder / "checkpoints",
+        clock=SystemClock(),
         ids=RandomIds(),
         max_live_sessions=sessions + 1,
         extensions=[BOT_TABLES],
@@ -34,43 +44,82 @@ async def fill(database: Path, checkpoints: Path, sessions: int, bot_id: int) ->
             await turn.record("Hello.")
 
 
-async def ready_s(api: LoopbackBotApi, env: dict[str, str], folder: Path) -> float:
-    """Start the bot; return the seconds until its first getUpdates arrives."""
-    polls, started = api.poll_count, time.perf_counter()
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "run", cwd=folder, env=env, stderr=asyncio.subprocess.DEVNULL
-    )
-    await api.until(lambda: api.poll_count > polls, 60)
-    took = time.perf_counter() - started
-    child.kill()
-    await child.wait()
-    return took
+async def starts(beside: Beside) -> dict[str, float]:
+    """Start it with nothing to do and kill it; start it with a message waiting, and see when that is answered."""
+    start_s = await beside.life.start()
+    await beside.until_answered(beside.says())  # what is imported at the first message is compiled and cached by now
+    await beside.life.kill()
+    number, began_s = beside.says(), time.perf_counter()
+    polled_s = await beside.life.start()
+    await beside.until_answered(number)
+    restart_s = time.perf_counter() - began_s
+    await beside.life.kill()
+    return {"start_s": min(start_s, polled_s), "restart_s": restart_s}
 
 
-async def main(sizes: list[int], runs: int) -> dict[str, object]:
-    figures: dict[str, object] = {}
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            async with LoopbackBotApi() as api:
-                await fill(folder / "c.db", folder / "checkpoints", size, int(api.token.split(":")[0]))
-                env = os.environ | {
-                    "TELEGRAM_BOT_TOKEN": api.token,
-                    "TELEGRAM_API_URL": api.url,
-                    "CONTINUITY_DATABASE_URL": f"sqlite:///{folder / 'c.db'}",
-                    "CONTINUITY_CHECKPOINT_DIR": str(folder / "checkpoints"),
-                    "CONTINUITY_ALLOWED_USERS": "*",
-                    "CONTINUITY_MODEL": "openai-chat:none",
-                    "OPENAI_API_KEY": "none",
-                }
-                times = [await ready_s(api, env, folder) for _ in range(runs)]
-        figures[f"{size} sessions"] = {"median_s": round(statistics.median(times), 2), "max_s": round(max(times), 2)}
-    return {"benchmark": "startup", "goal_s": 2.0, **figures}
+async def memory(beside: Beside) -> dict[str, float]:
+    """Return what it holds when nobody has spoken, and after some messages."""
+    await beside.life.start()
+    await asyncio.sleep(IDLE_S)
+    idle = beside.memory_mb()
+    for _ in range(MESSAGES):
+        await beside.until_answered(beside.says())
+    await asyncio.sleep(IDLE_S)
+    after = beside.memory_mb()
+    await beside.life.kill()
+    return {"idle_mb": round(idle, 1), "after_messages_mb": round(after, 1)}
+
+
+async def many_sessions(folder: Path, sessions: int) -> dict[str, float]:
+    """Return start and memory of ours with so many sessions on disk, all of them interrupted."""
+    async with bot(OURS, folder, CONTINUITY_CHECKPOINT_DIR=str(folder / "checkpoints"), **UNPACED) as ours:
+        await fill(folder, sessions, int(ours.api.token.split(":")[0]))
+        start_s = await ours.life.start()
+        await asyncio.sleep(IDLE_S)
+        return {"sessions": sessions, "start_s": round(start_s, 2), "idle_mb": round(ours.memory_mb(), 1)}
+
+
+async def main(runs: int, sessions: int) -> dict[str, Any]:
+    """Take turns, so that a busy machine slows both."""
+    times: dict[str, list[dict[str, float]]] = {"ours": [], "stock": []}
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        async with bot(OURS, folder / "ours", **UNPACED) as ours, bot(STOCK, folder / "stock") as stock:
+            for _ in range(runs + 1):
+                for each in (ours, stock):
+                    times[each.name].append(await starts(each))
+            figures: dict[str, dict[str, Any]] = {
+                each: {key: round(statistics.median(one[key] for one in taken[1:]), 2) for key in taken[0]}
+                for each, taken in times.items()
+            }
+            for each in (ours, stock):
+                figures[each.name] |= await memory(each)
+        many = await many_sessions(folder / "many", sessions) if sessions else None
+    ratios = {f"{key}_ratio": ratio(figures, key) for key in figures["ours"]}
+    return {"benchmark": "start, restart, memory", "runs": runs, **figures, **ratios, "goals": GOALS, "many": many}
+
+
+def pictures(found: dict[str, Any]) -> None:
+    """Draw the plots."""
+
+    def rows(labels: dict[str, str]) -> dict[str, dict[str, float]]:
+        return {label: {name: found[name][key] for name in ("ours", "stock")} for label, key in labels.items()}
+
+    times = {"start → first poll": "start_s", "restart → waiting message answered": "restart_s"}
+    goals = {label: GOALS[key] for label, key in times.items()}
+    svg.save("speed-start.svg", svg.bars("Start and restart", "s", rows(times), goals=goals, note="medians"))
+    sizes = {"idle": "idle_mb", f"after {MESSAGES} messages": "after_messages_mb"}
+    table = rows(sizes)
+    if found["many"]:
+        table[f"idle, {found['many']['sessions']:,} sessions"] = {"ours": found["many"]["idle_mb"]}
+    svg.save("speed-memory.svg", svg.bars("Memory (resident)", "MB", table, goals={"idle": GOALS["idle_mb"]}))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1, 1000])
     parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    print(json.dumps(asyncio.run(main(arguments.sizes, arguments.runs))))
+    parser.add_argument("--sessions", type=int, default=MANY_SESSIONS, help="0 leaves that part out")
+    given = parser.parse_args()
+    measured = asyncio.run(main(given.runs, given.sessions))
+    pictures(measured)
+    print(json.dumps(measured))

@@ -92,6 +92,13 @@ class Life:
         await self._api.until(lambda: self._api.poll_count > polls, self._setup.boot_s)
         return time.monotonic() - began_s
 
+    @property
+    def pid(self) -> int:
+        """The process id. Raises RuntimeError before the start."""
+        if self._process is None:
+            raise RuntimeError("it was not started")
+        return self._process.pid
+
     async def kill(self) -> None:
         """Kill -9 everything that it started."""
         if self._process and self._process.returncode is None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock, local
+from threading import local
 from typing import Any
 from unicodedata import combining, normalize
 
 import snowballstemmer
+
+from memory.language.guess import LanguageGuess
 
 _DATA = Path(__file__).parent / "language_data"
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
@@ -300,7 +302,7 @@ class Languages:
 
     @staticmethod
     def warm() -> None:
-        """Load the library that is asked when votes do not decide; blocks for about a second, never raises."""
+        """Load the model that is asked when votes do not decide; blocks for a second at its first use on a machine."""
         _library.load()
 
 
@@ -317,33 +319,7 @@ def _votes(words: Iterable[str], lower: str, language: Language) -> int:
     return count + 2 * (elided + endings + len(language.letters.intersection(lower)))
 
 
-class _Library:
-    """The library that guesses languages. Its model takes a second to load, which nobody waits for twice."""
-
-    def __init__(self) -> None:
-        self._loading = Lock()
-        self._classify: Callable[[str], tuple[str, float]] | None = None
-
-    def load(self) -> None:
-        """Load it unless it is there; a second caller waits."""
-        with self._loading:
-            if self._classify is None:
-                import py3langid  # noqa: PLC0415 - most texts never need it
-
-                py3langid.classify("the model is loaded by the first text")
-                self._classify = py3langid.classify
-
-    def guess(self, text: str) -> str | None:
-        """Return the code of the language; None while another thread loads it."""
-        if self._classify is None:
-            if self._loading.locked():
-                return None
-            self.load()
-        classify = self._classify
-        return str(classify(text)[0]) if classify else None
-
-
-_library = _Library()
+_library = LanguageGuess()
 
 
 def _guess(text: str, default: str) -> str:

@@ -19,7 +19,7 @@ from settings_page import page as settings_page
 
 from bot import cli
 from bot.settings import Settings
-from memory.context.tokens import ranks_folder
+from memory.mapped import cache_folder
 
 COMMAND = re.compile(r"continuity-bot\b([^|;&#]*)")
 TEST = re.compile(r"tests/[\w/-]+(?:\.py)?(?:::\w+)?")
@@ -124,7 +124,7 @@ def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
 
     The set-up itself is not repeated (`-o`): this checkout's packages would end up belonging to the copy.
     """
-    env = {"PATH": os.environ["PATH"], "HOME": str(fresh_clone), "TIKTOKEN_CACHE_DIR": str(ranks_folder())}
+    env = {"PATH": os.environ["PATH"], "HOME": str(fresh_clone), "CONTINUITY_CACHE_DIR": str(cache_folder())}
 
     def types(line, said=""):
         done = subprocess.run(

@@ -18,13 +18,13 @@ import bot.cli
 import bot.http.server
 import bot.ops.workspace
 import memory.testing
-from memory.context.tokens import load_encoding
+from memory.context.tokens import load_counter
 from memory.language import due_dates
 from memory.language.languages import Languages
 
 __all__ = ["anyio", "bot", "genai_prices", "httpcore", "memory", "openai"]
 
-load_encoding()
+load_counter()("a count loads what counts")
 Languages.load().warm()
 due_dates.warm()
 telegramify_markdown.convert("*once*")

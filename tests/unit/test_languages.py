@@ -2,7 +2,8 @@
 
 import pytest
 
-from memory.language.languages import Languages, _Library
+from memory.language.guess import LanguageGuess
+from memory.language.languages import Languages
 
 LANGUAGES = Languages.load()
 CUES = set(LANGUAGES.get("en").cues)
@@ -78,7 +79,7 @@ def test_a_region_is_left_out_of_the_code():
 
 def test_nobody_waits_for_the_library_while_it_is_loaded():
     """While one thread loads the library the others do without it: the loop is never held for a second."""
-    library = _Library()
+    library = LanguageGuess()
     with library._loading:
         assert library.guess("een tekst die in een andere taal is geschreven") is None
     library.load()

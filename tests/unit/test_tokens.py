@@ -5,13 +5,22 @@ import sys
 
 import pytest
 
-from memory.context.tokens import RANKS_SHA256, TiktokenCounter, load_encoding, place_ranks, rough_count
+from memory.context.ranks import NO_TOKEN, open_ranks
+from memory.context.ranks import published as ranks_of_the_package
+from memory.context.tokens import MERGED_CHARS, TiktokenCounter, load_counter, rough_count
+
+TAIL = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+BEFORE = r"[^\r\n\p{L}\p{N}]?"
+REST = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+O200K = f"{BEFORE}{UPPER}*{LOWER}+{TAIL}{BEFORE}{UPPER}+{LOWER}*{TAIL}{REST}"
+"""How tiktoken cuts a text into words, as `tiktoken_ext.openai_public` has it."""
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "ranks"))
-    return tmp_path / "ranks"
+    monkeypatch.setenv("CONTINUITY_CACHE_DIR", str(tmp_path / "tables"))
+    return tmp_path / "tables"
 
 
 def test_counts_are_those_of_o200k_without_a_network(cache, monkeypatch):
@@ -29,23 +38,50 @@ def test_counts_are_those_of_o200k_without_a_network(cache, monkeypatch):
     assert len(list(cache.iterdir())) == 1
 
 
-def test_damaged_ranks_are_replaced(cache):
-    """A file with other content is not handed to tiktoken, which would go to the network for it."""
-    place_ranks(cache)
+TEXTS = (
+    "We said 900 euros, but the hotel alone is 540 now: shall I book?\n\n- [x] done   twice",
+    "Könntest du dir das Budget für die Reise nach Köln im Mai anschauen? Naïve Straßenbahnhaltestelle!",
+    "Можешь посмотреть бюджет поездки? Высокопревосходительство, пожалуйста.",
+    "我们明天早上去上海开会，请提前准备好所有的文件。 明日の朝、会議があります。",
+    "def f(x):\n    return {'a': [1, 22, 333, 4444]}  # 👋🏽 ---------------------------------",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_count_is_exactly_that_of_tiktoken(text):
+    """The table and the merging give what OpenAI's own library gives, in any language."""
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = dict(ranks_of_the_package())
+    encoding = tiktoken.Encoding("o200k", pat_str=O200K, mergeable_ranks=ranks, special_tokens={})
+
+    assert load_counter()(text) == len(encoding.encode_ordinary(text))
+
+
+def test_rare_words_beyond_a_bound_are_estimated(cache):
+    """A text of nothing but rare words is counted from its first ones, within a tenth, so that nobody is held up."""
+    rare = " ".join(f"xq{number:04d}zv" for number in range(400))
+    count = TiktokenCounter().count
+
+    assert len(rare) > 4 * MERGED_CHARS
+    assert count(rare) == pytest.approx(sum(count(word) for word in rare.split()), rel=0.1)
+
+
+def test_a_damaged_table_is_made_anew(cache):
+    """A file of another length is not believed."""
+    open_ranks()
     (file,) = cache.iterdir()
     file.write_bytes(b"damaged")
-    place_ranks(cache)
 
+    assert open_ranks().rank(b"hello") != NO_TOKEN
     assert file.stat().st_size > 1_000_000
-    assert len(RANKS_SHA256) == 64
 
 
 def test_an_unwritable_cache_is_no_obstacle(tmp_path, monkeypatch):
-    """Where nothing can be kept the ranks are unpacked for once."""
+    """Where nothing can be kept the table is made for this process alone."""
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "file" / "below"))
+    monkeypatch.setenv("CONTINUITY_CACHE_DIR", str(tmp_path / "file" / "below"))
 
-    assert len(load_encoding().encode_ordinary("hello world")) == 2
+    assert load_counter()("hello world") == 2
 
 
 def test_without_an_encoding_characters_are_counted_and_it_is_said_once():
