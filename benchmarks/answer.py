@@ -47,18 +47,25 @@ async def main(rounds: int) -> dict[str, Any]:
         async with bot(OURS, Path(name) / "ours", **UNPACED) as ours, bot(STOCK, Path(name) / "stock") as stock:
             for each in (ours, stock):
                 await each.life.start()
+            before = {}
             for number in range(rounds + WARM_UP):
+                if number == WARM_UP:
+                    before = {each.name: each.cpu_s() for each in (ours, stock)}
                 for each in (ours, stock):
                     took = await one(each)
                     await asyncio.sleep(0.05)
                     if number >= WARM_UP:
                         times[each.name].append(took)
-    figures: dict[str, dict[str, Any]] = {each: summary(taken) for each, taken in times.items()}
+            cpu = {each.name: (each.cpu_s() - before[each.name]) / rounds for each in (ours, stock)}
+    figures: dict[str, dict[str, Any]] = {
+        each: summary(taken) | {"cpu_ms": round(cpu[each] * 1000, 1)} for each, taken in times.items()
+    }
     return {
         "benchmark": "message to final text, model without delay",
         "rounds": rounds,
         **figures,
         "ratio": ratio(figures, "all_ms"),
+        "cpu_ratio": ratio(figures, "cpu_ms"),
         "goal_ratio": GOAL_RATIO,
     }
 
@@ -69,6 +76,7 @@ def picture(found: dict[str, Any]) -> str:
         "message → final text": "all_ms",
         "before the model is asked": "before_the_model_ms",
         "after its last byte": "after_the_model_ms",
+        "processor time, with what comes behind": "cpu_ms",
     }
     rows = {label: {name: found[name][key] for name in ("ours", "stock")} for label, key in stages.items()}
     goal = {"message → final text": found["stock"]["all_ms"] * GOAL_RATIO}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -68,6 +69,11 @@ class Beside:
     def pid(self) -> int:
         """The process id of the bot."""
         return self.life.pid
+
+    def cpu_s(self) -> float:
+        """Return the seconds of processor time that it has taken so far: what another program's load does not change."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory_mb(self) -> float:
         """Return what the process holds in memory (resident set)."""
