@@ -71,7 +71,7 @@ class Beside:
         return self.life.pid
 
     def cpu_s(self) -> float:
-        """Return the seconds of processor time that it has taken so far: what another program's load does not change."""
+        """Return the seconds of processor time it has taken: what other programs' load does not change."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

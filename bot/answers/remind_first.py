@@ -15,7 +15,6 @@ from bot.delivery.outbox import Button
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.words import ReminderWords, local, words_for
-from memory.language import due_dates
 from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
@@ -234,7 +233,6 @@ class RemindFirst:
 
     async def warm(self) -> None:
         """Load what the next responder needs."""
-        await asyncio.to_thread(due_dates.warm)
         await self.next.warm()
 
     async def close(self) -> None:

@@ -445,11 +445,6 @@ def _search_dates(text: str, code: str, settings: Any) -> list[tuple[str, dateti
     return search_dates(text, languages=[code], settings=settings) or []
 
 
-def warm() -> None:
-    """Load the library, which takes half a second, where nobody waits for it."""
-    _search_dates("12 May 2030", "en", {})
-
-
 def _ask_library(text: str, now_ms: int, zone: str, language: Language) -> tuple[int, str] | None:
     head = text[:LIBRARY_CHARS]
     if not 0 < len(_NUMBER.findall(head)) <= LIBRARY_NUMBERS:

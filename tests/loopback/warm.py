@@ -9,6 +9,7 @@ import httpcore
 import openai.resources.chat.completions
 import telegramify_markdown
 
+import bot.answers.agent
 import bot.answers.model
 import bot.answers.model_messages
 import bot.answers.offline.responder
@@ -26,11 +27,10 @@ __all__ = ["anyio", "bot", "genai_prices", "httpcore", "memory", "openai"]
 
 load_counter()("a count loads what counts")
 Languages.load().warm()
-due_dates.warm()
+due_dates._search_dates("12 May 2030", "en", {})
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"
-bot.answers.model._build("openai-chat:nobody")
-bot.answers.model.schemas()
+bot.answers.agent.AgentModel.build("openai-chat:nobody", 0)
 del os.environ["OPENAI_API_KEY"]
 gc.collect()
 gc.freeze()

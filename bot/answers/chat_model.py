@@ -1,0 +1,156 @@
+"""An answer from a server that speaks OpenAI's chat completions: tools are run until there is one, nothing is half.
+
+The way of `openai-chat:…` models. pydantic-ai speaks with every other provider and could with these: its import and
+its machinery take 40 MB, more than a second of a start, and most of the time between a message and its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.answers import tool_calls
+from bot.answers.chat_server import ChatServer, ModelError, broken, garbage
+from bot.answers.cost import Usage, list_price
+from bot.answers.outcome import Outcome, Prompted
+from bot.answers.responder import Show
+from bot.answers.tools import Toolbox
+from memory.context.transcript import PromptMessage, clip_tool_output
+from memory.types import ToolCall
+
+PREFIX = "openai-chat:"
+MAX_REQUESTS = 16
+"""Requests of one answer: a model that calls tools for ever is stopped."""
+WRONG_CALLS = 1
+"""So often a tool may be called wrongly and is told why."""
+_THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Reply:
+    """One response as it grows."""
+
+    text: str = ""
+    finished: bool = False
+    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def take(self, delta: dict[str, Any]) -> bool:
+        """Take one piece; return True when the text grew."""
+        for asked in delta.get("tool_calls") or ():
+            call = self.calls.setdefault(asked.get("index", len(self.calls)), {"id": "", "name": "", "arguments": ""})
+            function = asked.get("function") or {}
+            call["id"] = asked.get("id") or call["id"]
+            call["name"] += function.get("name") or ""
+            call["arguments"] += function.get("arguments") or ""
+        content = delta.get("content")
+        if isinstance(content, list):
+            content = "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+        self.text += content or ""
+        return bool(content)
+
+    @property
+    def shown(self) -> str:
+        """The text without the thoughts that some models write before it."""
+        return _THOUGHT.sub("", self.text)
+
+
+class ChatModel:
+    """One model of one server."""
+
+    def __init__(self, name: str, server: ChatServer, tool_output_max_chars: int, *, listed: bool) -> None:
+        """Ask this server; `listed` says whether the price list is looked at, which knows no server on this machine."""
+        self._name = name.removeprefix(PREFIX)
+        self._server = server
+        self._max_chars = tool_output_max_chars
+        self._listed = listed and not server.is_here
+
+    async def run(self, prompted: Prompted, toolbox: Toolbox, show: Show, alive: Callable[[], None]) -> Outcome:
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`."""
+        said = (each for message in prompted.messages for each in _message(message))
+        asked = [{"role": "system", "content": prompted.instructions}, *said]
+        usage, made, wrong = Usage(), list[ToolCall](), 0
+        for _ in range(MAX_REQUESTS):
+            reply = await self._reply(asked, usage, show, alive)
+            if not reply.calls:
+                if not reply.shown.strip():
+                    raise broken("nothing was said")
+                if self._listed:
+                    usage.cost = await asyncio.to_thread(list_price, self._name, self._server.url, usage)
+                return Outcome(reply.shown, tuple(made), usage)
+            calls: list[ToolCall] = []
+            for called in reply.calls.values():
+                calls.append(_named(called, [*made, *calls]))
+            asked.append(_calling(reply.shown, calls))
+            for call in calls:
+                try:
+                    result = await tool_calls.call(toolbox, call.name, call.arguments)
+                except tool_calls.WrongCall as exc:
+                    wrong += 1
+                    if wrong > WRONG_CALLS:
+                        raise garbage("a tool was called wrongly again and again") from exc
+                    asked.append(_returned(call, str(exc)))
+                    continue
+                made.append(
+                    ToolCall(
+                        call_id=call.call_id,
+                        name=call.name,
+                        arguments=call.arguments,
+                        result=clip_tool_output(result, self._max_chars),
+                    )
+                )
+                asked.append(_returned(call, result))
+                alive()
+        raise ModelError("Endless", "why_endless", "too many requests for one answer")
+
+    async def _reply(self, asked: list[dict[str, Any]], usage: Usage, show: Show, alive: Callable[[], None]) -> Reply:
+        body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": tool_calls.offered()}
+        reply = Reply()
+        async for piece in self._server.stream(body):
+            alive()
+            if told := piece.get("usage"):
+                usage.input_tokens += told.get("prompt_tokens") or 0
+                usage.output_tokens += told.get("completion_tokens") or 0
+                usage.cache_read_tokens += (told.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+            for choice in (piece.get("choices") or ())[:1]:
+                if reply.take(choice.get("delta") or {}):
+                    show(reply.shown)
+                reply.finished = reply.finished or bool(choice.get("finish_reason"))
+        if not reply.finished:
+            raise broken("the stream ended before the model said that it was finished")
+        return reply
+
+    async def close(self) -> None:
+        """Close the connections to the server."""
+        await self._server.close()
+
+
+def _message(message: PromptMessage) -> list[dict[str, Any]]:
+    """Return a neutral message as the server knows it; a call and its return keep their id."""
+    if message.role == "tool":
+        return [_returned(call, call.result) for call in message.tool_calls]
+    if message.tool_calls:
+        return [_calling("", message.tool_calls)]
+    return [{"role": message.role, "content": message.text}]
+
+
+def _calling(text: str, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    made = [
+        {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in calls
+    ]
+    return {"role": "assistant", "content": text or None, "tool_calls": made}
+
+
+def _returned(call: ToolCall, result: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call.call_id, "content": result}
+
+
+def _named(call: dict[str, str], made: Sequence[ToolCall]) -> ToolCall:
+    """Return a call with an id that no other call of the turn has; arguments that are no JSON are kept as they are."""
+    taken = {each.call_id for each in made}
+    wanted = call["id"] or f"call_{len(made) + 1}"
+    call_id = next(i for i in (wanted, *(f"{wanted}_{n}" for n in range(2, len(taken) + 3))) if i not in taken)
+    return ToolCall(call_id=call_id, name=call["name"], arguments=call["arguments"] or "{}", result="")

@@ -1,0 +1,115 @@
+"""One streamed request to a server that speaks OpenAI's chat completions, over httpx alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+import orjson
+
+from bot.intake.telegram_request import trusted
+
+OPENAI_URL = "https://api.openai.com/v1"
+CONNECT_S = 10.0
+_END: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+"""What the end of a stream means when the server gave no reason itself."""
+_PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+class ModelError(Exception):
+    """A request to a model failed; its text never holds a word of the prompt."""
+
+    def __init__(
+        self, kind: str, why: str, detail: str = "", *, passing: bool = False, status_code: int | None = None
+    ) -> None:
+        super().__init__(detail or kind)
+        self.kind = kind
+        self.why = why
+        """The name of the sentence that the person is told."""
+        self.passing = passing
+        """True for what may be gone in a moment."""
+        self.status_code = status_code
+
+
+def broken(detail: str) -> ModelError:
+    """Return the error of an answer that broke off."""
+    return ModelError("BrokenOff", "why_broken", detail, passing=True)
+
+
+def garbage(detail: str) -> ModelError:
+    """Return the error of an answer that makes no sense."""
+    return ModelError("Garbage", "why_garbage", detail)
+
+
+def refusal(status: int) -> ModelError:
+    """Return the error of an HTTP status that is no success."""
+    busy = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    why = "why_busy" if busy else "why_refused"
+    passing = status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return ModelError("Status", why, passing=passing, status_code=status)
+
+
+class ChatServer:
+    """A server with its address and key, as the variables of OpenAI's own client name them."""
+
+    def __init__(self, url: str, headers: dict[str, str]) -> None:
+        self.url = url
+        self._client = httpx.AsyncClient(
+            headers=headers, timeout=httpx.Timeout(None, connect=CONNECT_S), verify=trusted(), follow_redirects=True
+        )
+
+    @classmethod
+    def of_environment(cls) -> ChatServer:
+        """Return the server that the environment names. Raises `ModelError` when OpenAI's own has no key."""
+        url = (os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
+        key = os.environ.get("OPENAI_API_KEY")
+        if not key and url == OPENAI_URL:
+            raise ModelError("NoKey", "why_refused", "OPENAI_API_KEY is not set")
+        headers = {"Authorization": f"Bearer {key or 'none'}"}
+        named = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+        headers |= {header: value for name, header in named.items() if (value := os.environ.get(name))}
+        return cls(url, headers)
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether it is on this machine."""
+        return httpx.URL(self.url).host in {"localhost", "::1"} or httpx.URL(self.url).host.startswith("127.")
+
+    async def stream(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Yield the pieces of the answer as they come. Raises `ModelError` for all that goes wrong on the way."""
+        whole = orjson.dumps({**body, "stream": True, "stream_options": {"include_usage": True}})
+        sent = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+        try:
+            async with self._client.stream(
+                "POST", f"{self.url}/chat/completions", content=whole, headers=sent
+            ) as answer:
+                if answer.status_code != HTTPStatus.OK:
+                    raise refusal(answer.status_code)
+                async for line in answer.aiter_lines():
+                    if line.startswith("data:"):
+                        data = line[5:].strip()
+                        if data == "[DONE]":
+                            yield _END
+                            return
+                        yield _piece(data)
+        except httpx.HTTPError as exc:
+            raise broken(type(exc).__name__) from exc
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+
+def _piece(data: str) -> dict[str, Any]:
+    try:
+        piece = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise garbage("a piece of the answer is no JSON") from None
+    if not isinstance(piece, dict):
+        raise garbage("a piece of the answer is no object")
+    if piece.get("error"):
+        raise ModelError("Error", "why_busy", "an error within the answer", passing=True)
+    return piece

@@ -1,0 +1,185 @@
+"""The light way to a model: it asks as pydantic-ai asks, and what goes wrong is told apart in the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from loopback.model import LoopbackModel, ModelFault, ToolCall
+
+from bot.answers.agent import AgentModel
+from bot.answers.chat_model import ChatModel, Reply
+from bot.answers.chat_server import ChatServer, ModelError, refusal
+from bot.answers.cost import Usage, list_price
+from bot.answers.outcome import Prompted
+from bot.answers.tool_calls import WrongCall, checked, schemas, specs
+from bot.answers.tool_schemas import toolset
+from memory.context.transcript import PromptMessage
+from memory.types import ToolCall as Call
+
+CALLS = (Call(call_id="c1", name="remember", arguments='{"text":"a"}', result="noted"),)
+PROMPT = Prompted(
+    "You are kind.",
+    (
+        PromptMessage("user", "hi"),
+        PromptMessage("assistant", tool_calls=CALLS),
+        PromptMessage("tool", tool_calls=CALLS),
+        PromptMessage("assistant", "hello"),
+        PromptMessage("user", "what did I say?"),
+    ),
+)
+
+
+@dataclass
+class Box:
+    """A toolbox that finds one thing."""
+
+    asked: list[str] = field(default_factory=list)
+
+    async def search_past(self, query: str) -> str:
+        self.asked.append(query)
+        return "found it"
+
+
+@pytest.fixture
+async def server():
+    async with LoopbackModel() as model:
+        yield model
+
+
+@pytest.fixture
+async def chat(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    model = ChatModel("openai-chat:m", ChatServer.of_environment(), 4000, listed=True)
+    yield model
+    await model.close()
+
+
+def nobody(*_):
+    """Show nothing."""
+
+
+def searching(query='{"query":"x"}', name="search_past"):
+    """Return a model that calls a tool, then answers."""
+
+    def reply(messages):
+        if messages[-1]["role"] == "tool":
+            return "so it was"
+        call = ToolCall(name, {})
+        call.arguments.update({} if query is None else {"query": "x"})
+        return [call]
+
+    return reply
+
+
+async def test_a_request_is_what_pydantic_ai_would_send(server, chat):
+    """Messages, tools and options are the same, also after a call of a tool."""
+    server.reply = searching()
+    agent = AgentModel.build("openai-chat:m", 4000)
+    for way in (chat, agent):
+        box = Box()
+        outcome = await way.run(PROMPT, box, nobody, nobody)
+        assert (outcome.text, box.asked) == ("so it was", ["x"])
+        assert [(call.name, call.result) for call in outcome.tool_calls] == [("search_past", "found it")]
+    await agent.close()
+    ours, theirs = server.requests[:2], server.requests[2:]
+
+    assert ours[0].body == theirs[0].body
+    assert len(ours[1].body["messages"]) == len(theirs[1].body["messages"])
+
+
+def test_the_tools_are_those_that_pydantic_ai_derives():
+    """`tools.json` says what the functions say; write it again from `toolset()` when they change."""
+    found = [tool.tool_def for tool in toolset().tools.values()]
+
+    assert list(specs()) == [
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
+        for tool in found
+    ]
+    assert schemas().startswith('[["remember"')
+
+
+async def test_words_grow_on_the_screen_and_usage_is_counted(server, chat):
+    """`show` gets the whole text so far, at each word."""
+    shown = []
+    server.reply = lambda _: "one two three"
+    outcome = await chat.run(PROMPT, Box(), shown.append, nobody)
+
+    assert shown == ["one ", "one two ", "one two three"]
+    assert outcome.usage.input_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "passing"),
+    [
+        (ModelFault.TOO_MANY, "Status", True),
+        (ModelFault.SERVER_ERROR, "Status", True),
+        (ModelFault.BREAK, "BrokenOff", True),
+        (ModelFault.GARBAGE, "Garbage", False),
+    ],
+)
+async def test_what_goes_wrong_is_told_apart(server, chat, fault, kind, passing):
+    """What may pass is tried again by the caller; nothing half is taken for an answer."""
+    server.plant(fault)
+    with pytest.raises(ModelError) as caught:
+        await chat.run(PROMPT, Box(), nobody, nobody)
+
+    assert (caught.value.kind, caught.value.passing) == (kind, passing)
+    assert (refusal(401).passing, refusal(429).passing, refusal(503).passing) == (False, True, True)
+
+
+async def test_a_model_that_calls_tools_for_ever_is_stopped(server, chat):
+    """The number of requests of one answer is bounded."""
+    server.reply = lambda _: [ToolCall("search_past", {"query": "x"})]
+    with pytest.raises(ModelError, match="too many requests"):
+        await chat.run(PROMPT, Box(), nobody, nobody)
+
+
+async def test_a_wrong_call_is_explained_once(server, chat):
+    """The model hears what was wrong and may call again; a second wrong call ends it."""
+    server.reply = searching(name="no_such_tool")
+    assert (await chat.run(PROMPT, Box(), nobody, nobody)).text == "so it was"
+    assert "Unknown tool name" in server.requests[-1].messages[-1][1]
+
+    server.reply = lambda _: [ToolCall("no_such_tool", {})]
+    with pytest.raises(ModelError, match="again and again"):
+        await chat.run(PROMPT, Box(), nobody, nobody)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["nonsense", "[]", "{}", '{"text": 1}', '{"text": "a", "kind": "odd"}', '{"text": "a", "more": 1}']
+)
+def test_arguments_are_checked_against_the_schema(arguments):
+    """What is missing, unknown or of another type never reaches a tool; defaults are filled in."""
+    remember = specs()[0]["parameters"]
+    with pytest.raises(WrongCall):
+        checked(remember, arguments)
+    assert checked(remember, '{"text": "a"}') == {"text": "a", "kind": "fact"}
+
+
+def test_thoughts_are_not_part_of_an_answer():
+    """What a model thinks aloud before its answer is neither shown nor kept; a mention of the tag is."""
+    reply = Reply()
+    reply.take({"content": "<think>hm, "})
+    assert reply.shown == ""
+    reply.take({"content": "well</think>\nHello <think>"})
+    assert reply.shown == "Hello <think>"
+
+
+def test_openai_without_a_key_is_said(monkeypatch):
+    """Another server may need none."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        ChatServer.of_environment()
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    assert ChatServer.of_environment().is_here
+
+
+def test_a_price_is_that_of_the_list():
+    """A known model has one, by its provider's address or by its name; an unknown one has none."""
+    usage = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    assert list_price("gpt-4o", "https://api.openai.com/v1", usage)
+    assert list_price("gpt-4o", "https://api.openai.com/v1", usage) == list_price("gpt-4o", "https://x.example", usage)
+    assert list_price("nobody-knows-it", "https://x.example", usage) is None
