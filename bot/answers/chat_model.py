@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from bot.answers import tool_calls
@@ -65,7 +66,7 @@ class ChatModel:
         self._name = name.removeprefix(PREFIX)
         self._server = server
         self._max_chars = tool_output_max_chars
-        self._listed = listed and not server.is_here
+        self._listed = listed
 
     async def run(self, prompted: Prompted, toolbox: Toolbox, show: Show, alive: Callable[[], None]) -> Outcome:
         """Return the answer, once the model calls no tool any more. Raises `ModelError`."""
@@ -77,8 +78,7 @@ class ChatModel:
             if not reply.calls:
                 if not reply.shown.strip():
                     raise broken("nothing was said")
-                if self._listed:
-                    usage.cost = await asyncio.to_thread(list_price, self._name, self._server.url, usage)
+                usage.cost = await priced(self._name, self._server, usage, listed=self._listed)
                 return Outcome(reply.shown, tuple(made), usage)
             calls: list[ToolCall] = []
             for called in reply.calls.values():
@@ -111,9 +111,7 @@ class ChatModel:
         async for piece in self._server.stream(body):
             alive()
             if told := piece.get("usage"):
-                usage.input_tokens += told.get("prompt_tokens") or 0
-                usage.output_tokens += told.get("completion_tokens") or 0
-                usage.cache_read_tokens += (told.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+                count(told, usage)
             for choice in (piece.get("choices") or ())[:1]:
                 if reply.take(choice.get("delta") or {}):
                     show(reply.shown)
@@ -125,6 +123,18 @@ class ChatModel:
     async def close(self) -> None:
         """Close the connections to the server."""
         await self._server.close()
+
+
+def count(told: dict[str, Any], usage: Usage) -> None:
+    """Add what a server says that one request took."""
+    usage.input_tokens += told.get("prompt_tokens") or 0
+    usage.output_tokens += told.get("completion_tokens") or 0
+    usage.cache_read_tokens += (told.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+
+
+async def priced(name: str, server: ChatServer, usage: Usage, *, listed: bool) -> Decimal | None:
+    """Return the cost by the price list, which knows no server on this machine; None when it is not asked."""
+    return await asyncio.to_thread(list_price, name, server.url, usage) if listed and not server.is_here else None
 
 
 def _message(message: PromptMessage) -> list[dict[str, Any]]:

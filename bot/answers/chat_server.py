@@ -98,6 +98,17 @@ class ChatServer:
         except httpx.HTTPError as exc:
             raise broken(type(exc).__name__) from exc
 
+    async def whole(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer in one piece. Raises as `stream` does."""
+        content, sent = orjson.dumps({**body, "stream": False}), {"Content-Type": "application/json"}
+        try:
+            answer = await self._client.post(f"{self.url}/chat/completions", content=content, headers=sent)
+        except httpx.HTTPError as exc:
+            raise broken(type(exc).__name__) from exc
+        if answer.status_code != HTTPStatus.OK:
+            raise refusal(answer.status_code)
+        return _piece(answer.text)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()

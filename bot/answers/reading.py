@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from bot.answers.cost import spent_of
+from pydantic import ValidationError
+
+from bot.answers.chat_model import PREFIX, count, priced
+from bot.answers.chat_server import ChatServer, garbage
+from bot.answers.cost import Usage, Used, spent_of
 from bot.meters import Spend, nobody_asks
 from bot.settings import NO_PRICES, Prices
 from memory.context.transcript import clip, fence
@@ -35,10 +39,13 @@ CHARS_PER_TOKEN = 3
 FIXED_TOKENS = 1_100
 """The rules, the schema and an answer of ordinary length."""
 OUTPUT_MAX_TOKENS = 1_200
+RESULT = "final_result"
+_NAMED = ("properties", "$defs")
+"""Where a schema has names of ours for keys."""
 
 
 class ReadingModel:
-    """`memory.notes.drafts.ModelReader` over pydantic-ai; any provider by its id, imported at the first use."""
+    """`memory.notes.drafts.ModelReader` for any provider by its id; pydantic-ai is imported when one needs it."""
 
     def __init__(self, name: str, *, prices: Prices = NO_PRICES, spend: Spend = nobody_asks) -> None:
         self.name = name
@@ -50,12 +57,68 @@ class ReadingModel:
         return FIXED_TOKENS + len(reading_prompt(request)) // CHARS_PER_TOKEN
 
     async def __call__(self, request: ReadingRequest) -> Drafting:
-        """Return the model's draft with what it cost. Raises what pydantic-ai raises."""
-        agent = await asyncio.to_thread(_agent, self.name)
-        result = await agent.run(reading_prompt(request))
-        spent = spent_of(self.name, "reading", result.usage, self._prices)
+        """Return the model's draft with what it cost. Raises `ModelError`, or what pydantic-ai raises."""
+        ask = self._chat if self.name.startswith(PREFIX) else self._agent
+        draft, usage = await ask(reading_prompt(request))
+        spent = spent_of(self.name, "reading", usage, self._prices)
         self._spend(spent)
-        return Drafting(result.output, spent.input_tokens, spent.output_tokens, spent.cost_nanodollars)
+        return Drafting(draft, spent.input_tokens, spent.output_tokens, spent.cost_nanodollars)
+
+    async def _agent(self, text: str) -> tuple[NotesDraft, Used]:
+        agent = await asyncio.to_thread(_agent, self.name)
+        result = await agent.run(text)
+        return result.output, result.usage
+
+    async def _chat(self, text: str) -> tuple[NotesDraft, Used]:
+        """Ask over httpx alone, once more with what was wrong when the draft is none. Raises `ModelError`."""
+        server, usage = ChatServer.of_environment(), Usage()
+        messages: list[dict[str, Any]] = [{"role": "system", "content": RULES}, {"role": "user", "content": text}]
+        name = self.name.removeprefix(PREFIX)
+        try:
+            for _ in range(2):
+                body = {"model": name, "messages": messages, "max_completion_tokens": OUTPUT_MAX_TOKENS}
+                whole = await server.whole(body | {"tool_choice": "required", "tools": [_result_tool()]})
+                count(whole.get("usage") or {}, usage)
+                message = whole["choices"][0]["message"]
+                calls: Any = message.get("tool_calls") or ()
+                try:
+                    draft = NotesDraft.model_validate_json(calls[0]["function"]["arguments"])
+                except (ValidationError, LookupError, TypeError) as exc:
+                    wrong = f"{type(exc).__name__}: that is not what {RESULT} takes. Call it once more."
+                    messages += [message, *_returned(calls, wrong)]
+                    continue
+                usage.cost = await priced(name, server, usage, listed=self.name not in self._prices)
+                return draft, usage
+        except (LookupError, TypeError, AttributeError) as exc:
+            raise garbage("the answer has no message") from exc
+        finally:
+            await server.close()
+        raise garbage("no draft was made")
+
+
+def _returned(calls: Any, wrong: str) -> list[dict[str, Any]]:
+    """Return what the model hears: to each call it made, or as a message when it made none."""
+    told = [{"role": "tool", "tool_call_id": call["id"], "content": wrong} for call in calls]
+    return told or [{"role": "user", "content": wrong}]
+
+
+@cache
+def _result_tool() -> dict[str, Any]:
+    """Return the tool whose arguments are the draft, as pydantic-ai offers it."""
+    schema = _bare(NotesDraft.model_json_schema())
+    about = schema.pop("description")
+    return {"type": "function", "function": {"name": RESULT, "description": about, "parameters": schema}}
+
+
+def _bare(schema: Any) -> Any:
+    """Return a schema without the titles that only repeat names, every object closed."""
+    if isinstance(schema, list):
+        return [_bare(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    named = {key: {name: _bare(field) for name, field in schema[key].items()} for key in _NAMED if key in schema}
+    rest = {key: _bare(value) for key, value in schema.items() if key not in {"title", *_NAMED}}
+    return rest | named | ({"additionalProperties": False} if "properties" in schema else {})
 
 
 @lru_cache(maxsize=4)

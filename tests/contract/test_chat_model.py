@@ -12,6 +12,8 @@ from bot.answers.chat_model import ChatModel, Reply
 from bot.answers.chat_server import ChatServer, ModelError, refusal
 from bot.answers.cost import Usage, list_price
 from bot.answers.outcome import Prompted
+from bot.answers.reading import ReadingModel
+from bot.answers.reading import _agent as reading_agent
 from bot.answers.tool_calls import WrongCall, checked, schemas, specs
 from bot.answers.tool_schemas import toolset
 from memory.context.transcript import PromptMessage
@@ -87,6 +89,24 @@ async def test_a_request_is_what_pydantic_ai_would_send(server, chat):
 
     assert ours[0].body == theirs[0].body
     assert len(ours[1].body["messages"]) == len(theirs[1].body["messages"])
+
+
+async def test_a_reading_is_asked_for_as_pydantic_ai_would(server, chat):
+    """The schema of the draft and the options are the same; a draft that is none is asked for once more."""
+    server.reply = lambda _: [ToolCall("final_result", {"title": "Rome"})]
+    ours, theirs = ReadingModel("openai-chat:m"), ReadingModel("openai-chat:m")
+    draft, usage = await ours._chat("What was said.")
+    agent = reading_agent("openai-chat:m")
+    async with agent:
+        await agent.run("What was said.")
+
+    assert (draft.title, usage.input_tokens > 0) == ("Rome", True)
+    assert server.requests[0].body == server.requests[1].body
+
+    answers = iter([[ToolCall("final_result", {"matters": 3})], "no call at all"])
+    server.reply = lambda _: next(answers)
+    with pytest.raises(ModelError, match="no draft"):
+        await theirs._chat("What was said.")
 
 
 def test_the_tools_are_those_that_pydantic_ai_derives():
