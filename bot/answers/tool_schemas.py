@@ -39,9 +39,9 @@ async def forget(context: RunContext[Hand], what: str) -> str:
     return await context.deps.toolbox.forget(what)
 
 
-async def take_back(context: RunContext[Toolbox]) -> str:
+async def take_back(context: RunContext[Hand]) -> str:
     """Take back what you noted or put on the list last, when the person says that it is wrong."""
-    return await context.deps.take_back()
+    return await context.deps.toolbox.take_back()
 
 
 async def open_loop(
