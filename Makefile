@@ -54,8 +54,10 @@ test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m postgres
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest --database postgres tests/acceptance/test_conversation.py
 
-bench: setup ## measure speed; each benchmark prints JSON
-	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
+BENCHMARKS := answer startup turns search context bootstrap
+
+bench: setup ## measure speed, beside a stock bot where there is one; prints JSON, draws docs/pictures/speed-*.svg
+	for b in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$b || exit 1; done
 
 bench-peers: setup ## kill this bot and others under the same traffic; downloads them into .peers (an hour)
 	$(BIN)/python -m benchmarks.peers --install

@@ -72,18 +72,19 @@ class ChatModel:
         """Return the answer, once the model calls no tool any more. Raises `ModelError`."""
         said = (each for message in prompted.messages for each in _message(message))
         asked = [{"role": "system", "content": prompted.instructions}, *said]
-        usage, made, wrong = Usage(), list[ToolCall](), 0
+        usage, made, steps, wrong = Usage(), list[ToolCall](), list[PromptMessage](), 0
         for _ in range(MAX_REQUESTS):
             reply = await self._reply(asked, usage, show, alive)
             if not reply.calls:
                 if not reply.shown.strip():
                     raise broken("nothing was said")
                 usage.cost = await priced(self._name, self._server, usage, listed=self._listed)
-                return Outcome(reply.shown, tuple(made), usage)
+                return Outcome(reply.shown, tuple(made), usage, tuple(steps))
             calls: list[ToolCall] = []
             for called in reply.calls.values():
                 calls.append(_named(called, [*made, *calls]))
             asked.append(_calling(reply.shown, calls))
+            steps.append(PromptMessage("assistant", reply.shown, tuple(calls)))
             for call in calls:
                 try:
                     result = await tool_calls.call(toolbox, call.name, call.arguments)
@@ -91,16 +92,11 @@ class ChatModel:
                     wrong += 1
                     if wrong > WRONG_CALLS:
                         raise garbage("a tool was called wrongly again and again") from exc
-                    asked.append(_returned(call, str(exc)))
-                    continue
-                made.append(
-                    ToolCall(
-                        call_id=call.call_id,
-                        name=call.name,
-                        arguments=call.arguments,
-                        result=clip_tool_output(result, self._max_chars),
-                    )
-                )
+                    result = str(exc)
+                else:
+                    made.append(call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}))
+                returned = ToolCall(call_id=call.call_id, name=call.name, result=result)
+                steps.append(PromptMessage("tool", tool_calls=(returned,)))
                 asked.append(_returned(call, result))
                 alive()
         raise ModelError("Endless", "why_endless", "too many requests for one answer")

@@ -83,6 +83,7 @@ async def test_a_request_is_what_pydantic_ai_would_send(server, chat):
         box = Box()
         outcome = await way.run(PROMPT, box, nobody, nobody)
         assert (outcome.text, box.asked) == ("so it was", ["x"])
+        assert [each.role for each in outcome.steps] == ["assistant", "tool"]
         assert [(call.name, call.result) for call in outcome.tool_calls] == [("search_past", "found it")]
     await agent.close()
     ours, theirs = server.requests[:2], server.requests[2:]
