@@ -31,7 +31,7 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Reply:
+class GrowingReply:
     """One response as it grows."""
 
     text: str = ""
@@ -101,9 +101,11 @@ class ChatModel:
                 alive()
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
 
-    async def _reply(self, asked: list[dict[str, Any]], usage: Usage, show: Show, alive: Callable[[], None]) -> Reply:
+    async def _reply(
+        self, asked: list[dict[str, Any]], usage: Usage, show: Show, alive: Callable[[], None]
+    ) -> GrowingReply:
         body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": tool_calls.offered()}
-        reply = Reply()
+        reply = GrowingReply()
         async for piece in self._server.stream(body):
             alive()
             if told := piece.get("usage"):

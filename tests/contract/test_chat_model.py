@@ -8,7 +8,7 @@ import pytest
 from loopback.model import LoopbackModel, ModelFault, ToolCall
 
 from bot.answers.agent import AgentModel
-from bot.answers.chat_model import ChatModel, Reply
+from bot.answers.chat_model import ChatModel, GrowingReply
 from bot.answers.chat_server import ChatServer, ModelError, refusal
 from bot.answers.cost import Usage, list_price
 from bot.answers.outcome import Prompted
@@ -181,7 +181,7 @@ def test_arguments_are_checked_against_the_schema(arguments):
 
 def test_thoughts_are_not_part_of_an_answer():
     """What a model thinks aloud before its answer is neither shown nor kept; a mention of the tag is."""
-    reply = Reply()
+    reply = GrowingReply()
     reply.take({"content": "<think>hm, "})
     assert reply.shown == ""
     reply.take({"content": "well</think>\nHello <think>"})
