@@ -28,7 +28,7 @@ import psycopg
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from loopback.bot_process import RUN, BotProcess
+from loopback.bot_process import BotProcess
 from loopback.model import LoopbackModel
 from servers import Cluster
 
@@ -39,6 +39,7 @@ SETTINGS = {
     "OPENAI_API_KEY": "sk-loopback",
     "CONTINUITY_STREAMING": "off",
     "CONTINUITY_LOG_LEVEL": "WARNING",
+    "CONTINUITY_MERGE_WINDOW_MS": "0",
 }
 COUNT = "SELECT COUNT(*) FROM conversation_turns"
 LOOK_S = 0.05
@@ -81,9 +82,9 @@ class Bench:
         """Start so many bots and let each of them answer something."""
         self.runs += 1
         settings = SETTINGS | {"OPENAI_BASE_URL": self.model.url}
-        made = []
+        made: list[BotProcess] = []
         for n in range(number):
-            bot = BotProcess(self.api, self.folder / f"{self.runs}_{n}", settings, RUN, address)
+            bot = BotProcess(self.api, self.folder / f"{self.runs}_{n}", settings, None, address)
             await (bot.start() if n == 0 else bot.launch())
             made.append(bot)
         if address:
@@ -127,13 +128,21 @@ class Bench:
         used = sum(cpu_s(bot.pid) for bot in bots) - used
         for bot in bots:
             await bot.kill()
-        return {
-            "database": "postgresql" if shared else "sqlite",
-            "workers": number,
-            "chats": chats,
-            "turns_per_second": round(chats / elapsed, 1),
-            "bot_cpu_ms_per_turn": round(used / chats * 1000, 1),
-        }
+        return self.shown(
+            {
+                "database": "postgresql" if shared else "sqlite",
+                "workers": number,
+                "chats": chats,
+                "turns_per_second": round(chats / elapsed, 1),
+                "bot_cpu_ms_per_turn": round(used / chats * 1000, 1),
+            }
+        )
+
+    @staticmethod
+    def shown(found: dict[str, Any]) -> dict[str, Any]:
+        """Tell whoever watches, and return it."""
+        print(json.dumps(found), file=sys.stderr, flush=True)
+        return found
 
     async def takeover(self) -> float:
         """Kill the worker that is answering; return the seconds until another one asks the model."""
@@ -152,6 +161,7 @@ class Bench:
         elapsed = time.perf_counter() - killed
         for bot in bots:
             await bot.kill()
+        self.shown({"takeover_s": round(elapsed, 2)})
         return elapsed
 
     @staticmethod

@@ -71,6 +71,11 @@ async def utc(_: int | None) -> str:
     return "UTC"
 
 
+def still_there(turns: Sequence[ConversationTurn]) -> list[Statement]:
+    """Return what lets a reading fail whose turns were forgotten meanwhile, by whichever process (P13)."""
+    return [Statement("get_turn", {"turn_id": turn.turn_id}, expect=1) for turn in turns]
+
+
 class Readings:
     """Reads what is new in sessions, one conversation at a time.
 
@@ -200,7 +205,7 @@ class Readings:
             notes = await self._read(await self._request(turns, before, stored.notes, others))
             point("reading_done")
             ends = [] if self._by_model else [end_reading(waiting.session_id, turns[-1].seq)]
-            await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends)
+            await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends, *still_there(turns))
             point("reading_stored")
             stored = StoredNotes(stored.session_id, notes, stored.by_model, stored.version + 1)
             self.on_outcome(RULES, ReadingOutcome(len(notes.matters) + len(notes.lasting)))
@@ -301,15 +306,17 @@ class Readings:
             try:
                 await self._store.db.write(
                     put_notes(stored, notes, notes, request.turns[-1]),
+                    *still_there(request.turns),
                     record,
                     renew_reading(waiting.session_id),
                     end_reading(waiting.session_id, notes.read_through_seq),
                     *paid,
                 )
                 break
-            except Conflict:  # a choice by hand came between
+            except Conflict:  # a choice by hand came between, or turns were forgotten by another process
                 if last_try:
-                    raise
+                    await self._store.db.write(*paid, renew_reading(waiting.session_id))
+                    return
         point("model_reading_stored")
         self.on_outcome(model.name, outcome)
         await self._store_rules(waiting)

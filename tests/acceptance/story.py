@@ -95,6 +95,15 @@ def _on_server(address: str, sql: str, params: dict[str, Any]) -> list[tuple]:
         return cursor.fetchall() if cursor.description else []
 
 
+def stores(bot, word: str) -> bool:
+    """Return whether the word stands anywhere in the database of a bot in a process of its own."""
+    if not isinstance(bot.database, str):
+        return word.encode() in bot.database.read_bytes()
+    tables = [name for (name,) in rows(bot, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")]
+    found = "SELECT 1 FROM {} AS each WHERE CAST(each AS TEXT) LIKE :word"
+    return any(rows(bot, found.format(name), word=f"%{word}%") for name in tables)
+
+
 def stored_turns(bot) -> list[tuple[str, str]]:
     """Return (user text, assistant text) of every turn, in the order of conversation and seq."""
     return rows(

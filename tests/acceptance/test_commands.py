@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate
-from story import FRIEND, PERSON, answered, bot_lines, reply, rows, stored_turns, tap, tapped
+from story import FRIEND, PERSON, answered, bot_lines, reply, rows, stored_turns, stores, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 
@@ -133,7 +133,7 @@ async def test_a_group_is_heard_only_when_it_speaks_to_the_bot(api, bot_process)
 
     assert len(rows(bot, "SELECT * FROM conversations")) == 2
     assert rows(bot, "SELECT 1 FROM inbox WHERE update_id = :u", u=talk.update_id) == []
-    assert b"tulip" not in bot.database.read_bytes()
+    assert not stores(bot, "tulip")
 
 
 async def test_what_is_not_text_is_answered_plainly(api, bot_here):

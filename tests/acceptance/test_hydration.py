@@ -46,6 +46,7 @@ def remembers(model, text) -> bool:
     return ("user", text) in model.requests[-1].messages
 
 
+@pytest.mark.file
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_checkpoint_never_means_amnesia(api, model, bot_process, damage):
     """It is moved aside, rebuilt from the turn log, and the conversation goes on (P8)."""
@@ -62,6 +63,7 @@ async def test_a_damaged_checkpoint_never_means_amnesia(api, model, bot_process,
     assert the_checkpoint(bot).stat().st_size > 1000
 
 
+@pytest.mark.file
 async def test_a_log_behind_its_checkpoint_is_healed(api, model, bot_process):
     """After the restore of an older database the missing turns come back from the checkpoint, and it is said."""
     bot = await bot_process()
@@ -84,6 +86,7 @@ async def test_a_log_behind_its_checkpoint_is_healed(api, model, bot_process):
     assert "turns 2-3 come from the checkpoint" in bot.log
 
 
+@pytest.mark.file
 async def test_a_lost_database_comes_back_from_the_checkpoints(api, model, bot_process):
     """With the database gone, the last turns of each session are made again from its checkpoint."""
     bot = await bot_process()
@@ -100,6 +103,7 @@ async def test_a_lost_database_comes_back_from_the_checkpoints(api, model, bot_p
     assert [user for user, _ in stored_turns(bot)] == ["my dog is called Rex", "he is four", "how old is he?"]
 
 
+@pytest.mark.file
 async def test_a_flipped_byte_in_a_row_is_healed_from_the_checkpoint(api, model, bot_process):
     """The database's own check does not see it; the digests do."""
     bot = await bot_process()

@@ -53,6 +53,7 @@ async def test_pairing_with_the_code_of_the_console(api, bot_process):
     assert "private assistant" in bot_texts(api, STRANGER)[0]
 
 
+@pytest.mark.file
 async def test_a_second_process_on_the_same_data_says_so_and_ends(api, bot_process):
     """The lock lets one process work on a database; the second names the reason (P9)."""
     bot = await bot_process()
@@ -130,6 +131,7 @@ async def test_a_rival_poller_is_named_and_the_process_stops(api, bot_process):
     assert bot.log.count("409 Conflict") >= MAX_CONFLICTS
 
 
+@pytest.mark.file
 @pytest.mark.skipif(shutil.which("mount") is None, reason="needs mount for a tiny file system")
 async def test_a_full_disk_acknowledges_nothing_and_recovers_by_itself(api, bot_process, tmp_path):
     """No space: the update stays with Telegram, /health says 503; when space returns it is answered (P10)."""
@@ -159,6 +161,7 @@ async def test_a_full_disk_acknowledges_nothing_and_recovers_by_itself(api, bot_
         subprocess.run(["umount", "-l", str(small)], check=False)  # noqa: ASYNC221
 
 
+@pytest.mark.file
 async def test_a_path_that_cannot_be_used_is_named(api, bot_process, tmp_path):
     """A data folder that is a file, and an HTTP port that is taken, end the process with one sentence."""
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
