@@ -259,6 +259,26 @@ async def test_an_answer_about_turns_that_were_forgotten_meanwhile_is_not_kept(m
     assert len(purse.paid) == 2
 
 
+async def test_an_answer_about_turns_that_another_process_forgot_is_not_kept(memory, readings_with, say):
+    """Nobody told this one: the rows that are gone tell it, in the same transaction. It is paid for once."""
+    model = Scripted(RIGHT, RIGHT)
+    model.may_answer.clear()
+    purse = Purse()
+    readings = readings_with(model, purse=purse)
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(readings.read_due())
+    await model.asked.wait()
+    await memory.db.write(
+        Statement("erase_turns", {"session_id": session_id}), Statement("erase_notes", {"session_id": session_id})
+    )
+    model.may_answer.set()
+    await reading
+
+    assert (await readings.notes.load(session_id)).notes is None
+    assert len(purse.paid) == 1
+
+
 async def test_a_choice_by_hand_while_the_model_reads_is_kept(memory, readings_with, say):
     """What was ended with a button is not opened again by an answer that did not know of it."""
     again = DraftMatter(kind="event", text="Mother has her knee surgery on Friday at 8", turns=[1], continues=1)
