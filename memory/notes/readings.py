@@ -205,7 +205,7 @@ class Readings:
             notes = await self._read(await self._request(turns, before, stored.notes, others))
             point("reading_done")
             ends = [] if self._by_model else [end_reading(waiting.session_id, turns[-1].seq)]
-            await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends, *still_there(turns))
+            await self._store.db.write(put_notes(stored, notes, stored.by_model, turns[-1]), *ends)
             point("reading_stored")
             stored = StoredNotes(stored.session_id, notes, stored.by_model, stored.version + 1)
             self.on_outcome(RULES, ReadingOutcome(len(notes.matters) + len(notes.lasting)))

@@ -269,13 +269,16 @@ async def test_an_answer_about_turns_that_another_process_forgot_is_not_kept(mem
     memory.clock.advance(ms=QUIET_MS)
     reading = asyncio.create_task(readings.read_due())
     await model.asked.wait()
+    stored = await readings.notes.load(session_id)
+    rewritten = {"session_id": session_id, "version": stored.version, "model_json": ""}
     await memory.db.write(
-        Statement("erase_turns", {"session_id": session_id}), Statement("erase_notes", {"session_id": session_id})
+        Statement("erase_turns", {"session_id": session_id}),
+        Statement("change_notes", rewritten | {"notes_json": stored.notes.model_dump_json()}, expect=1),
     )
     model.may_answer.set()
     await reading
 
-    assert (await readings.notes.load(session_id)).notes is None
+    assert (await readings.notes.load(session_id)).by_model is None
     assert len(purse.paid) == 1
 
 
