@@ -54,6 +54,7 @@ _SENTENCE_END = re.compile(
     r"(?<!\d\.)(?<!\b[A-Za-z]\.)(?<!Mr\.)(?<!Dr\.)(?<!St\.)(?<!Mrs\.)(?<=[.!?\u2026])[\"')\]»”]*\s+"
 )
 _ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
+_PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
 _SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
 _VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
 _ARTICLES = (
@@ -307,7 +308,7 @@ def cues_of(lower: str, language: Language) -> frozenset[str]:
 
 def _ended(lower: str, stems: frozenset[str], language: Language) -> frozenset[str] | None:
     """Return the stems of the sentences that report an end; those of the whole clause where they name nothing."""
-    reports = [part for part in _ENDS.split(lower) if _reports_an_end(part, language)]
+    reports = [part for part in _PARTS.split(lower) if _reports_an_end(part, language)]
     if not reports:
         return None
     named = telling_stems(words_of(" ".join(reports)), language)

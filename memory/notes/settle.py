@@ -103,7 +103,9 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
-    return next((each.key for each in (*reversed(near), *reversed(earlier)) if _has_another(clause, each)), None)
+    says_of_what = named if clause.due is not None else frozenset()
+    unnamed = (each for each in (*reversed(near), *reversed(earlier)) if not says_of_what & each.stems)
+    return next((each.key for each in unnamed if _has_another(clause, each)), None)
 
 
 def says_only_the_value(clause: Clause, noted: Noted, language: Language) -> bool:

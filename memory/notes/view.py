@@ -11,7 +11,7 @@ from memory.notes.types import LastingNote, Matter, SessionNotes
 from memory.notes.weigh import FULL
 from memory.types import Contract
 
-PREVIEW_MAX = 8
+PREVIEW_MAX = 7
 LOOPS_MAX = 6
 DAY_MS = 86_400_000
 ASKED_AFTER_MS = 3 * DAY_MS
@@ -150,7 +150,7 @@ def _value(
 
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
-    clear = [s for s in view.standings if not s.note.faint]
+    clear = [_as_open(s, view) if _is_todo(s.note) else s for s in view.standings if not s.note.faint]
     return _diverse(clear, PREVIEW_MAX, _SHOWN_FROM)
 
 
@@ -165,6 +165,10 @@ def loops(view: NotesView) -> list[Standing]:
         return open_ones
     ahead = [s for s in view.standings if s.value >= _WEIGHTY_EVENT and _is_ahead(s.note, view.now_ms)]
     return [*open_ones, *_diverse(ahead, _FEW_LOOPS - len(open_ones), _WEIGHTY_EVENT)]
+
+
+def _is_todo(note: ViewedNote) -> bool:
+    return isinstance(note, Matter) and note.kind in _OPEN_KINDS
 
 
 def _as_open(standing: Standing, view: NotesView) -> Standing:
