@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -329,7 +330,8 @@ class _RulesReading:
         request, so_far = self.request, self.request.notes
         matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
         lasting = sorted(self.lasting.values(), key=lambda n: -n.weight)[:LASTING_MAX]
-        title, title_ids = title_of(matters, lasting, self.language)
+        spoken = Counter(stem for each in said for stem in each.reply_stems & _stems_of(each.user))
+        title, title_ids = title_of(matters, lasting, self.language, spoken)
         standing, standing_ids = standing_of(matters, lasting)
         return SessionNotes(
             session_id=request.session_id,
@@ -346,6 +348,10 @@ class _RulesReading:
             language=self.language.code,
             written_at_ms=request.now_ms,
         )
+
+
+def _stems_of(clauses: Iterable[Clause]) -> frozenset[str]:
+    return frozenset[str]().union(*(clause.stems for clause in clauses))
 
 
 def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered
@@ -17,19 +18,27 @@ STANDING_LINES = 4
 _TOKEN = re.compile(r"\S+")
 _EDGE = " .,;:!?\u2026\"'()[]«»„“”-\u2013"
 _SECOND_PART = 2
+_WORTH_MAX = 5.0
+_SPOKEN, _SPOKEN_MAX = 3, 3
 
 Note = Matter | LastingNote
 
 
 def title_of(
-    matters: Sequence[Matter], lasting: Sequence[LastingNote], language: Language
+    matters: Sequence[Matter],
+    lasting: Sequence[LastingNote],
+    language: Language,
+    spoken: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[str, tuple[str, ...]]:
     """Return a few words that name what the session was about, and the turns they come from; "" without any note.
 
-    They are the stretches of its weightiest notes with the words that most of its notes share.
+    They are the stretches of its weightiest notes with the words that most of its notes share, and that both sides
+    speak of (`spoken`: in how many turns).
     """
     everything: list[Note] = [*matters, *lasting]
     often = Counter(stem for note in everything for stem in stems_of_text(note.text, language))
+    for stem in often:
+        often[stem] += _SPOKEN * min(spoken.get(stem, 0), _SPOKEN_MAX)
     alive = [note for note in everything if isinstance(note, Matter) and note.status == "open"]
     notes = sorted(alive or everything, key=_worth, reverse=True)
     parts: list[str] = []
@@ -90,7 +99,7 @@ def _word_worth(word: str, often: Counter[str], language: Language) -> float:
     ):
         return 0.0
     count = often[language.stem(plain.removesuffix("'s"))]
-    return min(1.0 + 0.5 * count, 3.0) if count else 0.0
+    return min(1.0 + 0.5 * count, _WORTH_MAX) if count else 0.0
 
 
 def _overlap(part: str, other: str) -> bool:
