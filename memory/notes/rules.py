@@ -382,7 +382,7 @@ def leans(clause: Clause) -> bool:
     acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
     if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= _CLEAR_STEMS:
         return False
-    return "pronoun" in clause.cues or len(clause.stems) < _ANSWER_STEMS + owes(clause)
+    return "pronoun" in clause.cues or len(clause.stems) < _ANSWER_STEMS
 
 
 def says_of_what(clause: Clause, later: Clause) -> bool:

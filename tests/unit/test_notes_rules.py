@@ -547,3 +547,10 @@ def test_a_name_is_corrected_weeks_later(language, first, weeks_later):
 
     [name] = [n for n in view.merge([before, after], now_ms, LANGUAGES).lasting if n.subject == "user.name"]
     assert name.text.endswith(weeks_later)
+
+
+def test_a_short_task_that_names_its_matter_stands_alone():
+    """Two words of meaning are enough: a verb and what it is about."""
+    notes = read("I will send Maria the contract on Friday.", "I will call the plumber.")
+
+    assert [matter.text for matter in notes.matters][-1] == "I will call the plumber."
