@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import tzinfo
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self, get_args
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
 from annotated_types import Ge, Gt, Le
 from dotenv import load_dotenv
@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.context.budget import Budget
-from memory.language.zones import known_zone
+from memory.language.zones import known_zone, zone_of
 from memory.storage.place import is_server
 
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
@@ -275,9 +275,9 @@ class Settings(BaseSettings):
         return self.continuity_checkpoint_dir.absolute()
 
     @property
-    def zone(self) -> ZoneInfo:
+    def zone(self) -> tzinfo:
         """The default time zone."""
-        return ZoneInfo(self.continuity_timezone)
+        return zone_of(self.continuity_timezone)
 
     @property
     def session_gap_ms(self) -> int:

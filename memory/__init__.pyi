@@ -15,7 +15,8 @@ from memory.errors import (
 )
 from memory.opening import ConversationMemory, OpeningReport, PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
-from memory.privacy.forget import ForgetCounts, ForgetRequest, Forgotten, Proof
+from memory.privacy.forget import Forgotten, Proof
+from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.embeddings import Embedder
 from memory.storage.extension import Erasure, Extension
 from memory.types import (

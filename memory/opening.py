@@ -29,7 +29,8 @@ from memory.notes.readings import ZoneOf, utc
 from memory.parts import Given, Parts
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
-from memory.privacy.forget import ForgetRequest, Forgotten
+from memory.privacy.forget import Forgotten
+from memory.privacy.plan import ForgetRequest
 from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
 from memory.search.query import Query

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from http import HTTPStatus
-from zoneinfo import ZoneInfo
 
 import stamina
 import structlog
@@ -25,6 +24,7 @@ from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices
 from memory.context.packet_text import prompt
 from memory.context.transcript import fence, to_messages
+from memory.language.zones import zone_of
 from memory.types import ConversationTurn
 
 log = structlog.get_logger(__name__)
@@ -181,7 +181,7 @@ def instructions(ask: Ask) -> str:
 
 def own_instructions(ask: Ask) -> str:
     """Return the text that we wrote, the same for every turn of a day so that prompt caches hit."""
-    today = datetime.fromtimestamp(ask.now_ms / 1000, ZoneInfo(ask.time_zone))
+    today = datetime.fromtimestamp(ask.now_ms / 1000, zone_of(ask.time_zone))
     day = f"Today is {today:%A, %d %B %Y} ({ask.time_zone})."
     return f"{preface(ask.persona)}\n\n{company(ask)} {day}"
 

@@ -6,7 +6,6 @@ import asyncio
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
@@ -16,6 +15,7 @@ from bot.answers.cost import Usage, Used, spent_of
 from bot.meters import Spend, nobody_asks
 from bot.settings import NO_PRICES, Prices
 from memory.context.transcript import clip, fence
+from memory.language.zones import zone_of
 from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
@@ -154,11 +154,11 @@ def _turn(number: str, turn: ConversationTurn, zone: str) -> str:
     """Return a turn; of one that is somebody else's words, or must not be filed, only that it was."""
     if turn.third_party or turn.unfiled:
         return f"{number}. (nothing to note)"
-    when = f"{datetime.fromtimestamp(turn.created_at_ms / 1000, ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"
+    when = f"{datetime.fromtimestamp(turn.created_at_ms / 1000, zone_of(zone)):%a %Y-%m-%d %H:%M}"
     user = " ".join(clip(turn.user_text, USER_CHARS).split())
     assistant = " ".join(clip(turn.assistant_text, ASSISTANT_CHARS, "answer").split())
     return f"{number}. [{when}] person: {user}\n   assistant: {assistant}"
 
 
 def _day(at_ms: int | None, zone: str) -> str:
-    return "" if at_ms is None else f" ({datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone)):%Y-%m-%d})"
+    return "" if at_ms is None else f" ({datetime.fromtimestamp(at_ms / 1000, zone_of(zone)):%Y-%m-%d})"

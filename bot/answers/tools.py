@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -41,6 +40,7 @@ from memory.errors import ContinuityError
 from memory.language.due_dates import parse_when
 from memory.language.languages import Language, Languages
 from memory.language.sentences import clean, content_words, lowered, plain_sentence, shorten, stems_of, words_of
+from memory.language.zones import zone_of
 from memory.longterm.promoter import memory_of, read_memory_row, writes
 from memory.longterm.promotion import MAX_TEXT_CHARS, candidates, write_if_worthy
 from memory.ports import Database, Statement
@@ -397,7 +397,7 @@ def moment_of(when: str, ask: Ask, language: Language) -> int | None:
     else:
         has_hour = len(when.strip()) > len("2026-11-21")
         at = at if has_hour else at.replace(hour=9)
-        at_ms = int((at if at.tzinfo else at.replace(tzinfo=ZoneInfo(ask.time_zone))).timestamp() * 1000)
+        at_ms = int((at if at.tzinfo else at.replace(tzinfo=zone_of(ask.time_zone))).timestamp() * 1000)
     return at_ms if ask.now_ms < at_ms <= ask.now_ms + MAX_AHEAD_MS else None
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
-from zoneinfo import ZoneInfo
 
 import typer
 
 from bot.cli.common import AsJson, Session, console, for_programs, load_settings, looking, stop_with, tell, working
+from memory.language.zones import zone_of
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
@@ -146,7 +146,7 @@ def matters_move(
 
     async def do(workspace: Workspace, conversation_id: str) -> Any:
         job = await matters.reminder(workspace, conversation_id, reminder, "snooze")
-        due_at_ms = round(asked.replace(tzinfo=ZoneInfo(job.time_zone)).timestamp() * 1000)
+        due_at_ms = round(asked.replace(tzinfo=zone_of(job.time_zone)).timestamp() * 1000)
         await matters.move_reminder(workspace, conversation_id, reminder, due_at_ms)
         return job, due_at_ms
 

@@ -10,7 +10,6 @@ import asyncio
 import gzip
 from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from telegram import Bot
 from telegram.error import RetryAfter, TelegramError
@@ -22,6 +21,7 @@ from bot.intake.updates import Envelope
 from bot.people.export import about_person
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
+from memory.language.zones import zone_of
 from memory.privacy.export import as_bytes, gather
 
 MAX_BYTES = 45_000_000
@@ -81,7 +81,7 @@ class Exporting:
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
         document["person"] = await about_person(services.db, envelope.user_id)
-        zone = ZoneInfo((await services.people.time_zone(envelope.user_id)).name)
+        zone = zone_of((await services.people.time_zone(envelope.user_id)).name)
         day = f"{datetime.fromtimestamp(services.clock.now_ms() / 1000, zone):%Y-%m-%d}"
         file = await asyncio.to_thread(packed, document, day)
         if file is None:

@@ -21,7 +21,8 @@ from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
-from memory.privacy.forget import Echo, Foreseen, ForgetCounts, ForgetRequest, Forgetter, Proof
+from memory.privacy.forget import Echo, Foreseen, Forgetter, Proof
+from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.query import Query
 from memory.state.listed import picked, shown_last
 from memory.types import ListedItem

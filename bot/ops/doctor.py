@@ -9,7 +9,6 @@ from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from bot.ops import checks
 from bot.ops.checkpoints import verify
@@ -22,6 +21,7 @@ from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError, reason
+from memory.language.zones import zone_of
 from memory.storage import migrate
 from memory.storage.place import shown
 
@@ -58,7 +58,7 @@ def _token(environment: Mapping[str, str]) -> Check:
 
 def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Check]:
     filled = {name for name, value in environment.items() if value}
-    local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, ZoneInfo(settings.continuity_timezone))
+    local = datetime.fromtimestamp(SystemClock().now_ms() / 1000, zone_of(settings.continuity_timezone))
     return [
         *of_models(settings, filled),
         checks.http(

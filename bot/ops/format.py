@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Collection, Iterable
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from datetime import datetime, tzinfo
 
 from bot.replies import ago
 from memory.errors import UnknownSession
@@ -28,14 +27,14 @@ def _shown(char: str) -> str:
     return char if char in "\u200c\u200d" else f"<U+{ord(char):04X}>"
 
 
-def moment(at_ms: int, zone: ZoneInfo) -> str:
+def moment(at_ms: int, zone: tzinfo) -> str:
     """Return a point in time to the minute, in the operator's zone."""
     return f"{datetime.fromtimestamp(at_ms / 1000, zone):%Y-%m-%d %H:%M}"
 
 
-def when(at_ms: int, now_ms: int, zone: ZoneInfo) -> str:
+def when(at_ms: int, now_ms: int, zone: tzinfo) -> str:
     """Return a point in time and how long ago it was."""
-    return f"{moment(at_ms, zone)} {zone.key} ({ago(now_ms - at_ms)})"
+    return f"{moment(at_ms, zone)} {zone} ({ago(now_ms - at_ms)})"
 
 
 def size(count_bytes: int) -> str:

@@ -17,7 +17,8 @@ from memory.longterm.promoter import read_memory_row
 from memory.notes.types import TEXT_MAX_CHARS, LastingNote, Matter, SessionNotes
 from memory.notes.view import key_of
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest, Forgotten, Proof
+from memory.privacy.forget import Forgotten, Proof
+from memory.privacy.plan import ForgetRequest
 from memory.search.searcher import index_memory, unindex_memory
 from memory.state.state_manager import end_job
 from memory.types import Memory

@@ -14,7 +14,8 @@ from memory.continuity import rows as continuity
 from memory.errors import reason
 from memory.ports import Statement
 from memory.privacy.export import as_bytes, conversations_of, gather
-from memory.privacy.forget import ForgetCounts, ForgetRequest, Proof
+from memory.privacy.forget import Proof
+from memory.privacy.plan import ForgetCounts, ForgetRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import tzinfo
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table
@@ -60,7 +60,7 @@ def columns(*names: str) -> Table:
 # --- status, sessions -----------------------------------------------------------------------------------------------
 
 
-def show_status(console: Console, status: Status, zone: ZoneInfo) -> None:
+def show_status(console: Console, status: Status, zone: tzinfo) -> None:
     """Show how things stand."""
     rows: list[tuple[str, RenderableType]] = [
         ("bot", _running(status)),
@@ -87,7 +87,7 @@ def _running(status: Status) -> Text:
     return Text("not running", style="yellow")
 
 
-def _boot(status: Status, zone: ZoneInfo) -> str:
+def _boot(status: Status, zone: tzinfo) -> str:
     if status.boot is None:
         return "never"
     started = when(status.boot.started_at_ms, status.now_ms, zone)
@@ -246,7 +246,7 @@ def _holds(backup: Backup) -> str:
     return joined(plural(count, noun) for count, noun in parts)
 
 
-def show_restored(console: Console, restored: Restored, zone: ZoneInfo, now_ms: int) -> None:
+def show_restored(console: Console, restored: Restored, zone: tzinfo, now_ms: int) -> None:
     """Show what was restored, where the earlier data is, and what the next start will work on."""
     backup = restored.backup
     rows = [("restored", f"{_holds(backup)}, of {when(backup.created_at_ms, now_ms, zone)}")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
+from datetime import tzinfo
 
 from rich.console import Console
 
@@ -15,7 +15,7 @@ from bot.ops.screen import columns, said
 BAR_CHARS = 12
 
 
-def show_starts(console: Console, starts: Sequence[Start], zone: ZoneInfo) -> None:
+def show_starts(console: Console, starts: Sequence[Start], zone: tzinfo) -> None:
     """Show the starts, the latest first."""
     if not starts:
         console.print("It was never started.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from rich.console import Console
 
@@ -13,6 +12,7 @@ from bot.ops.format import moment
 from bot.ops.matters import Matters
 from bot.ops.prompts import SeenPrompt
 from bot.ops.screen import columns, said
+from memory.language.zones import zone_of
 from memory.types import ToolCall
 
 
@@ -42,7 +42,7 @@ def show_matters(console: Console, found: Matters) -> None:
     rows = [("note", each.ref, each.words) for each in found.notes]
     rows += [("open", each.loop.loop_id, each.words) for each in found.loops]
     for each in found.reminders:
-        due = moment(each.due_at_ms, ZoneInfo(each.time_zone)) if each.due_at_ms else "no time"
+        due = moment(each.due_at_ms, zone_of(each.time_zone)) if each.due_at_ms else "no time"
         rows.append(("reminder", each.job_id, f"{each.title} ({each.status}, {due} {each.time_zone})"))
     if not rows:
         console.print("Nothing is noted, open or to come.")

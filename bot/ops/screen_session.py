@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
+from datetime import tzinfo
 
 import orjson
 from rich.console import Console, RenderableType
@@ -24,7 +24,7 @@ DIGEST_CHARS = 12
 ORIGINS = {"first": "the first of its chat", "gap": "opened after a silence", "fresh": "opened with /fresh"}
 
 
-def show(console: Console, shown: Shown, zone: ZoneInfo) -> None:
+def show(console: Console, shown: Shown, zone: tzinfo) -> None:
     """Show everything about a session."""
     console.print(facts(_head(shown, zone)))
     _section(console, "state", facts(_state(shown, zone)))
@@ -45,7 +45,7 @@ def _section(console: Console, title: str, body: RenderableType) -> None:
     console.print(body)
 
 
-def _head(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
+def _head(shown: Shown, zone: tzinfo) -> list[tuple[str, RenderableType]]:
     state, row, report = shown.state, shown.row, shown.report
     rows: list[tuple[str, RenderableType]] = [
         ("session", state.session_id),
@@ -66,11 +66,11 @@ def _head(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
     return rows
 
 
-def _last(state: SessionState, now_ms: int, zone: ZoneInfo) -> str:
+def _last(state: SessionState, now_ms: int, zone: tzinfo) -> str:
     return when(state.last_turn_at_ms, now_ms, zone) if state.last_turn_at_ms else "never"
 
 
-def _state(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
+def _state(shown: Shown, zone: tzinfo) -> list[tuple[str, RenderableType]]:
     state = shown.state
     topics = ", ".join(f"{topic.name} {topic.weight:.2f}" for topic in state.active_topics)
     rows: list[tuple[str, RenderableType]] = [("topics", topics or "none")]
@@ -91,7 +91,7 @@ def _state(shown: Shown, zone: ZoneInfo) -> list[tuple[str, RenderableType]]:
     return rows
 
 
-def _turns(turns: Sequence[ConversationTurn], zone: ZoneInfo) -> Table:
+def _turns(turns: Sequence[ConversationTurn], zone: tzinfo) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(justify="right", style="bold", no_wrap=True)
     table.add_column(no_wrap=True)
@@ -105,7 +105,7 @@ def _turns(turns: Sequence[ConversationTurn], zone: ZoneInfo) -> Table:
     return table
 
 
-def _snapshots(snapshots: Sequence[Row], zone: ZoneInfo) -> Table:
+def _snapshots(snapshots: Sequence[Row], zone: tzinfo) -> Table:
     table = columns("packet of", "turns#", "left out#", "found#", "loops#", "tokens#", "by tier")
     for row in reversed(snapshots):
         table.add_row(

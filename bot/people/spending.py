@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.meters import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
 from memory.errors import StorageError
+from memory.language.zones import zone_of
 from memory.ports import Clock, Database, Ids, Statement
 
 MINUTE_MS = 60_000
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 def day_of(now_ms: int, zone: str) -> str:
     """Return the person's calendar day, e.g. `2026-05-03`."""
-    return f"{datetime.fromtimestamp(now_ms / 1000, ZoneInfo(zone)):%Y-%m-%d}"
+    return f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"
 
 
 def spent(user_id: int | None, day: str, tokens: int, cost_nanodollars: int | None = None) -> list[Statement]:

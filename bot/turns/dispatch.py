@@ -148,7 +148,7 @@ class Dispatch:
         if head.kind == "text":
             await self._turns.answer(batch, turn_id)
         elif head.kind == "edit":
-            if not await self._turns.door.joins(head):
+            if not await self._turns.gate.joins(head):
                 await self._offer_again(head)
         elif head.kind == "command":
             await self._command(head)

@@ -135,9 +135,9 @@ class TurnGate(Protocol):
 class Turns:
     """Answers messages; knows which answers are being made."""
 
-    def __init__(self, services: Services, door: TurnGate) -> None:
+    def __init__(self, services: Services, gate: TurnGate) -> None:
         self._services = services
-        self.door = door
+        self.gate = gate
         self._spending = Spending(services.db, day_budget(services.settings))
         self._rate = TurnRate(services.settings.continuity_turns_per_minute_per_user)
         self._running: dict[str, asyncio.Task[Answer]] = {}
@@ -176,7 +176,7 @@ class Turns:
             await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects))
             return
         state = await self._session(batch)
-        for together, each_id in await self.door.enter(batch, turn_id, state):
+        for together, each_id in await self.gate.enter(batch, turn_id, state):
             await self._answer(_TurnWork(together, each_id, self._said(together), effects))
 
     async def _answer(self, work: _TurnWork) -> None:
@@ -259,7 +259,7 @@ class Turns:
             time_zone=zone.name,
             reserved_tokens=count(responder.preface(persona)) + tools_tokens,
             tools_tokens=tools_tokens,
-            bootstrap=await self.door.packet(first, state),
+            bootstrap=await self.gate.packet(first, state),
             person=plain_name(first.user_name),
             names=None if first.private else services.people.names,
             turn_id=turn_id,

@@ -11,7 +11,7 @@ from bot.ops.prompts import read_prompt
 from bot.ops.screen_matters import prompt_as_json
 from memory.context.transcript import NO_REPLY
 from memory.errors import StorageUnavailable
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.testing import ManualClock
 
 DAY_S = 86_400

@@ -11,7 +11,7 @@ from bot.tables import MIGRATIONS
 from bot.tables import QUERY_FILES as ALL_QUERY_FILES
 from memory.errors import Conflict, Fenced, Locked, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.storage import postgres as adapter
 from memory.storage.engine import is_held, lock_alone, open_database
 from memory.storage.migrate import FOLDER, available, migrate, pending

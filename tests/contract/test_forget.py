@@ -13,7 +13,7 @@ from bot.tables import BOT_TABLES
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage.postgres_connection import placeholders

@@ -5,7 +5,7 @@ import pytest
 from memory.language.languages import Languages
 from memory.notes.requests import texts_of
 from memory.privacy.export import gather
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:7:0"

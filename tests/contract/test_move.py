@@ -13,7 +13,7 @@ from bot.ops.workspace import OpsError
 from bot.settings import Settings
 from bot.tables import BOT_TABLES, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.storage import copying, migrate
 from memory.storage.engine import lock_alone, open_schema
 from memory.testing import make_exchange, open_memory

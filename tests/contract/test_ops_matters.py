@@ -12,7 +12,7 @@ from bot.reminders.rules import insert_reminder, job_id_of
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
 from memory.testing import START_MS, ManualClock, SequentialIds, make_exchange, open_memory
 

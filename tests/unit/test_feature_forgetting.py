@@ -7,7 +7,8 @@ from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
 from bot.features.memories import holding, known_memory, memory_list
 from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
-from memory.privacy.forget import Foreseen, ForgetCounts, Proof
+from memory.privacy.forget import Foreseen, Proof
+from memory.privacy.plan import ForgetCounts
 from memory.storage.store import chain
 from memory.testing import START_MS, make_turn
 from memory.types import Memory

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
-from zoneinfo import ZoneInfo
 
 from bot.features.loops import Ending
 from bot.http.served import Served
@@ -14,6 +13,7 @@ from bot.ops import checkpoints, matters, quarantine
 from bot.ops.workspace import OpsError
 from bot.replies import plural, shorten
 from memory.continuity.types import BootstrapOwner, Mode, Preference
+from memory.language.zones import zone_of
 
 Form = Mapping[str, str]
 
@@ -158,7 +158,7 @@ class Actions:
     async def _ask_move(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
         job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "snooze")
-        due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, ZoneInfo(job.time_zone))
+        due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, zone_of(job.time_zone))
         return Confirmation(
             title="Move this reminder",
             says=f"By the person's clock ({job.time_zone}).",
@@ -174,7 +174,7 @@ class Actions:
         workspace, ref = self._bot.workspace(), form.get("ref", "")
         job = await matters.reminder(workspace, conversation_id, ref, "snooze")
         try:
-            at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=ZoneInfo(job.time_zone))
+            at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=zone_of(job.time_zone))
             due_at_ms = round(at.timestamp() * 1000)
         except (ValueError, OverflowError):
             raise OpsError("say when, as day and hour") from None

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -26,6 +25,7 @@ from bot.ops.status import Boot, read_boot, read_status, report_in_words
 from bot.ops.workspace import OpsError
 from bot.replies import ago
 from memory.continuity.types import Mode, ScoredArc
+from memory.language.zones import zone_of
 from memory.ports import Row
 from memory.search.query import Query
 from memory.types import ConversationTurn
@@ -70,7 +70,7 @@ class Pages:
 
     def __init__(self, bot: Served) -> None:
         self._bot = bot
-        self._zone = ZoneInfo(bot.settings.continuity_timezone)
+        self._zone = zone_of(bot.settings.continuity_timezone)
 
     def time(self, at_ms: int | None) -> str:
         """Return a point in time in the operator's zone."""
