@@ -12,7 +12,7 @@ from memory.notes.readings import RETRY_AFTER_MS, Readings
 from memory.notes.requests import texts_of
 from memory.notes.store import QUIET_MS
 from memory.ports import Statement
-from memory.privacy.forget import ForgetRequest
+from memory.privacy.plan import ForgetRequest
 from memory.state.state_manager import undo
 from memory.testing import make_exchange, open_memory
 
