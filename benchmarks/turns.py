@@ -13,6 +13,7 @@ import asyncio
 import gc
 import json
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from memory.sessions.recorder import Exchange
 from memory.state import state_manager
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
-from memory.storage.sqlite_connection import connect_writer
+from memory.storage.sqlite_connection import secure
 from memory.storage.store import (
     insert_session,
     insert_turn,
@@ -89,7 +90,8 @@ class Floor:
 
     def __init__(self, database: Path) -> None:
         self.queries = load_queries(QUERY_FILES)
-        self.connection = connect_writer(database)
+        self.connection = sqlite3.connect(database, isolation_level=None, cached_statements=256)
+        secure(self.connection, database)  # without the digests of rows, which are the recorder's own
 
     def store(self, statements: list[Statement]) -> None:
         """Run them as one transaction."""

@@ -52,7 +52,8 @@ def hydrate(
         typer.Option("--from", help="A folder made by `backup`: altered and lost turns come back from it."),
     ] = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Keep altered turns as they are where there is no copy.")
+        bool,
+        typer.Option("--accept", help="Keep altered turns without a copy, and other altered rows, as they are."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

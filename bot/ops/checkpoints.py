@@ -140,9 +140,11 @@ async def hydrate(
     """Hydrate each session and return what was used; without `dry_run` what differs is repaired.
 
     `backup` is the folder of a backup from which altered and lost turns come back; `accepting` then takes those
-    that are still altered as they are. A session that cannot be rebuilt is reported, the others go on. Raises
-    OpsError, `StorageError`.
+    that are still altered as they are, and other altered rows too. A session that cannot be rebuilt is reported, the
+    others go on. Raises OpsError, `StorageError`.
     """
+    if accepting and not dry_run:
+        await workspace.memory.db.accept_altered_rows()
     async with open_copy(backup) as copy:
 
         async def one(session_id: str) -> HydrationReport:

@@ -264,6 +264,9 @@ def sqlite_synchronous(default: int, last_start_ms: int | None, now_ms: int) -> 
 def postgres(settings: Mapping[str, Any]) -> Check:
     """Judge a server: an opening has read back already that it forgets nothing that it has confirmed."""
     version = str(settings["server_version"]).partition(" ")[0]
+    if settings.get("data_checksums") == "off":
+        do = "stop the server and run pg_checksums --enable: a byte that flips on its disk is not noticed now"
+        return Check("postgres", "warn", f"PostgreSQL {version} has no data checksums", do)
     return Check(
         "postgres", "ok", f"PostgreSQL {version}, synchronous_commit={settings['synchronous_commit']}, fsync on"
     )
@@ -277,6 +280,16 @@ def sqlite_integrity(faults: Sequence[str] | None) -> Check:
         do = "stop the bot, keep a copy of the files, restore a backup"
         return Check("sqlite.integrity", "fail", f"SQLite finds {plural(len(faults), 'fault')} in the file", do)
     return Check("sqlite.integrity", "ok", "every page is sound")
+
+
+def sqlite_rows(altered: Sequence[str] | None) -> Check:
+    """Judge rows that do not match their digest; None when they were not looked at."""
+    if altered is None:
+        return Check("sqlite.rows", "ok", "not looked at: `doctor --deep` reads every row")
+    if altered:
+        do = "see “A row that was altered” in docs/how-to/recover.md"
+        return Check("sqlite.rows", "fail", joined(altered), do)
+    return Check("sqlite.rows", "ok", "every row matches its digest")
 
 
 def sqlite_files(deleted: Sequence[str]) -> Check:

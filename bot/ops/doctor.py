@@ -220,7 +220,9 @@ async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Ch
     found = await workspace.memory.db.settings()
     boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     holder = running(workspace.settings)
-    faults = await workspace.memory.db.integrity() if deep or await _small(workspace) else None
+    whole = deep or await _small(workspace)
+    faults = await workspace.memory.db.integrity() if whole else None
+    altered = await workspace.memory.db.altered_rows() if whole else None
     return [
         checks.sqlite_version(found["sqlite_version"]),
         checks.sqlite_wal(found["journal_mode"]),
@@ -228,6 +230,7 @@ async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Ch
             found["synchronous"], boots[0].started_at_ms if boots else None, workspace.memory.clock.now_ms()
         ),
         checks.sqlite_integrity(faults),
+        checks.sqlite_rows(altered),
         checks.sqlite_files(deleted_files(holder.pid, file) if holder else []),
     ]
 

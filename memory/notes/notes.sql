@@ -41,6 +41,12 @@ UPDATE readings SET attempts = attempts + 1 WHERE session_id = :session_id AND a
 -- The model failed: later again.
 UPDATE readings SET due_at_ms = :due_at_ms WHERE session_id = :session_id;
 
+-- name: read_again
+-- The notes of a session cannot be read any more: they are made again from its turns, at once.
+INSERT INTO readings (session_id, conversation_id, user_id, last_seq, due_at_ms, attempts)
+SELECT session_id, conversation_id, user_id, last_seq, 0, 0 FROM conversation_sessions WHERE session_id = :session_id
+ON CONFLICT (session_id) DO NOTHING;
+
 -- name: end_reading
 -- Everything that was to be read was read, or given up; a turn that came meanwhile waits on.
 DELETE FROM readings WHERE session_id = :session_id AND last_seq <= :through_seq;

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from memory.errors import Conflict, UnknownSession
+from memory.errors import Conflict, StorageUnavailable, UnknownSession
 from memory.notes.types import ReadingRequest, SessionNotes
 from memory.ports import Database, Row, Statement
 from memory.types import ConversationTurn
@@ -188,8 +189,15 @@ class NotesStore:
     async def of_conversation(self, conversation_id: str, *, except_session_id: str = "") -> list[SessionNotes]:
         """Return what was read in the latest 40 sessions of a conversation, oldest first."""
         rows = await self._db.read("notes_of_conversation", conversation_id=conversation_id, limit=SESSIONS_MAX)
-        found = [stored.notes for row in reversed(rows) if (stored := read_stored(row)).notes]
-        return [notes for notes in found if notes.session_id != except_session_id]
+        found = [read_stored(row) for row in reversed(rows)]
+        await self._have_read_again([stored.session_id for stored in found if stored.notes is None])
+        return [stored.notes for stored in found if stored.notes and stored.session_id != except_session_id]
+
+    async def _have_read_again(self, session_ids: Sequence[str]) -> None:
+        """Ask for new notes in the place of some that cannot be read; whoever may only look leaves it to others."""
+        if session_ids:
+            with suppress(StorageUnavailable):
+                await self._db.write(*(Statement("read_again", {"session_id": each}) for each in session_ids))
 
     async def change(self, session_id: str, change: Change, *also: Statement) -> SessionNotes:
         """Store a change made by hand (a matter is done, is dropped) together with `also`; return the new notes.

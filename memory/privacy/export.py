@@ -68,7 +68,7 @@ async def gather(db: Database, clock: Clock, conversation_id: str, *, user_id: i
         row = read_session_row(found)
         notes = await db.read_one("notes_of_session", session_id=row.session_id)
         values = session_values(row, await _turns(db, row.session_id, user_id))
-        values["notes"] = orjson.loads(notes["notes_json"]) if notes else None
+        values["notes"] = orjson.loads(notes["notes_json"]) if notes and notes["notes_json"] else None
         if user_id is not None:
             values = {name: value for name, value in values.items() if name in {"session_id", "origin", "turns"}}
         if values["turns"] or user_id is None:

@@ -27,6 +27,8 @@ NOTE: Final = (
     "ON CONFLICT (table_name) DO UPDATE SET after_json = excluded.after_json"
 )
 DIGEST_BYTES: Final = 16
+ROW_DIGEST: Final = "row_digest"
+"""A column that each database fills in its own way: what is copied gets it anew."""
 
 Told = Callable[[int, int], None]
 
@@ -161,5 +163,9 @@ def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: boo
 
 def _tables(schema: Schema) -> list[_Table]:
     """Return the tables that are copied, those first that others hang on."""
-    found = [_Table(name, *shape) for name, shape in schema.tables().items() if name not in LEFT_OUT]
+    shapes = {name: shape for name, shape in schema.tables().items() if name not in LEFT_OUT}
+    found = [
+        _Table(name, tuple(column for column in columns if column != ROW_DIGEST), key)
+        for name, (columns, key) in shapes.items()
+    ]
     return sorted(found, key=lambda table: (table.name != "search_docs", table.name))

@@ -73,6 +73,14 @@ class OpenDatabase(Database, Protocol):
         """Return what the database's own check finds; () when it is sound."""
         ...
 
+    async def altered_rows(self) -> tuple[str, ...]:
+        """Return the rows that were altered on the disk, in words, beside turns; () where the server looks at that."""
+        ...
+
+    async def accept_altered_rows(self) -> None:
+        """Take these rows as they are from now on. Raises `StorageUnavailable`."""
+        ...
+
     async def size_bytes(self) -> int:
         """Return how much room its tables and indexes take."""
         ...

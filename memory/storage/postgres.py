@@ -451,6 +451,13 @@ class PostgresDatabase:
         """Return (): PostgreSQL checks its pages as it reads them, and `amcheck` is the server's own tool."""
         return ()
 
+    async def altered_rows(self) -> tuple[str, ...]:
+        """Return (): a page that does not match its checksum is not given out (`data_checksums`)."""
+        return ()
+
+    async def accept_altered_rows(self) -> None:
+        """Do nothing: see `altered_rows`."""
+
     async def size_bytes(self) -> int:
         """Return how much room the tables of this schema take on the server, with their indexes."""
         row = await self.read_one("schema_size")

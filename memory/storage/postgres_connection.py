@@ -119,7 +119,7 @@ def look_at(address: str) -> dict[str, Any]:
 
     Raises `UnsafeSettings` when one of them lets the server forget what it has confirmed, `StorageUnavailable`.
     """
-    names = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "max_connections")
+    names = ("server_version", "fsync", "synchronous_commit", "full_page_writes", "max_connections", "data_checksums")
     try:
         with psycopg.connect(connect_string(address), autocommit=True) as connection:
             found: dict[str, Any] = {}

@@ -19,9 +19,14 @@ from memory.storage.named_queries import load_queries, named
 from memory.storage.place import database_files
 from memory.storage.sqlite_commit import GroupCommit
 from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, translate
+from memory.storage.sqlite_rows import accept, look
 
 BACKUP_PAGES = 2_000
 """A backup tells how far it is after so many pages (8 MB)."""
+
+
+OF_ERASURE = "erased_"
+"""Queries whose names begin so see rows that were altered on the disk too: they are forgotten like the others (P13)."""
 
 
 class SqliteDatabase:
@@ -102,7 +107,11 @@ class SqliteDatabase:
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
         try:
-            rows: list[Any] = list(await self._reader.execute_fetchall(named(self._queries, name), params))
+            text = named(self._queries, name)
+            if name.startswith(OF_ERASURE):
+                rows: list[Any] = await asyncio.to_thread(_all_rows, self.path, text, params)
+            else:
+                rows = list(await self._reader.execute_fetchall(text, params))
         except FOREIGN as exc:
             if self._closed:
                 raise StorageUnavailable(f"database {self.path} is closed; '{name}' came too late") from exc
@@ -214,6 +223,19 @@ class SqliteDatabase:
         found = tuple(str(next(iter(dict(row).values()))) for row in rows)
         return () if found == ("ok",) else found
 
+    async def altered_rows(self) -> tuple[str, ...]:
+        """Return every row that is still read and does not match its digest, in words. Turns have their own check."""
+        return await asyncio.to_thread(_altered_rows, self.path)
+
+    async def accept_altered_rows(self) -> None:
+        """Give each of these rows a digest as it is now. Raises `StorageUnavailable`."""
+        if self._writer is None:
+            raise StorageUnavailable(f"database {self.path} is open for reading only")
+        try:
+            await self._writer.call(accept)
+        except sqlite3.Error as exc:
+            raise translate(exc, self.path, "accept_altered_rows") from exc
+
     async def size_bytes(self) -> int:
         """Return the size of the file."""
         return self.path.stat().st_size
@@ -229,6 +251,19 @@ class SqliteDatabase:
                 rows = list(await self._reader.execute_fetchall(f"PRAGMA {name}"))
                 found[name] = next(iter(dict(rows[0]).values()))
         return found
+
+
+def _all_rows(path: Path, text: str, params: dict[str, Any]) -> list[Any]:
+    with contextlib.closing(connect_reader(path, trusting=True)) as connection:
+        return connection.execute(text, params).fetchall()
+
+
+def _altered_rows(path: Path) -> tuple[str, ...]:
+    with contextlib.closing(connect_reader(path)) as connection:
+        try:
+            return tuple(look(connection))
+        except sqlite3.Error as exc:
+            return (str(translate(exc, path, "look")),)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings, reason
 from memory.storage.folders import make_folder
+from memory.storage.sqlite_rows import keep, watch
 
 READER_CACHE_KIB = 32_000
 READER_MMAP_BYTES = 1_000_000_000
@@ -114,6 +115,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
         secure(connection, path)
+        keep(connection)
     except BaseException as exc:
         if connection:
             connection.close()
@@ -123,8 +125,10 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path, *, trusting: bool = False) -> sqlite3.Connection:
     """Open for reading; rows come as dicts, and bytes that are no text are shown as such instead of raising.
+
+    Rows that were altered on the disk are left out (`sqlite_rows`) unless it is `trusting`.
 
     Raises `StorageUnavailable` when there is no such file or it is no database.
     """
@@ -135,6 +139,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
             f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, cached_statements=256, check_same_thread=False
         )
         connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+        watch(connection, trusting=trusting)
         connection.execute("PRAGMA query_only=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB}")
         connection.execute(f"PRAGMA mmap_size={READER_MMAP_BYTES}")

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from memory.faults import point
 from memory.storage.sqlite_connection import connect_writer, require_file, translate
+from memory.storage.sqlite_rows import guarded, keep, seal
 
 
 class SchemaFile:
@@ -75,8 +76,11 @@ class SchemaFile:
             self._connection.execute("BEGIN IMMEDIATE")
             done = bool(self.rows(unless, params))
             if not done:
+                shapes = guarded(self._connection)
                 for statement in split_script(script):
                     self._connection.execute(statement)
+                keep(self._connection)
+                seal(self._connection, shapes)
                 self._connection.execute(record, params)
             point("migration_before_commit")
             self._connection.execute("COMMIT")

@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+from memory.storage.sqlite_rows import keep
+
 PERSON = 4711
 FRIEND = 4712
 PROMISE = "I will send the harbour report to Anna"
@@ -122,4 +124,5 @@ def change(bot, sql: str, **params: Any) -> None:
         _on_server(bot.database, sql, params)
         return
     with closing(sqlite3.connect(bot.database)) as connection, connection:
+        keep(connection)
         connection.execute(sql, params)

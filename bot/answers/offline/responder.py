@@ -39,6 +39,7 @@ from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import unindex_memory
+from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
 from memory.state.state_manager import apply_turn, close_loop, read_turn, undo
 from memory.storage.store import Store
@@ -197,9 +198,10 @@ class OfflineResponder:
         rows = await self._store.sessions(ask.conversation_id, limit=MAX_SESSIONS + 1)
         others = []
         for row in reversed(rows):
-            if row.session_id != ask.state.session_id:
+            state = state_of_row(row)[0]
+            if state is not None and row.session_id != ask.state.session_id:
                 turns = await self._store.last_turns(row.session_id, MAX_TURNS)
-                others.append((SessionState.model_validate_json(row.state_json), tuple(turns)))
+                others.append((state, tuple(turns)))
         undone = {turn_id for state in (ask.state, *(state for state, _ in others)) for turn_id in state.undone}
         return _Past(tuple(own), tuple(others[-MAX_SESSIONS:]), await self._memories(ask), undone=frozenset(undone))
 

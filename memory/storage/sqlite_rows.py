@@ -1,0 +1,194 @@
+"""A digest in each row that is not a turn, kept and asked by SQLite itself: a byte that flips on the disk is noticed.
+
+The writing connection has triggers that give a row its digest whenever it is written. The reading connection sees each
+such table through a view of the same name that asks for the digest: a row that was altered is named in the log, and
+left out or, where it can be made again from the turns, shown as one that cannot be read. Triggers, views and the
+function belong to our connections alone: the queries know nothing of it, and neither does the file.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+COLUMN: Final = "row_digest"
+DIGEST_BYTES: Final = 8
+MADE_AGAIN: Final = {
+    "conversation_sessions": {"state_json": "''"},
+    "session_notes": {"notes_json": "''", "read_through_seq": "0"},
+}
+"""What of an altered row is shown as if it were not there yet: checkpoint and turns know it, and it is written anew."""
+NOT_COVERED: Final = {
+    "inbox": {"state", "attempts", "waits", "boot_id", "turn_id", "error", "done_at_ms"},
+    "outbox": {"state", "attempts", "message_id", "after_message_id", "error", "sending_at_ms", "sent_at_ms"},
+}
+"""How far the work on a row is, which changes with each step of it: what it is about is covered, this is not."""
+WRITTEN_WHOLE: Final = {
+    "continuity_arcs": ("sources_json",),
+    "continuity_bootstrap_cache": ("fingerprint",),
+    "continuity_choices": ("mode",),
+    "continuity_preferences": ("mode",),
+    "continuity_relationship_states": ("state_json",),
+    "conversation_sessions": ("state_json",),
+    "conversations": ("current_session_id",),
+    "people": ("settings_json", "allowed"),
+    "session_notes": ("notes_json",),
+}
+"""Whoever writes these writes all that counts: the row is sound again, whatever it was before."""
+STILL_READ: Final = {"inbox": "{row}state <> 'done'", "outbox": "{row}state IN ('queued', 'sending')"}
+"""Which rows still matter, where not all do: what was sent or answered is bookkeeping, and there is much of it."""
+NAMED: Final = (
+    "row '%s' of %s does not match its digest: it was altered on the disk and is %s; "
+    "compare it with a backup (`doctor --deep` names all)"
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """One table with digests."""
+
+    name: str
+    columns: tuple[str, ...]
+    """All but the digest, in the order of the table."""
+    covered: tuple[str, ...]
+    real: frozenset[str]
+    key: tuple[str, ...]
+
+    def digest(self, row: str = "") -> str:
+        """Return SQL for the digest of a row; texts go in as bytes, since a flipped one may be no text any more."""
+        values = (f"CAST({row}{c} AS {'REAL' if c in self.real else 'BLOB'})" for c in self.covered)
+        return f"digest_of_row('{self.name}', {', '.join(values)})"
+
+    def sound(self, row: str = "") -> str:
+        """Return SQL that is true for a row as it was written; one that was never given a digest counts as sound."""
+        return f"({row}{COLUMN} IS NULL OR {row}{COLUMN} = {self.digest(row)})"
+
+    def counts(self, row: str = "") -> str:
+        """Return SQL that is true for a row that is still read."""
+        return STILL_READ.get(self.name, "1").format(row=row)
+
+    @property
+    def where_it_is(self) -> str:
+        """SQL for what a row is called."""
+        return " || '/' || ".join(f"COALESCE({each}, '')" for each in self.key)
+
+
+def digest_of_row(*values: Any) -> str:
+    """Return the digest of a table's name and values: bytes, floats or None."""
+    pieces: list[bytes] = []
+    for value in values:
+        if value is None:
+            pieces.append(b"-")
+            continue
+        data = value if isinstance(value, bytes) else repr(value).encode()
+        pieces += (b"%d:" % len(data), data)
+    return blake2b(b"".join(pieces), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def guarded(connection: sqlite3.Connection) -> list[Guarded]:
+    """Return the tables that have digests; none before the migration that brings them."""
+    found = []
+    rows = connection.execute("SELECT name, sql FROM main.sqlite_master WHERE type = 'table'").fetchall()
+    for name, sql in map(_values, rows):
+        if COLUMN not in sql:
+            continue
+        columns = [_values(row) for row in connection.execute(f"PRAGMA main.table_info({name})").fetchall()]
+        key = sorted((each[5], each[1]) for each in columns if each[5])
+        names = tuple(each[1] for each in columns if each[1] != COLUMN)
+        free = NOT_COVERED.get(name, set())
+        real = frozenset(each[1] for each in columns if each[2].startswith("DOUBLE"))
+        covered = tuple(each for each in names if each not in free)
+        found.append(Guarded(name, names, covered, real, tuple(column for _, column in key)))
+    return found
+
+
+def _values(row: Any) -> tuple[Any, ...]:
+    return tuple(row.values()) if isinstance(row, dict) else tuple(row)
+
+
+def keep(connection: sqlite3.Connection) -> None:
+    """Let a writing connection give each row its digest. A change of a row that was altered makes it no better."""
+    connection.create_function("digest_of_row", -1, digest_of_row, deterministic=True)
+    for table in guarded(connection):
+        name, whole = table.name, WRITTEN_WHOLE.get(table.name, ())
+        here = f"WHERE rowid = new.rowid AND {table.counts()}"
+        anew = f"UPDATE {name} SET {COLUMN} = {table.digest('new.')} {here}"  # noqa: S608 - names of ours, here and below
+        moved = (
+            f"UPDATE {name} SET {COLUMN} = CASE WHEN NOT {table.counts('old.')} OR {table.sound('old.')} "  # noqa: S608
+            f"THEN {table.digest('new.')} ELSE {COLUMN} END {here}"
+        )
+        parts = [column for column in table.covered if column not in whole]
+        triggers = [("INSERT", anew), (f"UPDATE OF {', '.join(parts)}", moved)]
+        if whole:
+            triggers.append((f"UPDATE OF {', '.join(whole)}", anew))
+        for number, (when, work) in enumerate(triggers):
+            connection.execute(f"DROP TRIGGER IF EXISTS temp.{name}_digest_{number}")
+            connection.execute(
+                f"CREATE TEMP TRIGGER {name}_digest_{number} AFTER {when} ON main.{name} BEGIN {work}; END"
+            )
+
+
+def seal(connection: sqlite3.Connection, before: list[Guarded]) -> None:
+    """Give digests to rows that have none or, after a migration, one of other columns. What was altered stays so."""
+    shapes = {table.name: table for table in before}
+    for table in guarded(connection):
+        old = shapes.get(table.name)
+        where = f"{COLUMN} IS NULL"
+        if old and old.covered != table.covered and set(old.covered) <= set(table.columns):
+            where += f" OR {COLUMN} = {old.digest()}"
+        connection.execute(f"UPDATE {table.name} SET {COLUMN} = {table.digest()} WHERE {where}")  # noqa: S608 - names of ours
+
+
+def accept(connection: sqlite3.Connection) -> None:
+    """Take every altered row as it is, as one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    for table in guarded(connection):
+        where = f"{table.counts()} AND NOT {table.sound()}"
+        connection.execute(f"UPDATE {table.name} SET {COLUMN} = {table.digest()} WHERE {where}")  # noqa: S608 - names of ours
+    connection.execute("COMMIT")
+
+
+def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
+    """Let a reader see sound rows alone; each altered one is named in the log, once. A `trusting` one sees all."""
+    known: set[tuple[str, str]] = set()
+
+    def is_sound(name: str, key: bytes, digest: str | None, *values: Any) -> bool:
+        if trusting or digest is None or digest == digest_of_row(name, *values):
+            return True
+        row = bytes(key or b"?").decode("utf-8", "replace")
+        if (name, row) not in known:
+            known.add((name, row))
+            log.warning(NAMED, row, name, "made again from the turns" if name in MADE_AGAIN else "left out")
+        return False
+
+    connection.execute("PRAGMA temp_store=MEMORY")
+    connection.create_function("row_is_sound", -1, is_sound)
+    for table in guarded(connection):
+        again = MADE_AGAIN.get(table.name, {})
+        sound = _asked(table)
+        columns = (f"CASE WHEN {sound} THEN {c} ELSE {again[c]} END AS {c}" if c in again else c for c in table.columns)
+        where = "" if again else f" WHERE NOT ({table.counts()}) OR {sound}"
+        connection.execute(
+            f"CREATE TEMP VIEW {table.name} AS SELECT {', '.join(columns)} FROM main.{table.name}{where}"  # noqa: S608
+        )
+
+
+def look(connection: sqlite3.Connection) -> list[str]:
+    """Return what every altered row that is still read is called; the connection is one that watches."""
+    found = []
+    for table in guarded(connection):
+        rows = connection.execute(
+            f"SELECT {table.where_it_is} FROM main.{table.name} WHERE {table.counts()} AND NOT {_asked(table)}"  # noqa: S608
+        ).fetchall()
+        found += [f"row '{_values(row)[0]}' of {table.name} does not match its digest" for row in rows]
+    return found
+
+
+def _asked(table: Guarded) -> str:
+    _, _, values = table.digest().partition(", ")
+    return f"row_is_sound('{table.name}', CAST({table.where_it_is} AS BLOB), CAST({COLUMN} AS TEXT), {values}"

@@ -1,0 +1,181 @@
+"""A byte that flips on the disk in a row that is no turn: it is named, left out or made again, and never believed."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from bot.tables import MIGRATIONS, QUERY_FILES
+from memory.notes.store import ask_to_read
+from memory.ports import Statement
+from memory.storage import sqlite_rows
+from memory.storage.migrate import migrate
+from memory.storage.sqlite import SqliteDatabase
+from memory.storage.sqlite_connection import connect_reader, connect_writer
+from memory.storage.sqlite_rows import COLUMN, MADE_AGAIN, guarded
+from memory.testing import CONVERSATION_ID, make_exchange, open_memory
+
+TABLES = {
+    "buttons", "chat_moves", "compactions", "continuity_arcs", "continuity_bootstrap_cache", "continuity_choices",
+    "continuity_preferences", "continuity_relationship_states", "conversation_sessions", "conversations", "inbox",
+    "jobs", "memories", "outbox", "people", "session_notes",
+}  # fmt: skip
+CHOSEN = {"user_id": 7, "settings_json": '{"language": "de"}', "created_at_ms": 1}
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Make an empty database of a bot."""
+    migrate(tmp_path / "bot.db", MIGRATIONS)
+    return tmp_path / "bot.db"
+
+
+@pytest.fixture
+async def database(path):
+    """Open it."""
+    database = await SqliteDatabase.open(path, QUERY_FILES)
+    yield database
+    await database.close()
+
+
+def on_disk(path, sql, *values):
+    """Change the file as a failing disk would: no trigger, no digest."""
+    with closing(sqlite3.connect(path)) as raw, raw:
+        return raw.execute(sql, values).fetchall()
+
+
+def filled(table, kind):
+    """Return a value for each column of a row; texts where the table has texts, states that are still read."""
+    return {c: "queued" if c == "state" else 1.5 if c in table.real else 41 if kind[c] == "BIGINT" else f"{c} said"
+            for c in table.columns}  # fmt: skip
+
+
+def kinds(connection, table):
+    return {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
+
+
+def flips(value):
+    """Return the value with one bit changed, at its beginning, in its middle, at its end."""
+    if isinstance(value, int):
+        return [value ^ 1, value ^ (1 << 40)]
+    if isinstance(value, float):
+        return [value * 2]
+    places = {0, len(value) // 2, len(value) - 1}
+    return ["".join(chr(ord(c) ^ 1) if at == place else c for at, c in enumerate(value)) for place in sorted(places)]
+
+
+def test_a_flipped_byte_in_any_column_of_any_row_is_noticed(path, caplog):
+    """Every guarded table, every column, several bits: the row is left out or shown as unreadable, and named."""
+    caplog.set_level(logging.WARNING)
+    tried = 0
+    with closing(connect_writer(path)) as writer:
+        tables = guarded(writer)
+        assert {table.name for table in tables} == TABLES
+        for table in tables:
+            row = filled(table, kinds(writer, table))
+            names = ", ".join(row)
+            writer.execute(f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(row))})", [*row.values()])  # noqa: S608 - names of ours
+            for column, sound in row.items():
+                if column not in table.covered:
+                    continue
+                for value in flips(sound):
+                    on_disk(path, f"UPDATE {table.name} SET {column} = ?", value)  # noqa: S608
+                    assert seen(path, table) == [], f"{table.name}.{column}"
+                    tried += 1
+                on_disk(path, f"UPDATE {table.name} SET {column} = ?", sound)  # noqa: S608
+            assert len(seen(path, table)) == 1
+
+    assert tried > 200
+    assert {record.args[1] for record in caplog.records} == TABLES
+
+
+def seen(path, table):
+    """Return the rows of a table that a reader believes."""
+    with closing(connect_reader(path)) as reader:
+        rows = reader.execute(f"SELECT * FROM {table.name}").fetchall()  # noqa: S608
+    return [row for row in rows if all(row[column] for column in MADE_AGAIN.get(table.name, ()))]
+
+
+def test_without_the_digests_a_flipped_byte_is_believed(path, monkeypatch):
+    """Negative control."""
+    with closing(connect_writer(path)) as writer:
+        writer.execute("INSERT INTO people (user_id, allowed, settings_json, created_at_ms) VALUES (7, 0, '{}', 1)")
+    on_disk(path, "UPDATE people SET allowed = 1")
+    monkeypatch.setattr(sqlite_rows, "digest_of_row", lambda *_: on_disk(path, f"SELECT {COLUMN} FROM people")[0][0])  # noqa: S608
+
+    with closing(connect_reader(path)) as reader:
+        assert reader.execute("SELECT allowed FROM people").fetchall() == [{"allowed": 1}]
+
+
+async def test_what_flipped_is_no_choice_and_a_new_choice_is_sound_again(database, path):
+    """A choice that was altered is none; a change of one column makes it no better, a new choice does."""
+    await database.write(Statement("person_choose", CHOSEN))
+    on_disk(path, "UPDATE people SET settings_json = ?", '{"language": "ee"}')
+    assert await database.read("person_choices", user_id=7) == []
+    assert await database.altered_rows() == ("row '7' of people does not match its digest",)
+
+    await database.write(Statement("person_choose", CHOSEN))
+
+    assert await database.read("person_choices", user_id=7) == [{"settings_json": '{"language": "de"}'}]
+    assert await database.altered_rows() == ()
+
+
+async def test_a_change_does_not_make_an_altered_row_sound(database, path):
+    """The reminder whose time flipped is moved on by somebody who saw it before: it stays left out, and is named."""
+    job = dict.fromkeys(("session_id", "user_id", "turn_id"), None)
+    job |= {"job_id": "j_1", "conversation_id": "tg:1:7:0", "call_key": "k", "kind": "reminder", "title": "vet",
+            "due_at_ms": 1000, "time_zone": "UTC", "now_ms": 1, "repeats": ""}  # fmt: skip
+    await database.write(Statement("job_insert", job))
+    on_disk(path, "UPDATE jobs SET title = 'vat'")
+    move = {"job_id": "j_1", "from_status": "scheduled", "from_due_at_ms": 1000, "to_status": "scheduled",
+            "progress": "", "due_at_ms": 2000, "repeats": "", "now_ms": 2}  # fmt: skip
+    await database.write(Statement("job_move", move, expect=1))
+
+    assert await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9) == []
+    await database.accept_altered_rows()
+    assert [row["title"] for row in await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9)] == ["vat"]
+
+
+async def test_what_was_altered_is_forgotten_like_the_rest(database, path):
+    """Queries of forgetting see altered rows, or they would stay (P13)."""
+    with closing(connect_writer(path)) as writer:
+        row = "'m_1', 'tg:1:7:0', 7, 's', 't', 'fact', 'dog', 'Rex', 0.5, 'active', NULL, 1, NULL"
+        writer.execute(f"INSERT INTO memories VALUES ({row})")  # noqa: S608 - written here
+    on_disk(path, "UPDATE memories SET text = 'Rey'")
+
+    assert await database.read("memory_by_id", memory_id="m_1") == []
+    assert [row["text"] for row in await database.read("erased_memories", conversation_id="tg:1:7:0")] == ["Rey"]
+
+
+async def test_notes_and_states_are_made_again_from_the_turns(tmp_path):
+    """The notes of a session and its state, both altered: the next look has the same as before."""
+    async with open_memory(tmp_path) as memory:
+        await memory.recorder.open_session(CONVERSATION_ID, 7, "first")
+        memory.recorder.derive = lambda turn: (ask_to_read(turn),)
+        for number, said in enumerate(("I have to call the plumber tomorrow.", "My sister is called Anna."), 1):
+            ids = {"conversation_id": CONVERSATION_ID, "session_id": "s_1", "user_id": 7}
+            await memory.recorder.record(make_exchange(number, **ids, user_text=said, assistant_text="I see."), None)
+        await memory.db.write(Statement("read_again", {"session_id": "s_1"}))
+        await memory.readings.catch_up(CONVERSATION_ID)
+        notes, state = await memory.readings.notes.of_session("s_1"), await memory.recorder.session("s_1")
+        await memory.recorder.settle()
+    assert notes
+    assert notes.matters
+    on_disk(
+        tmp_path / "continuity.db", "UPDATE session_notes SET notes_json = replace(notes_json, 'plumber', 'plumbes')"
+    )
+    on_disk(tmp_path / "continuity.db", "UPDATE conversation_sessions SET title = 'x' || title")
+
+    async with open_memory(tmp_path) as memory:
+        assert len(await memory.db.altered_rows()) == 2
+        assert await memory.readings.notes.of_conversation(CONVERSATION_ID) == []
+        await memory.readings.catch_up(CONVERSATION_ID)
+        hydrated = await memory.hydrator.hydrate("s_1")
+        again = await memory.readings.notes.of_session("s_1")
+        assert [matter.text for matter in again.matters] == [matter.text for matter in notes.matters]
+        assert hydrated.state.model_copy(update={"status": state.status}) == state
+        assert any("is damaged" in warning for warning in hydrated.report.warnings)
+        assert await memory.db.altered_rows() == ()
