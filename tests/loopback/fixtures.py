@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import canaries
 import pytest
 
 from bot.playground.server import LoopbackBotApi
@@ -26,6 +27,7 @@ async def api(clock):
     async with LoopbackBotApi(validate=validate, now_s=clock.now_s) as server:
         yield server
         assert server.violations == []
+        assert not [call.method for call in server.calls if canaries.leaked(str(call.params).encode(), {server.token})]
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):  
         monkeypatch.delenv(name)
     clock.to_morning()
     monkeypatch.setenv("OPENAI_BASE_URL", model.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    monkeypatch.setenv("OPENAI_API_KEY", canaries.MODEL_KEY)
     made = []
 
     async def make(*, start=True, folder="bot", **settings):
@@ -64,18 +66,23 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):  
     yield make
     for bot in made:
         await bot.stop()
+        assert canaries.leaks(bot.folder, {api.token, canaries.MODEL_KEY}) == {}
 
 
 @pytest.fixture
 async def bot_process(api, model, tmp_path, database_server):
-    """Offer a factory that starts a bot with the given environment, or with `start=False` only prepares it."""
+    """Offer a factory that starts a bot with the given environment, or with `start=False` only prepares it.
+
+    Everything is logged, and the test fails if a secret stands in the log or in any other file of the bot's folder.
+    """
     made = []
 
     async def make(*, start=True, folder="bot", command=None, **env):
         defaults = {
             "CONTINUITY_MODEL": "openai-chat:loopback",
             "OPENAI_BASE_URL": model.url,
-            "OPENAI_API_KEY": "sk-loopback",
+            "OPENAI_API_KEY": canaries.MODEL_KEY,
+            "CONTINUITY_LOG_LEVEL": "DEBUG",
         }
         bot = BotProcess(api, tmp_path / folder, defaults | env, command, database_server)
         made.append(bot)
@@ -84,4 +91,5 @@ async def bot_process(api, model, tmp_path, database_server):
     yield make
     for bot in made:
         await bot.kill()
+        assert canaries.leaks(bot.folder, canaries.secrets_in(bot.env)) == {}
         print(f"--- {bot.log_path.name} of {bot.folder.name} ---\n{bot.log}")  # noqa: T201 - shown when the test failed
