@@ -163,6 +163,16 @@ VALUES (:button_id, :conversation_id, :user_id, :group_id, :action, :payload_jso
 SELECT button_id, conversation_id, user_id, group_id, action, payload_json, used_at_ms, expires_at_ms
 FROM buttons WHERE button_id = :button_id;
 
+-- name: offers_to_answer_again
+-- Whether a message that was changed again has its offer already.
+SELECT button_id, payload_json FROM buttons
+WHERE conversation_id = :conversation_id AND action = 'answer_again' AND used_at_ms IS NULL
+ORDER BY created_at_ms DESC LIMIT 100;
+
+-- name: button_means
+-- The same button, the newest text; one that was used meanwhile stays as it was.
+UPDATE buttons SET payload_json = :payload_json WHERE button_id = :button_id AND used_at_ms IS NULL;
+
 -- name: button_group_size
 -- How many rows a first tap uses up.
 SELECT COUNT(*) AS n FROM buttons WHERE group_id = :group_id;

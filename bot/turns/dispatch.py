@@ -7,6 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 
+import orjson
 import structlog
 
 from bot import replies
@@ -21,6 +22,7 @@ from bot.turns.services import Services, language_of
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
+from memory.ports import Statement
 
 log = structlog.get_logger(__name__)
 
@@ -174,10 +176,14 @@ class Dispatch:
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
     async def _offer_again(self, envelope: Envelope) -> None:
-        of = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id", "update_id")}
-        before = await self._services.db.read_one("turn_of_message", **of)
-        payload = {"text": envelope.text, "third_party": envelope.third_party}
-        payload |= {"replaces": before["turn_id"]} if before else {}
+        """Offer to answer a message as it reads now; an offer that stands already takes over the newest text."""
+        about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
+        payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
+        for row in await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id):
+            if about.items() <= orjson.loads(row["payload_json"]).items():
+                values = {"button_id": row["button_id"], "payload_json": orjson.dumps(payload).decode()}
+                await self._services.committer.done([envelope], [], Statement("button_means", values))
+                return
         button = Button(replies.say("answer_again"), "answer_again", payload)
         message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])

@@ -148,10 +148,13 @@ CLUTTER = """
     INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, position, turn_id, part_no, kind, text,
         entities_json, markup_json, state, attempts, created_at_ms)
     VALUES ('o_1', 1, :c, 7, 1, 't_1', 0, 'reply', 'Noted: ' || :w, '[]', '{"text": "' || :w || '"}', 'sent', 1, 1);
-    INSERT INTO buttons VALUES ('b_1', :c, 7, 'g', 'answer_again', '{"text": "' || :w || '"}', NULL, 9, 1);
-    INSERT INTO inbox
-    VALUES (1, 1, 1, :c, '{"text": "' || :w || '"}', 'parked', 1, 'b', 't_9', :w, 1, NULL, 0, NULL, NULL);
-    INSERT INTO jobs
+    INSERT INTO buttons (button_id, conversation_id, user_id, group_id, action, payload_json, used_at_ms, expires_at_ms,
+        created_at_ms) VALUES ('b_1', :c, 7, 'g', 'answer_again', '{"text": "' || :w || '"}', NULL, 9, 1);
+    INSERT INTO inbox (bot_id, update_id, position, conversation_id, payload, state, attempts, boot_id, turn_id, error,
+        received_at_ms, done_at_ms, waits)
+    VALUES (1, 1, 1, :c, '{"text": "' || :w || '"}', 'parked', 1, 'b', 't_9', :w, 1, NULL, 0);
+    INSERT INTO jobs (job_id, conversation_id, session_id, user_id, turn_id, call_key, kind, title, status, progress,
+        due_at_ms, time_zone, created_at_ms, updated_at_ms, repeats)
     VALUES ('j_1', :c, :s, 7, 't_1', 'k', 'reminder', 'call ' || :w, 'scheduled', '', 1, 'UTC', 1, 1, '')
 """
 SECRET = "The codeword is zebrafish"

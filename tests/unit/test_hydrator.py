@@ -8,6 +8,7 @@ import pytest
 
 from memory.errors import UnknownSession
 from memory.state.state_manager import new_state
+from memory.storage.sqlite_rows import keep
 from memory.storage.store import chain, turn_digest
 from memory.testing import Memory, make_exchange, start_memory
 
@@ -28,6 +29,7 @@ class Session:
 
     def sql(self, statement, *args):
         with closing(sqlite3.connect(self.memory.db.path)) as db, db:
+            keep(db)
             return db.execute(statement, args).fetchall()
 
     def empty_database(self):
