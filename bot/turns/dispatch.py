@@ -178,7 +178,10 @@ class Dispatch:
     async def _offer_again(self, envelope: Envelope) -> None:
         """Offer to answer a message as it reads now; an offer that stands already takes over the newest text."""
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
+        of = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id", "update_id")}
+        before = await self._services.db.read_one("turn_of_message", **of)
         payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
+        payload |= {"replaces": before["turn_id"]} if before else {}
         for row in await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id):
             if about.items() <= orjson.loads(row["payload_json"]).items():
                 values = {"button_id": row["button_id"], "payload_json": orjson.dumps(payload).decode()}
