@@ -228,7 +228,7 @@ class Toolbox:
         self._changes.append(lambda state: state_manager.undo(state, [turn_id]))
         self._known = [each for each in known if each not in gone]
         listed = "; ".join(each.text for each in gone) or "what was put on the list with it"
-        return f"Taken back and not used any more: {listed}. Note anew what is right, if the person says it."
+        return f"Taken back and not used any more: {listed}. Note again what is right, if the person says it."
 
     async def _open_loop(self, text: str, owner: Owner, due: str | None) -> str:
         ask, matter = self.ask, " ".join(clean(text).split())

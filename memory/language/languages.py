@@ -104,6 +104,8 @@ class Language:
     """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
     titles: tuple[str, ...] = ()
     """What stands before a name and ends with a full stop that ends no sentence."""
+    articles: tuple[str, ...] = ()
+    """What stands before a plain word, seldom before a name."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
     endings: re.Pattern[str] = _NEVER
@@ -246,6 +248,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         weak_endings=tuple(data.get("weak_endings", "").split()),
         clitics=tuple(data.get("clitics", "").split()),
         titles=tuple(data.get("titles", "").split()),
+        articles=tuple(data.get("articles", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),

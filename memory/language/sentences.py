@@ -111,11 +111,16 @@ def has_question_mark(text: str) -> bool:
     return bool(_QUESTION_MARK.search(text))
 
 
+def no_end() -> str:
+    """Return the pattern of a full stop that ends a sentence: not after a number or a title of any language."""
+    titles = {title for language in Languages.load() for title in language.titles}
+    return r"(?<!\d\.)" + "".join(rf"(?<!\b{title}\.)" for title in sorted(titles))
+
+
 @lru_cache(maxsize=1)
 def _ends() -> re.Pattern[str]:
-    """Return what parts sentences; a full stop after a number or a title ends none, whatever language it is in."""
-    titles = {title for language in Languages.load() for title in language.titles}
-    return re.compile("".join(rf"(?<!{short}\.)" for short in (r"\d", *sorted(titles))) + _END)
+    """Return what parts sentences."""
+    return re.compile(no_end() + _END)
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages, cue_pattern
-from memory.language.sentences import clean, clip, content_words, lowered, stems_of, without_elision, words_of
+from memory.language.sentences import clean, clip, content_words, lowered, no_end, stems_of, without_elision, words_of
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
@@ -50,17 +50,10 @@ _LAUGHS = re.compile(
 _ASIDE = re.compile(r"\(\(.*?(?:\)\)|\Z)", re.DOTALL)
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
-_SENTENCE_END = re.compile(
-    r"(?<!\d\.)(?<!\b[A-Za-z]\.)(?<!Mr\.)(?<!Dr\.)(?<!St\.)(?<!Mrs\.)(?<=[.!?\u2026])[\"')\]»”]*\s+"
-)
 _ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
 _PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
 _SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
 _VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
-_ARTICLES = (
-    r"(?<!\w)(?:the|an?|my|your|our|this|that|some|no|to|un|una|uno|une|um|uma|os|des|les|los|las|ein|eine|einen) "
-)
-"""A name stands behind none of these."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -182,7 +175,21 @@ def _names_among(words: set[str], language: Language) -> frozenset[str]:
 def _could_be_a_name(word: str, told: str, language: Language) -> bool:
     """Return whether a word with which the assistant began a sentence is not a plain word in the person's mouth."""
     plain = language.weak_endings and word.endswith(language.weak_endings)
-    return not plain and _VOWEL.search(word) is not None and not re.search(rf"{_ARTICLES}{re.escape(word)}(?!\w)", told)
+    if plain or _VOWEL.search(word) is None:
+        return False
+    return not re.search(rf"(?<!\w)(?:{_articles()}) {re.escape(word)}(?!\w)", told)
+
+
+@lru_cache(maxsize=1)
+def _articles() -> str:
+    """Return what no name stands behind, in any language."""
+    return "|".join(sorted({article for language in Languages.load() for article in language.articles}))
+
+
+@lru_cache(maxsize=1)
+def _sentence_end() -> re.Pattern[str]:
+    """Return what parts sentences; a single letter with a full stop ends none either ("J. Smith")."""
+    return re.compile(rf"{no_end()}(?<!\b[A-Za-z]\.)(?<=[.!?\u2026])[\"')\]»”]*\s+")
 
 
 def _after_article(before: str, language: Language) -> bool:
@@ -241,7 +248,7 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a text as they stand, without code and links."""
     lines = _NOISE.sub(" ", clip(clean(text))).splitlines()
-    return [part for line in lines for part in _SENTENCE_END.split(_ITEM.sub("", line)) if part and part.strip()]
+    return [part for line in lines for part in _sentence_end().split(_ITEM.sub("", line)) if part and part.strip()]
 
 
 def _joined(parts: Sequence[str]) -> list[str]:

@@ -173,7 +173,7 @@ class PostgresDatabase:
         async def ask(connection: _Connection) -> list[Row]:
             return list(await (await connection.execute(query, params)).fetchall())
 
-        rows = await self._anew(name, lambda: self._with_connection(ask))
+        rows = await self._retried(name, lambda: self._with_connection(ask))
         self.condition.worked(name)
         return rows
 
@@ -199,7 +199,7 @@ class PostgresDatabase:
         fence, began_s = self.fence(), time.monotonic()
         names = " ".join(dict.fromkeys(statement.name for statement in statements))
         task = asyncio.ensure_future(
-            self._anew(names, lambda: self._with_connection(lambda to: self._commit(to, fence, statements)))
+            self._retried(names, lambda: self._with_connection(lambda to: self._commit(to, fence, statements)))
         )
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
@@ -361,7 +361,7 @@ class PostgresDatabase:
         async with self._pool.connection() as connection:
             return await work(connection)
 
-    async def _anew(self, name: str, work: Callable[[], Awaitable[_T]]) -> _T:
+    async def _retried(self, name: str, work: Callable[[], Awaitable[_T]]) -> _T:
         """Do the work, and again when the connection broke or others were in the way: nothing was stored then."""
         for left in range(TRIES, 0, -1):
             try:

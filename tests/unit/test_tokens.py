@@ -66,7 +66,7 @@ def test_rare_words_beyond_a_bound_are_estimated(cache):
     assert count(rare) == pytest.approx(sum(count(word) for word in rare.split()), rel=0.1)
 
 
-def test_a_damaged_table_is_made_anew(cache):
+def test_a_damaged_table_is_made_again(cache):
     """A file of another length is not believed."""
     open_ranks()
     (file,) = cache.iterdir()
