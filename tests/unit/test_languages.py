@@ -4,6 +4,7 @@ import pytest
 
 from memory.language.guess import LanguageGuess
 from memory.language.languages import Languages
+from memory.language.sentences import pieces
 
 LANGUAGES = Languages.load()
 CUES = set(LANGUAGES.get("en").cues)
@@ -101,3 +102,10 @@ def test_accents_that_were_left_out_are_found_again():
     assert spanish.accented("el miercoles no, despues te digo") == "el miércoles no, después te digo"
     assert spanish.accented("está despues") == "está despues"
     assert spanish.accented("reserve la mesa") == "reserve la mesa"
+
+
+def test_a_title_ends_no_sentence_and_a_word_that_ends_like_one_does():
+    """The full stop of "Dr." or "z. B." parts nothing, that of "quiz." does."""
+    said = [text for text, _ in pieces("Dr. Who failed the quiz. It was hard, z. B. for him.")]
+
+    assert said == ["Dr. Who failed the quiz.", "It was hard, z. B.", "for him."]
