@@ -19,7 +19,7 @@ from memory.types import CANCELS, LISTS_REMINDERS, MOVES, WHICH, ConversationCon
 LANGUAGES = Languages.load()
 NOW_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
 HOUR = 3_600_000
-CODES = ["en", "de", "es", "fr", "pt", "ru"]
+CODES = ["en", "de", "es", "fr", "it", "pt", "ru"]
 
 
 def at(day, hour, minute=0, month=11):

@@ -11,6 +11,7 @@ from string import Formatter
 import pytest
 
 from bot import replies
+from bot.reminders.words import words_for
 from bot.sentences import DEFAULT, LANGUAGES, forms, sentences
 from memory.language.calendar import calendar_of
 from memory.language.due_dates import parse_when
@@ -147,3 +148,4 @@ def test_every_language_writes_days(code):
 
     assert (len(set(days.months)), len(set(days.weekdays))) == (12, 7)
     assert code == DEFAULT or days != calendar_of(DEFAULT)
+    assert words_for(code).code == code
