@@ -70,10 +70,13 @@ def require_database(settings: Settings) -> None:
     file = settings.database_file
     if file.exists() if file else migrate.status(settings.database, MIGRATIONS).current:
         return
-    raise OpsError(
-        f"there is no database at {shown(settings.database)}; `continuity-bot run` makes it, "
-        "or CONTINUITY_DATABASE_URL names another one"
-    )
+    where = f"there is no database at {shown(settings.database)}"
+    if any(settings.continuity_checkpoint_dir.glob("*.json")):
+        raise OpsError(
+            f"{where}, but {settings.continuity_checkpoint_dir} has checkpoints, so there was one; "
+            "`continuity-bot restore BACKUP` puts a backup in its place, or CONTINUITY_DATABASE_URL names the right one"
+        )
+    raise OpsError(f"{where}; `continuity-bot run` makes it, or CONTINUITY_DATABASE_URL names another one")
 
 
 @contextmanager
