@@ -23,6 +23,8 @@ log = structlog.get_logger(__name__)
 
 Mode = Literal["draft", "edit", "off"]
 
+UNSEEN_S = 0.15
+"""An answer that is there so soon is not announced: nobody sees a sign that lasts so short, and its calls delay it."""
 TYPING_EVERY_S = 4.5
 DRAFT_EVERY_S = 0.7
 EDIT_EVERY_S = 3.5
@@ -86,7 +88,7 @@ class LiveAnswer:
         self._grown.set()
 
     async def __aenter__(self) -> Self:
-        """Begin: "typing…" at once."""
+        """Begin: "typing…" after a moment."""
         self.message_id = await self._previews.delivery.preview(self._turn_id)
         self._task = asyncio.create_task(self._run(), name=f"live:{self._turn_id}")
         return self
@@ -100,6 +102,7 @@ class LiveAnswer:
             await asyncio.gather(self._first_message, return_exceptions=True)
 
     async def _run(self) -> None:
+        await asyncio.sleep(UNSEEN_S)
         while not self._text:
             await self._quietly(self._typing())
             with contextlib.suppress(TimeoutError):
