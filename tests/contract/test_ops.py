@@ -331,6 +331,7 @@ def inbox(update_id, state, payload=None):
             "position": update_id,
             "conversation_id": "tg:5:7:0",
             "chat_id": 7,
+            "message_id": 5,
             "payload": payload or json.dumps({"update_id": update_id, "message": message | {"from": sender}}),
             "state": state,
             "error": "it failed three times" if state == "quarantined" else None,
