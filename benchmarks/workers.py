@@ -1,6 +1,6 @@
 """Several processes on one PostgreSQL: turns per second, takeover, and what a turn costs against a file. Prints JSON.
 
-    python benchmarks/workers.py [--workers 1 2 4] [--chats 200] [--delay-s 0] [--takeovers 10]
+    python -m benchmarks.workers [--workers 1 2 4] [--chats 200] [--delay-s 0] [--takeovers 10]
 
 It starts a server of its own, the bots, and the servers that stand in for Telegram and the model, all on this machine:
 with as many cores as processes the figures grow with the workers, with fewer they show what the sharing costs. A turn
