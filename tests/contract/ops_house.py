@@ -10,7 +10,9 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
+import typer
 from typer.testing import CliRunner
 
 from bot.cli import app
@@ -23,6 +25,7 @@ from memory.storage.store import Store, heal_turn
 from memory.testing import START_MS, make_exchange, open_memory
 
 TOKEN = "123456789:" + "A" * 35
+COMMANDS = typer.main.get_command(app)
 CHAT, GROUP = "tg:5:987654321:0", "tg:5:-100777:12"
 
 
@@ -82,7 +85,8 @@ class House:
 
     def run(self, *words: str, env: dict[str, str] | None = None):
         """Run a command; the result has exit_code, stdout and stderr."""
-        return CliRunner().invoke(app, list(words), env=self.env | (env or {}), catch_exceptions=False)
+        with patch("typer.testing._get_command", return_value=COMMANDS):  # it would build them each time anew
+            return CliRunner().invoke(app, list(words), env=self.env | (env or {}), catch_exceptions=False)
 
     def json(self, *words: str):
         """Run a command with --json and return what it printed."""

@@ -101,7 +101,7 @@ def _child(
 def cli(*arguments: str) -> None:
     """Do what `continuity-bot ARGUMENTS` does, with a bot that tries again after a moment."""
     import bot.app  # noqa: PLC0415 - the tests' own process needs no commands
-    from bot.cli import app  # noqa: PLC0415
+    from tests.loopback.warm import COMMANDS  # noqa: PLC0415 - it is there already
 
     bot.app.App = partial(bot.app.App, pauses=Pauses(0.05))
-    app(arguments, prog_name="continuity-bot")
+    COMMANDS(arguments, prog_name="continuity-bot")
