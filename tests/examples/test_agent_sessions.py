@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from agents import Agent, Model, ModelResponse, RunConfig, Runner, SQLiteSession, Usage, function_tool
-from agents.memory import Session
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-from openai_agents_session import MemorySession
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai import ModelMessagesTypeAdapter
 from pydantic_ai.messages import ModelResponse as PydanticResponse
@@ -19,36 +13,6 @@ from pydantic_ai_chat import reply
 from memory.testing import open_memory
 
 HERE = "shop:42"
-QUIET = RunConfig(tracing_disabled=True)
-
-
-def text(words: str) -> ResponseOutputMessage:
-    part = ResponseOutputText(text=words, type="output_text", annotations=[])
-    return ResponseOutputMessage(id="m", content=[part], role="assistant", status="completed", type="message")
-
-
-def call(name: str, arguments: str = "{}") -> ResponseFunctionToolCall:
-    return ResponseFunctionToolCall(call_id="c_1", name=name, arguments=arguments, type="function_call")
-
-
-class Scripted(Model):
-    """The SDK's port to a model: says what the script says and keeps what it was shown."""
-
-    def __init__(self, *script: Any) -> None:
-        self.script, self.shown = list(script), []
-
-    async def get_response(self, **given):
-        self.shown.append(given["input"])
-        return ModelResponse(output=[self.script.pop(0)], usage=Usage(), response_id=None)
-
-    def stream_response(self, *_, **__):
-        raise NotImplementedError
-
-
-@function_tool
-def stock(item: str) -> str:
-    """Return how many there are."""
-    return f"3 {item}"
 
 
 def seen(items):
@@ -65,25 +29,35 @@ def seen(items):
     return [each for each in found if not each[1].startswith("<data-") and each != ("assistant", "Noted.")]
 
 
+@pytest.fixture(scope="module")
+def sdk():
+    """Return the SDK with its scripted model; it takes 2 s to import, which no other test has to wait for."""
+    import agents_sdk  # noqa: PLC0415
+
+    return agents_sdk
+
+
 @pytest.fixture(params=["ours", "theirs"])
-def session(request, memory, tmp_path):
+def session(request, sdk, memory, tmp_path):
     """Each promise of a session is kept by the SDK's own and by ours."""
     if request.param == "ours":
-        yield MemorySession(memory, HERE)
+        yield sdk.MemorySession(memory, HERE)
         return
-    opened = SQLiteSession(HERE, tmp_path / "theirs.db")
+    opened = sdk.SQLiteSession(HERE, tmp_path / "theirs.db")
     yield opened
     opened.close()
 
 
-async def test_a_run_sees_the_runs_before(session):
+async def test_a_run_sees_the_runs_before(sdk, session):
     """Messages, calls and returns of earlier runs are the beginning of the next, in their order."""
-    model = Scripted(text("Hello Ana."), call("stock", '{"item":"lamps"}'), text("We have three."), text("Ana."))
-    agent = Agent("shop", model=model, tools=[stock])
+    model = sdk.Scripted(
+        sdk.text("Hello Ana."), sdk.call("stock", '{"item":"lamps"}'), sdk.text("We have three."), sdk.text("Ana.")
+    )
+    agent = sdk.Agent("shop", model=model, tools=[sdk.stock])
     for said in ("I am Ana.", "Do you have lamps?", "Who am I?"):
-        await Runner.run(agent, said, session=session, run_config=QUIET)
+        await sdk.Runner.run(agent, said, session=session, run_config=sdk.QUIET)
 
-    assert isinstance(session, Session)
+    assert isinstance(session, sdk.Session)
     assert seen(model.shown[-1]) == [
         ("user", "I am Ana."),
         ("assistant", "Hello Ana."),
@@ -110,12 +84,12 @@ async def test_items_come_back_and_go(session):
     assert await session.pop_item() is None
 
 
-async def test_a_turn_of_a_run_is_stored_once_and_survives(tmp_path):
+async def test_a_turn_of_a_run_is_stored_once_and_survives(sdk, tmp_path):
     """What another process opens is one turn per run, with its calls; nothing waits for an orderly end."""
-    model = Scripted(call("stock", '{"item":"lamps"}'), text("We have three."))
-    agent = Agent("shop", model=model, tools=[stock])
+    model = sdk.Scripted(sdk.call("stock", '{"item":"lamps"}'), sdk.text("We have three."))
+    agent = sdk.Agent("shop", model=model, tools=[sdk.stock])
     async with open_memory(tmp_path) as memory:
-        await Runner.run(agent, "Do you have lamps?", session=MemorySession(memory, HERE), run_config=QUIET)
+        await sdk.Runner.run(agent, "Do you have lamps?", session=sdk.MemorySession(memory, HERE), run_config=sdk.QUIET)
     async with open_memory(tmp_path) as memory:
         state = await memory.recorder.current(HERE)
         (turn,) = await memory.recorder.recent_turns(state.session_id)
