@@ -8,6 +8,8 @@ SITE := .venv-docs/.installed
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
+unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
+
 .PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers docs fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 

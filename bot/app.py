@@ -324,7 +324,7 @@ class App:
             if reason is not None:
                 log.critical("the database cannot be worked with", reason=reason)
                 if not db.taken_over:  # others speak to people now, and hear them
-                    await asyncio.sleep(STORAGE_LAST_S)  # the person hears of it, and /health shows it
+                    await self._process.pauses.rest(STORAGE_LAST_S)  # the person hears of it, and /health shows it
                 self.fail(reason)
                 return
             await self._process.pauses.rest(STORAGE_LOOK_S)

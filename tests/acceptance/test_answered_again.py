@@ -25,11 +25,14 @@ def press(api, person: int, message: dict, data: str) -> None:
     api.people.injects({"callback_query": {**query, "data": data}})
 
 
-async def test_no_order_of_trying_again_loses_an_answer(api, model, bot_here):
-    """Thirty people tap twice, write /retry twice and something new, each in another order, with and without pauses."""
+@pytest.mark.parametrize(
+    "orders", [pytest.param(ORDERS[::3], id="a third"), pytest.param(ORDERS, id="all", marks=pytest.mark.soak)]
+)
+async def test_no_order_of_trying_again_loses_an_answer(api, model, bot_here, orders):
+    """People tap twice, write /retry twice and something new, each in another order, with and without pauses."""
     bot = await bot_here()
     model.plant(ModelFault.SERVER_ERROR, times=None)
-    people = {order: 7000 + number for number, order in enumerate(ORDERS)}
+    people = {order: 7000 + number for number, order in enumerate(orders)}
     for person in people.values():
         api.people.says(person, "first")
     await api.until(lambda: all(bot_lines(api, person) for person in people.values()), 120)

@@ -65,7 +65,8 @@ async def test_a_database_that_is_taken_away_is_noticed(api, bot_process, port, 
     """/health says 503, the next message stays with Telegram, the process ends; put back, the message is answered."""
     (tmp_path / "data").mkdir()
     database = tmp_path / "data" / "continuity.db"
-    bot = await bot_process(CONTINUITY_DATABASE_URL=f"sqlite:///{database}", CONTINUITY_HTTP_PORT=str(port))
+    slow = {"TEST_PAUSES": "0.3"}  # it has to be alive long enough to be asked
+    bot = await bot_process(CONTINUITY_DATABASE_URL=f"sqlite:///{database}", CONTINUITY_HTTP_PORT=str(port), **slow)
     api.people.says(PERSON, "before")
     await answered(api, PERSON, "before")
 

@@ -185,9 +185,10 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
-def test_rendering_grows_with_the_length_only(unit):
+@pytest.mark.parametrize("chars", [1_500, pytest.param(6_000, marks=pytest.mark.soak)])
+def test_rendering_grows_with_the_length_only(unit, chars):
     """Twice the text, at most 2.5 times the steps; the parser reads it a bounded number of times."""
-    short = unit * (6_000 // len(unit))
+    short = unit * (chars // len(unit))
 
     assert lines_run(short + short) <= 2.5 * lines_run(short) + 1_000
 
