@@ -3,12 +3,17 @@
 import os
 
 import pytest
+import structlog
 from hypothesis import settings
 from servers import REQUIRED, Databases, NoServer, server
 
 settings.register_profile("quick", deadline=None, max_examples=40)  # machines are noisy: no test here is about time
 settings.register_profile("soak", deadline=None, max_examples=1000)  # `make soak` asks for it by its name
 settings.load_profile("quick")
+
+plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])
+"""As it was, but for tracebacks: to draw one with every variable of a bot takes seconds."""
 
 
 def pytest_addoption(parser):

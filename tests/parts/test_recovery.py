@@ -1,0 +1,74 @@
+"""Recovery: the start after a death finishes what is young, asks about what is old, sends what was written (P3, P5)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot import replies
+
+
+async def dies_at_work(start, script, *texts: str):
+    """Let a bot die while it answers these messages; return nothing of it."""
+    begun = asyncio.Event()
+
+    async def never(_ask, _show):
+        begun.set()
+        await asyncio.Event().wait()
+
+    script.reply = never
+    one = await start()
+    for number, text in enumerate(texts, 1):
+        await one.take(number, text)
+    await begun.wait()
+    await one.die()
+    script.reply = None
+
+
+async def test_a_turn_that_was_begun_is_finished_as_the_same_turn(start, script, screen):
+    """Its message is answered once, under the id that it had before."""
+    await dies_at_work(start, script, "hello")
+    before = script.asked[-1].turn_id
+    one = await start()
+    report = await one.recover()
+    await one.settled()
+
+    assert (report.updates_recovered, report.turns_asked_about) == (1, 0)
+    assert screen.sent == ["You said: hello"]
+    assert await one.rows("conversation_turns", "turn_id") == [(before,)]
+
+
+async def test_an_old_turn_is_asked_about_before_tokens_are_spent(start, script, screen, clock):
+    """Sixteen minutes later the person is asked once; [Answer now] answers, and not before."""
+    await dies_at_work(start, script, "hello")
+    clock.advance(s=16 * 60)
+    asked = len(script.asked)
+    one = await start()
+    report = await one.recover()
+    await one.settled()
+    assert report.turns_asked_about == 1
+    assert len(script.asked) == asked
+    assert "hello" in screen.sent[-1]
+    assert await one.rows("inbox", "state") == [("parked",)]
+
+    await one.press(9, replies.say("answer_now"))
+    await one.settled()
+    assert screen.sent[-1] == "You said: hello"
+
+
+async def test_a_reply_that_was_written_and_not_sent_is_sent_and_not_made_again(start, script, screen):
+    """The death came between the commit and the send: the next start sends it, and asks no model."""
+    one = await start()
+    screen.hold = asyncio.Event()
+    await one.take(1, "hello")
+    await one.joined.lanes.until_idle()
+    await one.die()
+    screen.hold.set()
+    one = await start(continuity_probe_ids=0)
+    report = await one.recover()
+    await one.settled()
+
+    assert report.updates_recovered == 0
+    assert report.replies_to_send + report.replies_to_probe == 1
+    assert len(script.asked) == 1
+    assert screen.sent[-1].startswith("You said: hello")
+    assert await one.rows("outbox", "state") == [("sent",)]

@@ -1,0 +1,135 @@
+"""A turn and its commit: all of it in one transaction, nothing of it twice (P2, P4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import replies
+from bot.answers.responder import Answer, NoAnswer
+from bot.delivery.outbox import OutgoingMessage, Target
+from memory.errors import Conflict, StorageUnavailable
+from memory.ports import Statement
+
+
+async def test_a_turn_is_stored_with_its_reply_and_the_end_of_its_message(one, screen):
+    """Turn, parts and inbox are all there, or none of them."""
+    await one.take(1, "My dog is called Rex.")
+    await one.settled()
+
+    assert await one.rows("conversation_turns", "user_text, assistant_text") == [
+        ("My dog is called Rex.", "You said: My dog is called Rex.")
+    ]
+    assert await one.rows("outbox", "kind, state") == [("reply", "sent")]
+    assert await one.rows("inbox", "state") == [("done",)]
+    assert screen.sent == ["You said: My dog is called Rex."]
+
+
+async def test_the_same_update_twice_is_one_turn(one, screen, script):
+    """Telegram delivers it again; nobody is asked, nothing is said again."""
+    await one.take(1, "hello")
+    await one.take(1, "hello")
+    await one.settled()
+
+    assert len(script.asked) == 1
+    assert screen.sent == ["You said: hello"]
+
+
+async def test_the_model_is_given_what_was_said_before(one, script):
+    """The second turn's packet holds the first, in its order."""
+    await one.take(1, "My dog is called Rex.")
+    await one.settled()
+    await one.take(2, "What is he called?")
+    await one.settled()
+
+    (turn,) = script.asked[-1].packet.history
+    assert (turn.user_text, turn.assistant_text) == ("My dog is called Rex.", "You said: My dog is called Rex.")
+
+
+async def test_an_answer_that_could_not_be_stored_is_not_asked_for_again(one, screen, script):
+    """The disk refuses the commit; [Try again] stores the answer that was made, and it is paid for once."""
+    one.refuse("insert_turn")
+    await one.take(1, "hello")
+    await screen.until(lambda: replies.say("storage_refused") in screen.sent)
+    one.refuse()
+    ((turn_id,),) = await one.rows("inbox", "turn_id")
+    await one.press(2, replies.say("try_again"))
+    await one.settled()
+
+    assert len(script.asked) == 1
+    assert screen.sent[-1] == "You said: hello"
+    assert await one.rows("conversation_turns", "turn_id") == [(turn_id,)]
+
+
+async def test_no_answer_is_said_and_can_be_asked_for_again(one, screen, script):
+    """The person learns why; the message waits for the button and is no turn yet."""
+
+    def busy(_ask, _show):
+        raise NoAnswer("ModelHTTPError 429", "It is busy.")
+
+    script.reply = busy
+    await one.take(1, "hello")
+    await one.settled()
+    assert screen.sent == [replies.say("model_down", why="It is busy.")]
+    assert await one.rows("conversation_turns", "turn_id") == []
+    assert await one.rows("inbox", "state") == [("parked",)]
+
+    script.reply = None
+    await one.press(2, replies.say("try_again"))
+    await one.settled()
+    assert "You said: hello" in screen.sent
+
+
+async def test_words_of_distress_are_answered_without_the_model(one, screen, script):
+    """The caring answer comes at once, and the message is filed nowhere."""
+    await one.take(1, "I want to kill myself.")
+    await one.settled()
+
+    assert script.asked == []
+    assert len(screen.sent) == 1
+    assert await one.rows("memories", "text") == []
+
+
+async def test_what_an_answer_changes_is_committed_with_it_or_not_at_all(one, script):
+    """A tool's effect that conflicts takes the turn back with it; the message is put aside in the end."""
+    script.reply = lambda _ask, _show: Answer("Done.", effects=(Statement("inbox_done", IMPOSSIBLE, expect=1),))
+    await one.take(1, "hello")
+    await one.settled()
+
+    assert await one.rows("conversation_turns", "turn_id") == []
+    assert await one.rows("inbox", "state") == [("quarantined",)]
+
+
+IMPOSSIBLE = {"bot_id": 1, "update_id": 1, "done_at_ms": 1}
+HERE = Target(99, "tg:99:7:0", 7)
+
+
+async def test_nothing_is_said_that_is_not_written_down(one, screen):
+    """A commit that conflicts, or that a disk refuses, sends nothing."""
+    hello = OutgoingMessage("hello")
+    with pytest.raises(Conflict):
+        await one.services.committer.write(HERE, [hello], Statement("inbox_done", IMPOSSIBLE, expect=1))
+    one.refuse("outbox_insert")
+    with pytest.raises(StorageUnavailable):
+        await one.services.committer.write(HERE, [hello])
+    await one.settled()
+
+    assert screen.sent == []
+    assert await one.rows("outbox", "text") == []
+
+
+async def test_a_refusal_that_passes_is_waited_for(start, screen):
+    """The disk takes it at a later try: said once."""
+    one = await start(continuity_storage_patience_s=20)
+    tries = []
+
+    async def store(*rows):
+        tries.append(1)
+        if len(tries) < 3:
+            raise StorageUnavailable("no space")
+        return await one.services.db.write(*rows)
+
+    await one.services.committer.say(HERE, [OutgoingMessage("hello")], store)
+    await one.settled()
+
+    assert len(tries) == 3
+    assert screen.sent == ["hello"]
