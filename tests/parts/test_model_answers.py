@@ -1,4 +1,4 @@
-"""Answers of a language model: whole or none, asked again for what passes, with what its tools did (P4)."""
+"""Answers of a model through pydantic-ai: whole or none, asked again for what passes, with what its tools did (P4)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pydantic_ai.exceptions import ModelAuthenticationError, ModelHTTPError, Mod
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 from bot import replies
-from bot.answers.model import ATTEMPTS, MAX_REQUESTS
+from bot.answers.chat_model import MAX_REQUESTS
+from bot.answers.model import ATTEMPTS
 
-NAME = "openai-chat:scripted"
+NAME = "another:scripted"
 REMIND = ("remind", '{"what": "call Ana", "when": "tomorrow at 9"}')
 
 
@@ -30,7 +31,7 @@ async def model(start, monkeypatch):
             for word in step.split(" "):
                 yield f"{word} "
 
-        monkeypatch.setattr("pydantic_ai.models.infer_model", lambda _: FunctionModel(stream_function=stream))
+        monkeypatch.setattr("bot.answers.agent.infer_model", lambda _: FunctionModel(stream_function=stream))
         one = await start(continuity_model=NAME, continuity_memory_model="off")
         await one.services.responder.warm()
         return one
