@@ -76,7 +76,7 @@ def picture(found: dict[str, Any]) -> str:
         "message → final text": "all_ms",
         "before the model is asked": "before_the_model_ms",
         "after its last byte": "after_the_model_ms",
-        "processor time, with what comes behind": "cpu_ms",
+        "processor time, all of it": "cpu_ms",
     }
     rows = {label: {name: found[name][key] for name in ("ours", "stock")} for label, key in stages.items()}
     goal = {"message → final text": found["stock"]["all_ms"] * GOAL_RATIO}

@@ -105,7 +105,7 @@ def pictures(found: dict[str, Any]) -> None:
     def rows(labels: dict[str, str]) -> dict[str, dict[str, float]]:
         return {label: {name: found[name][key] for name in ("ours", "stock")} for label, key in labels.items()}
 
-    times = {"start → first poll": "start_s", "restart → waiting message answered": "restart_s"}
+    times = {"start → first poll": "start_s", "restart → message answered": "restart_s"}
     goals = {label: GOALS[key] for label, key in times.items()}
     svg.save("speed-start.svg", svg.bars("Start and restart", "s", rows(times), goals=goals, note="medians"))
     sizes = {"idle": "idle_mb", f"after {MESSAGES} messages": "after_messages_mb"}
