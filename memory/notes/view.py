@@ -56,7 +56,7 @@ class NotesView(Contract):
     session_ids: frozenset[str] = frozenset()
     """The sessions that were read for it: they speak through their notes."""
     newest_session_id: str = ""
-    """The last of them."""
+    """The last of them in which something was told."""
 
     @property
     def matters(self) -> tuple[Matter, ...]:
@@ -100,7 +100,7 @@ def merge(
     for number, _, stems in alive:
         for stem in stems:
             where.setdefault(stem, set()).add(number)
-    newest = len(sessions) - 1
+    newest = _newest_told(sessions)
     standings = [
         Standing(
             note=note,
@@ -115,8 +115,16 @@ def merge(
         standings=tuple(ranked),
         now_ms=now_ms,
         session_ids=frozenset(notes.session_id for notes in sessions),
-        newest_session_id=sessions[-1].session_id if sessions else "",
+        newest_session_id=sessions[newest].session_id if sessions else "",
     )
+
+
+def _newest_told(sessions: Sequence[SessionNotes]) -> int:
+    """Return which session is the last that told something; a greeting leaves nothing behind."""
+    told = (
+        number for number, notes in reversed([*enumerate(sessions)]) if notes.matters or notes.lasting or notes.settled
+    )
+    return next(told, len(sessions) - 1)
 
 
 def key_of(note: ViewedNote) -> str:

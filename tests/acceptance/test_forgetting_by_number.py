@@ -103,7 +103,7 @@ async def test_the_summary_speaks_to_the_person_and_of_their_matters(api, model,
     await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_TIMEZONE="Europe/Berlin")
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "hello")
-    assert "nothing to sum up yet: 1 message" in (await reply(api, "/summary")).text
+    assert "nothing to sum up yet: we've only had 1 message" in (await reply(api, "/summary")).text
     await reply(api, "I have to renew my passport by 12 March.")
     await reply(api, "I'm allergic to peanuts.")
     await reply(api, "What's still open?")
