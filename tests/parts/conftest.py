@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -241,11 +242,12 @@ def clock():
 async def start(tmp_path, screen, script, clock):
     """Offer a function that starts a bot on the test's folder; the one before has died by then."""
     alive: list[OneBot] = []
+    boots = count(1)
 
     async def make(**settings: Any) -> OneBot:
         for before in alive:
             await before.die()
-        alive[:] = [await OneBot(tmp_path, screen, script, clock).start(f"boot{len(screen.calls)}", **settings)]
+        alive[:] = [await OneBot(tmp_path, screen, script, clock).start(f"boot{next(boots)}", **settings)]
         return alive[0]
 
     yield make
