@@ -56,7 +56,7 @@ async def test_answers_that_repeat_what_was_forgotten_are_shown_and_go_too(api, 
     await reply(api, "/forget dog")
     await tap(api, "Forget 1", "Should I forget")
     await tap(api, "Yes, forget it", "Forgotten")
-    report = await shows(api, "are still in 1 answer of mine")
+    report = await shows(api, "still comes up in 1 answer of mine")
     assert "how is Zebrafish?" in report.text
 
     await tap(api, "Forget those too", "Should I forget")

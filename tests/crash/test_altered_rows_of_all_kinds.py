@@ -15,7 +15,7 @@ from memory.storage import sqlite_rows
 from memory.storage.migrate import migrate
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.sqlite_connection import connect_reader, connect_writer
-from memory.storage.sqlite_rows import COLUMN, MADE_AGAIN, guarded
+from memory.storage.sqlite_rows import COLUMN, MADE_AGAIN, STILL_READ, guarded
 from memory.testing import CONVERSATION_ID, make_exchange, open_memory
 
 TABLES = {
@@ -136,6 +136,28 @@ async def test_a_change_does_not_make_an_altered_row_sound(database, path):
     assert await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9) == []
     await database.accept_altered_rows()
     assert [row["title"] for row in await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9)] == ["vat"]
+
+
+async def test_a_row_that_we_change_when_its_work_is_done_is_no_altered_one(database, path, caplog):
+    """Answered updates lose their text, failed parts are emptied: no query names them, whichever state it asks for."""
+    caplog.set_level(logging.WARNING)
+    with closing(connect_writer(path)) as writer, closing(connect_reader(path)) as reader:
+        for table in guarded(writer):
+            if table.name not in STILL_READ:
+                continue
+            row = filled(table, kinds(writer, table))
+            names, marks = ", ".join(row), ", ".join("?" * len(row))
+            writer.execute(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", [*row.values()])  # noqa: S608 - names of ours
+        writer.execute("UPDATE inbox SET state = 'done', payload = ''")
+        writer.execute("UPDATE outbox SET state = 'failed', text = ''")
+        for state in ("parked", "claimed", "queued", "sending"):
+            assert reader.execute(f"SELECT * FROM inbox WHERE state = '{state}'").fetchall() == []  # noqa: S608
+            assert reader.execute(f"SELECT * FROM outbox WHERE state = '{state}'").fetchall() == []  # noqa: S608
+        writer.execute("UPDATE outbox SET state = 'queued'")
+        assert len(reader.execute("SELECT * FROM outbox WHERE state = 'queued'").fetchall()) == 1
+
+    assert await database.altered_rows() == ()
+    assert caplog.records == []
 
 
 async def test_what_was_altered_is_forgotten_like_the_rest(database, path):
