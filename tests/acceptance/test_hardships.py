@@ -191,7 +191,7 @@ async def test_no_error_of_telegram_silences_the_bot_or_loses_an_answer(api, mod
         once = (name, method) == ("BadRequest", "sendMessage")  # twice, and its bare text was refused too
         fault = api.faults.plant(method, SURVIVED[name], times=1 if once else 2)
         first, second = f"first {name}", f"second {name}"
-        await provoke(api, method, first, group)
+        await provoke(api, method, first, group, model)
         place = group if method == "editMessageText" else PERSON
         blocked = name == "Forbidden" and method in {"sendMessage", "editMessageText"}
         if not blocked:
@@ -206,10 +206,17 @@ async def test_no_error_of_telegram_silences_the_bot_or_loses_an_answer(api, mod
         assert len(answers_to(api, place, second)) == 1, name
 
 
-async def provoke(api, method: str, text: str, group: int) -> None:
-    """Let a person do what makes the bot use this method."""
+async def provoke(api, method: str, text: str, group: int, model=None) -> None:
+    """Let a person do what makes the bot use this method: it edits what it has shown while a slow `model` answered."""
     if method == "editMessageText":
+        if model is not None:
+            model.gate = Gate()
+            model.gate.let(3)
         api.people.says(PERSON, f"@continuity_bot {text}", chat_id=group)
+        if model is not None:
+            await api.until(lambda: "".join(bot_texts(api, group)[-1:]).endswith("…"))
+            model.gate.open()
+            model.gate = None
         return
     if method == "answerCallbackQuery":
         line = await reply(api, "/settings")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from loopback.model import Gate
@@ -32,14 +33,21 @@ async def joined(api, bot, count):
     await api.until(lambda: len(rows(bot, "SELECT worker FROM workers")) == count)
 
 
+def by_work(bots):
+    """Return the worker that holds a chat, and the other one: whoever is quicker takes it."""
+    held = "SELECT workers.place FROM leases JOIN workers ON workers.worker = leases.worker WHERE name LIKE 'tg:%'"
+    ((place,),) = rows(bots[0], held)
+    return sorted(bots, key=lambda bot: bot.pid != int(place.split()[-1]))
+
+
 async def test_the_work_of_a_killed_worker_is_finished_by_the_other(api, model, two):
     """A message whose answer was being made is answered by the other process, once, with what was said before known."""
-    one, other = two
     api.people.says(PERSON, "My boat is called Albatross")
     await answered(api, PERSON, "My boat is called Albatross")
     model.gate = Gate()
     api.people.says(PERSON, "What is my boat called?")
     await api.until(lambda: len(model.requests) == 2)
+    one, other = by_work(two)
     model.gate = None
     await one.kill()
     await answered(api, PERSON, "What is my boat called?")
@@ -51,10 +59,10 @@ async def test_the_work_of_a_killed_worker_is_finished_by_the_other(api, model, 
 
 async def test_a_stopped_worker_that_wakes_neither_stores_nor_sends(api, model, two):
     """Stopped in the middle of an answer it is taken for dead; when it wakes, its answer is refused and it ends."""
-    one, other = two
     model.gate = gate = Gate()
     api.people.says(PERSON, "hello")
     await api.until(lambda: len(model.requests) == 1)
+    one, other = by_work(two)
     os.kill(one.pid, signal.SIGSTOP)
     model.gate = None
     gate.open()
@@ -126,15 +134,20 @@ async def test_who_leaves_in_good_order_is_not_waited_for(api, two):
 STOPS = ["turn_claimed", "turn_answered", "before_commit", "after_commit", "outbox_marked_sending"]
 
 
+def is_stopped(pid):
+    """Say whether the process sleeps after SIGSTOP."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
+
+
 async def stopped_at(api, bot_process, postgres, point, **env):
-    """Let one of two workers stop at a point of a turn, and wake it when the other one has finished its work."""
+    """Let a worker stop at a point of a turn, and wake it when one that came then has finished its work."""
     one = await bot_process(start=False, folder="one", CONTINUITY_DATABASE_URL=postgres)
     other = await bot_process(start=False, folder="other", CONTINUITY_DATABASE_URL=postgres)
     one.database = other.database = postgres
     await one.start(CONTINUITY_FAULT=point, CONTINUITY_FAULT_SIGNAL="STOP", **env)
-    await other.launch()
-    await joined(api, one, 2)
     api.people.says(PERSON, "only once")
+    await api.until(lambda: is_stopped(one.pid))
+    await other.launch()
     await answered(api, PERSON, "only once")
     await api.until(lambda: rows(other, "SELECT 1 FROM outbox WHERE state = 'sent'"))
     os.kill(one.pid, signal.SIGCONT)

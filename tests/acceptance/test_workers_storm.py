@@ -1,4 +1,4 @@
-"""Traffic over several workers that are killed, stopped and cut off at random, and a server that is killed too."""
+"""Traffic over several workers that are killed, stopped and cut off, and a server that is killed too."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ def database(cluster):
     return cluster.url.rpartition("/")[0] + "/storm"
 
 
+KINDS = ["kill", "stop", "cut", "crash"]
+
 SEVER = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = 'storm' AND pid <> pg_backend_pid()"""
 
@@ -55,15 +57,34 @@ class Storm:
         self._stopped_s = stopped_s
         self._over = asyncio.Event()
         self._tasks: list[asyncio.Task] = []
+        self._up = {bot: asyncio.Event() for bot in bots}
+        """Set while it runs."""
+        self._due: list[asyncio.Event] = []
+        self._begun: list[asyncio.Event] = []
 
-    async def begin(self, kinds: list[str]) -> None:
+    async def begin(self, *, in_step: int | None) -> None:
+        """Start the workers; what happens to them begins with so many messages, or without it at any time."""
         for bot in self.bots:
             await bot.launch()
+            self._up[bot].set()
         self._tasks = [asyncio.create_task(self._tend(bot)) for bot in self.bots]
-        self._tasks.append(asyncio.create_task(self._blow(kinds)))
+        if in_step is None:
+            self._tasks.append(asyncio.create_task(self._blow()))
+            return
+        self._due = [asyncio.Event() for _ in range(in_step)]
+        self._begun = [asyncio.Event() for _ in range(in_step)]
+        self._tasks.append(asyncio.create_task(self._blow_in_step()))
+
+    async def said(self, number: int) -> None:
+        """Let what belongs to this message begin, if anything does, and return when it has begun."""
+        if self._due:
+            self._due[number - 1].set()
+            await self._begun[number - 1].wait()
 
     async def end(self) -> None:
         self._over.set()
+        for due in self._due:
+            due.set()
         await asyncio.gather(*self._tasks)
         for bot in self.bots:
             await bot.terminate(30)
@@ -77,31 +98,47 @@ class Storm:
             if not ended.done():
                 ended.cancel()
             elif not over.done():
+                self._up[bot].clear()
                 await bot.launch()
+                self._up[bot].set()
 
-    async def _blow(self, kinds: list[str]) -> None:
+    async def _blow(self) -> None:
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.chance.uniform(0.5, 4.0)):
                     await self._over.wait()
                     return
-            kind, bot = self.chance.choice(kinds), self.chance.choice(self.bots)
-            self.happened.append(kind)
-            await getattr(self, kind)(bot)
+            await self._strike(self.chance.choice(KINDS))
+
+    async def _blow_in_step(self) -> None:
+        """Let each kind happen, in any order, and then any of them."""
+        kinds = self.chance.sample(KINDS, len(KINDS))
+        for number, (due, begun) in enumerate(zip(self._due, self._begun, strict=True)):
+            await due.wait()
+            if not self._over.is_set():
+                kind = kinds[number] if number < len(kinds) else self.chance.choice(KINDS)
+                await self._strike(kind, begun)
+            begun.set()
+
+    async def _strike(self, kind: str, begun: asyncio.Event | None = None) -> None:
+        bot = self.chance.choice(self.bots)
+        await self._up[bot].wait()
+        self.happened.append(kind)
+        if begun is not None:
+            begun.set()
+        await getattr(self, kind)(bot)
 
     async def kill(self, bot) -> None:
         """Kill -9."""
-        if bot.is_running:
+        with suppress(ProcessLookupError):
             os.kill(bot.pid, signal.SIGKILL)
 
     async def stop(self, bot) -> None:
         """Let it sleep so long that it is taken for dead, and wake it."""
         pid = bot.pid
-        if not bot.is_running:
-            return
-        os.kill(pid, signal.SIGSTOP)
-        await asyncio.sleep(self._stopped_s)
         with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+            await asyncio.sleep(self._stopped_s)
             os.kill(pid, signal.SIGCONT)
 
     async def cut(self, _) -> None:
@@ -117,20 +154,21 @@ class Storm:
             connection.execute(sql)
 
 
-async def talk(api, chat_id: int, count: int) -> None:
-    """Say `count` things, each after the answer to the one before."""
+async def talk(api, storm, chat_id: int, count: int) -> None:
+    """Say `count` things, each after the answer to the one before and into the storm."""
     for number in range(1, count + 1):
         text = f"chat {chat_id} message {number}"
         api.people.says(chat_id, text)
+        await storm.said(number)
         await answered(api, chat_id, text, 240)
 
 
-async def survive(api, model, storm, *, kinds: list[str], chats: int, messages: int) -> None:
+async def survive(api, model, storm, *, chats: int, messages: int, in_step: bool = False) -> None:
     """Let people talk while it storms, and check the promises."""
-    await storm.begin(kinds)
+    await storm.begin(in_step=messages if in_step else None)
     people = [5000 + number for number in range(chats)]
     try:
-        await asyncio.gather(*(talk(api, person, messages) for person in people))
+        await asyncio.gather(*(talk(api, storm, person, messages) for person in people))
     finally:
         await storm.end()
 
@@ -167,12 +205,12 @@ async def storm(bot_process, cluster, database):
 
 @pytest.mark.timeout(400)
 async def test_two_workers_lose_repeat_and_forget_nothing(api, model, storm):
-    """Six chats, six messages each; workers killed, stopped, cut off, and the server killed."""
+    """Six chats, six messages each, and with each message a worker killed, stopped or cut off, or the server killed."""
     made = await storm(1, 2, CONTINUITY_MAX_CONCURRENT_TURNS="3")
 
-    await survive(api, model, made, kinds=["kill", "stop", "cut", "crash"], chats=6, messages=6)
+    await survive(api, model, made, chats=6, messages=6, in_step=True)
 
-    assert {"kill", "stop"} <= {*made.happened}
+    assert {*made.happened} == {*KINDS}
 
 
 @pytest.mark.soak
@@ -183,4 +221,4 @@ async def test_long_storms_over_workers(api, model, storm, seed, workers):
     """The same with two hundred chats and stops of ten seconds."""
     made = await storm(100 + seed, workers, stopped_s=10.0)
 
-    await survive(api, model, made, kinds=["kill", "stop", "cut", "crash"], chats=200, messages=4)
+    await survive(api, model, made, chats=200, messages=4)
