@@ -52,9 +52,9 @@ soak: setup ## long runs: random kills, fault sweeps
 	$(BIN)/python -m pytest -m soak --timeout 3600
 	$(BIN)/python -m pytest tests/property --hypothesis-profile soak --timeout 3600
 
-test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is started): its contracts, several workers, a conversation, the commands
+test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is started): its contracts, several workers, all acceptance tests
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "postgres and not soak"
-	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest --database postgres tests/acceptance/test_conversation.py tests/acceptance/test_commands.py
+	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal --database postgres -m "not soak and not postgres" tests/acceptance
 
 BENCHMARKS := answer startup turns search context bootstrap reading workers
 

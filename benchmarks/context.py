@@ -16,7 +16,7 @@ import statistics
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from memory.context.transcript import PromptMessage, turn_tokens
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search.searcher import index_turn
-from memory.storage.store import Store, insert_session, insert_turn
+from memory.storage.store import Store, insert_session, insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState
 
@@ -97,7 +97,7 @@ async def fill(store: Store, turns: int) -> list[SessionState]:
             session_id=session_id, conversation_id=conversation_id, last_seq=length, turn_count=length,
             last_turn_at_ms=start_ms + length * MINUTE_MS, rolling_summary="- Stated: The user's cat is called Tom.",
         )  # fmt: skip
-        rows = (statements(seq, session_id, conversation_id, start_ms) for seq in range(1, length + 1))
+        rows = statements(length, session_id, conversation_id, start_ms)
         await store.db.write(insert_session(state, user_id=7, origin="first", created_at_ms=start_ms, title="boats"))
         while batch := list(islice(rows, BATCH)):
             await store.db.write(*(statement for pair in batch for statement in pair))
@@ -106,9 +106,13 @@ async def fill(store: Store, turns: int) -> list[SessionState]:
     return states
 
 
-def statements(seq: int, session_id: str, conversation_id: str, start_ms: int) -> list[Statement]:
-    turn = make(session_id, conversation_id, seq, (BABBLE.text(15), BABBLE.text(60)), start_ms + seq * MINUTE_MS)
-    return [insert_turn(turn, "d"), index_turn(turn, LANGUAGES)]
+def statements(length: int, session_id: str, conversation_id: str, start_ms: int) -> Iterator[list[Statement]]:
+    """Yield what stores each turn of a session, with its digest: without one it counts as altered."""
+    digest = ""
+    for seq in range(1, length + 1):
+        turn = make(session_id, conversation_id, seq, (BABBLE.text(15), BABBLE.text(60)), start_ms + seq * MINUTE_MS)
+        digest = turn_digest(digest, turn)
+        yield [insert_turn(turn, digest), index_turn(turn, LANGUAGES)]
 
 
 async def times(size: int, rounds: int, folder: Path) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from bot.turns.recovery import StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
 from memory.errors import Conflict, StorageUnavailable
+from memory.language.ready import compile_rules
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -251,6 +252,7 @@ class App:
             )
         self._behind(joined.memory.warm(), "memory")
         await self.services.responder.warm()
+        self._behind(asyncio.to_thread(compile_rules, joined.memory.languages), "rules")
         self._behind(self._process.meters.watch_lag(), "lag")
 
     async def _purge(self) -> None:

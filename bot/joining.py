@@ -313,7 +313,7 @@ def _sharing(
         pace=pace,
         behind=process.behind,
         keep=process.keep,
-        let_go=memory.let_go,
+        evict=memory.evict,
         recover=recover,
         met=met,
         goes_on=GOES_ON,

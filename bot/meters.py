@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from bot.spent import NANODOLLARS, Spent
 from bot.tracing import NoTracer, Span, Tracer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0
-NANODOLLARS = 1_000_000_000
-"""In one US dollar."""
 _SHORT_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-
-Purpose = Literal["answer", "reading", "summary"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one use of a model took."""
-
-    model: str
-    purpose: Purpose
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int = 0
-    """Of the input, what the provider had in its cache."""
-    cost_nanodollars: int | None = None
-    """None when nobody knows the price."""
 
 
 @dataclass(slots=True)
@@ -47,13 +30,6 @@ class Stopwatch:
     def ms(self) -> int:
         """The same in milliseconds."""
         return round(self.seconds * 1000)
-
-
-Spend = Callable[[Spent], None]
-
-
-def nobody_asks(_: Spent) -> None:
-    """Count nothing."""
 
 
 class Meters:

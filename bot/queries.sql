@@ -132,8 +132,21 @@ UPDATE outbox SET state = 'failed', error = :error WHERE part_id = :part_id;
 SELECT * FROM outbox WHERE state IN ('queued', 'sending') AND bot_id = :bot_id ORDER BY position;
 
 -- name: outbox_known_ids
--- The probe never touches a message that is already known to be another one of ours.
-SELECT message_id FROM outbox WHERE chat_id = :chat_id AND message_id > :after_message_id;
+-- The probe never touches a message that is known. Private chats share a counter: what others wrote and what was sent to
+-- them meanwhile is left out, so that few ids are left to try.
+SELECT message_id FROM outbox
+WHERE bot_id = :bot_id AND message_id > :after_message_id
+    AND (chat_id = :chat_id OR (:chat_id > -1000000000000 AND chat_id > -1000000000000))
+UNION
+SELECT message_id FROM inbox
+WHERE bot_id = :bot_id AND message_id > :after_message_id
+    AND (chat_id = :chat_id OR (:chat_id > -1000000000000 AND chat_id > -1000000000000));
+
+-- name: outbox_doubtful
+-- Other parts on the same counter of which nobody knows whether they were sent: each may have an id in between.
+SELECT COUNT(*) AS n FROM outbox
+WHERE bot_id = :bot_id AND state = 'sending' AND part_id <> :part_id
+    AND (chat_id = :chat_id OR (:chat_id > -1000000000000 AND chat_id > -1000000000000));
 
 -- name: outbox_high_water
 -- The highest message id that was ever known, per chat.

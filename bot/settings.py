@@ -65,7 +65,7 @@ class Settings(BaseSettings):
         60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."
     )
     continuity_prices: str = Field(
-        "", description="Of models that no price list knows: provider:name=in/out, dollars a million tokens."
+        "", description="Prices of models that no list knows: provider:name=in/out, dollars per million tokens."
     )
     continuity_database_url: str = Field(
         "sqlite:///continuity.db", description="sqlite:///relative, sqlite:////abs, or postgresql://…"
@@ -108,10 +108,10 @@ class Settings(BaseSettings):
     continuity_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much to log.")
     continuity_log_format: Literal["console", "json"] = Field("console", description="For people or for machines.")
 
-    continuity_history_tokens: int = Field(3000, ge=1, le=MAX_TOKENS, description="Verbatim turns.")
+    continuity_history_tokens: int = Field(3000, ge=1, le=MAX_TOKENS, description="The latest turns, word for word.")
     continuity_summary_tokens: int = Field(1000, ge=0, le=MAX_TOKENS, description="Rolling summary.")
     continuity_retrieved_tokens: int = Field(
-        900, ge=0, le=MAX_TOKENS, description="Older turns and memories that bear on it."
+        900, ge=0, le=MAX_TOKENS, description="Older turns and memories that bear on the message."
     )
     continuity_today_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="Said earlier today in other sessions.")
     continuity_threads_tokens: int = Field(400, ge=0, le=MAX_TOKENS, description="Open loops.")
@@ -122,13 +122,15 @@ class Settings(BaseSettings):
     continuity_message_tokens: int = Field(
         4000, ge=100, le=MAX_TOKENS, description="A longer message loses its middle, and the person is told."
     )
-    continuity_max_history_messages: int = Field(80, ge=2, le=10_000, description="Messages, two per turn.")
+    continuity_max_history_messages: int = Field(
+        80, ge=2, le=10_000, description="At most this many messages of the history, two per turn."
+    )
     continuity_recency_window: int = Field(6, ge=2, le=10_000, description="Messages that compaction never touches.")
     continuity_tool_output_max_chars: int = Field(
         4000, ge=100, le=1_000_000, description="Longer tool outputs are cut."
     )
     continuity_prompts_days: int = Field(
-        30, ge=0, le=3650, description="How long what the model saw can be looked up; 0 = not at all."
+        30, ge=0, le=3650, description="How long you can look up what the model saw; 0 = not at all."
     )
     continuity_daily_tokens_per_user: int | None = Field(None, ge=1, le=10**12, description="Empty = no limit.")
     continuity_daily_cost_per_user: float | None = Field(
@@ -333,14 +335,13 @@ def _fault(field: FieldInfo | None, kind: str, message: str, value: object) -> s
         return f"must be one of {', '.join(get_args(field.annotation))}, not {_shown(value)}"
     if kind.startswith("bool"):
         return f"must be true or false, not {_shown(value)}"
-    limits = _limits(field)
-    if limits:
+    if bounds := limits(field):
         what = "number" if "float" in str(field.annotation) else "whole number"
-        return f"must be a {what}{limits}, not {_shown(value)}"
+        return f"must be a {what}, {bounds}, not {_shown(value)}"
     return f"cannot be {_shown(value)}"
 
 
-def _limits(field: FieldInfo) -> str:
+def limits(field: FieldInfo) -> str:
     """Return between which numbers a setting lies, in words; empty when it is no number."""
     words = []
     for limit in field.metadata:
@@ -350,7 +351,7 @@ def _limits(field: FieldInfo) -> str:
             words.append(f"at least {limit.ge}")
         if isinstance(limit, Le):
             words.append(f"at most {limit.le}")
-    return f", {' and '.join(words)}" if words else ""
+    return " and ".join(words)
 
 
 def _is_http(value: str) -> bool:

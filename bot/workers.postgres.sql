@@ -30,17 +30,6 @@ SELECT CASE WHEN found.position > s.last_value THEN setval('outbox_positions', f
     AS position
 FROM outbox_positions s, (SELECT COALESCE(MAX(position), 0) AS position FROM outbox) found;
 
--- name: outbox_known_ids
--- The probe never touches a message that is known. Private chats share a counter: what others wrote and what other
--- workers sent meanwhile is left out, so that few ids are left to try.
-SELECT message_id FROM outbox
-WHERE bot_id = :bot_id AND message_id > :after_message_id
-    AND (chat_id = :chat_id OR (:chat_id > -1000000000000 AND chat_id > -1000000000000))
-UNION
-SELECT message_id FROM inbox
-WHERE bot_id = :bot_id AND message_id > :after_message_id
-    AND (chat_id = :chat_id OR (:chat_id > -1000000000000 AND chat_id > -1000000000000));
-
 -- name: leases_take
 -- Chats with work that nobody holds, in the order of arrival; what another worker is just taking is passed over.
 WITH waiting AS MATERIALIZED (

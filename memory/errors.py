@@ -50,7 +50,13 @@ class ContinuityError(Exception):
     """Something in the conversation memory went wrong."""
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (self.__doc__ or "").strip())
+        super().__init__(message or self.about())
+
+    @classmethod
+    def about(cls) -> str:
+        """Return the class's docstring as the text of an error: small at the beginning, no stop at the end."""
+        words = (cls.__doc__ or "").strip().removesuffix(".")
+        return words[:1].lower() + words[1:]
 
 
 class StorageError(ContinuityError):

@@ -40,7 +40,7 @@ from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder, Stat
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
-from memory.storage.engine import lock_alone, open_database
+from memory.storage.engine import OpenDatabase, lock_alone, open_database
 from memory.storage.extension import Extension
 from memory.storage.folders import make_folder
 from memory.storage.named_queries import QUERY_FILES
@@ -204,32 +204,29 @@ class ConversationMemory(Parts):
         Raises `Locked` when another process works there, `StorageError` as the database does.
         """
         path, folder = places(where, checkpoints)
-        clock = clock or SystemClock()
+        given = Given(
+            clock=clock or SystemClock(),
+            ids=ids or RandomIds(),
+            languages=languages or Languages.load(),
+            counter=counter or TiktokenCounter(),
+            budget=budget,
+            write_summary=write_summary,
+            embedder=embedder or _no_embedder,
+            promoting=promoting,
+            zone_of=zone_of,
+            notes_model=notes_model,
+            session_gap_s=session_gap_s,
+            max_live_sessions=max_live_sessions,
+            erase=tuple(each.erase for each in extensions if each.erase),
+        )
         async with AsyncExitStack() as held:
             lock = lock_alone(path, shared=worker is not None) if exclusive and not read_only else None
             if lock:
                 held.callback(lock.release)
-            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, clock)
-            queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
-            db = await open_database(path, queries, read_only=read_only)
-            held.push_async_callback(db.close)
+            applied = () if read_only else await _bring_up_to_date(path, folder, extensions, given.clock)
+            db = await _connect(path, extensions, held, read_only=read_only)
             only_one = not lock or await db.join(lock, boot_id=worker or "", alone=worker is None)
-            given = Given(
-                clock=clock,
-                ids=ids or RandomIds(),
-                languages=languages or Languages.load(),
-                counter=counter or TiktokenCounter(),
-                budget=budget,
-                write_summary=write_summary,
-                embedder=embedder or _no_embedder,
-                promoting=promoting,
-                zone_of=zone_of,
-                notes_model=notes_model,
-                session_gap_s=session_gap_s,
-                max_live_sessions=max_live_sessions,
-                erase=tuple(each.erase for each in extensions if each.erase),
-            )
-            memory = cls.join(db, CheckpointFiles(folder, clock), given)
+            memory = cls.join(db, CheckpointFiles(folder, given.clock), given)
             if recover and not read_only:
                 await memory._recover(applied, only_one=only_one)  # noqa: SLF001 - its own class
             if background and not read_only:
@@ -271,11 +268,11 @@ class ConversationMemory(Parts):
             await asyncio.to_thread(self.counter.warm)
         await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("readings", self.readings.run()))
 
-    def let_go(self, belongs: Callable[[str], bool]) -> None:
+    def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is in memory of these conversations: another process may have gone on with them since."""
-        self.recorder.let_go(belongs)
-        self.assembler.let_go(belongs)
-        self.searcher.let_go(belongs)
+        self.recorder.evict(belongs)
+        self.assembler.evict(belongs)
+        self.searcher.evict(belongs)
 
     async def rest(self, deadline_s: float = REST_S) -> list[str]:
         """Bring the sessions that changed to rest: last summary, clean checkpoint; return their ids. Never raises."""
@@ -436,9 +433,8 @@ class ConversationMemory(Parts):
         """Return what the model was given for the last answer of the present session, tier by tier; () for none."""
         session_id = await self.store.current_session_id(conversation_id)
         found = await self.store.context_snapshots(session_id, limit=1) if session_id else []
-        return (
-            tuple(TierReceipt.model_validate(each) for each in orjson.loads(found[0]["receipts_json"])) if found else ()
-        )
+        receipts = orjson.loads(found[0]["receipts_json"]) if found else ()
+        return tuple(TierReceipt.model_validate(each) for each in receipts)
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 
@@ -464,6 +460,16 @@ async def _bring_up_to_date(
     if applied:
         log.info("database schema brought up to date: %s", ", ".join(applied))
     return applied
+
+
+async def _connect(
+    path: Path | str, extensions: Sequence[Extension], held: AsyncExitStack, *, read_only: bool
+) -> OpenDatabase:
+    """Return the database with the queries of the memory and of its extensions; `held` closes it."""
+    queries = [*QUERY_FILES, *(file for each in extensions for file in each.queries)]
+    db = await open_database(path, queries, read_only=read_only)
+    held.push_async_callback(db.close)
+    return db
 
 
 def _no_embedder() -> None:

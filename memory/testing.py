@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from memory.continuity.types import Arc, BootstrapOwner, PastSession, Persona
 from memory.opening import ConversationMemory
 from memory.sessions.recorder import Exchange
+from memory.storage.extension import Extension
+from memory.storage.migrate import MEMORY_ONLY, migrate
+from memory.storage.place import places
+from memory.storage.sqlite_connection import create_private
 from memory.types import ConversationTurn, Memory, OpenLoop, SessionState, Topic
 
 START_MS = 1_700_000_000_000
@@ -175,11 +181,32 @@ def make_arc(title: str = "report for Anna", **overrides: Any) -> Arc:
     return Arc.model_validate(fields | overrides)
 
 
-async def start_memory(folder: Path | str, **options: Any) -> ConversationMemory:
+@cache
+def _empty_database(folders: tuple[Path, ...]) -> bytes:
+    with TemporaryDirectory() as folder:
+        migrate(Path(folder) / "empty.db", folders, now_ms=START_MS)
+        return (Path(folder) / "empty.db").read_bytes()
+
+
+def lay_tables(database: Path | str, extensions: Sequence[Extension] = ()) -> None:
+    """Put a file with every table and no row there unless there is one: migrated once per process, then copied.
+
+    The address of a server is left to whoever opens it.
+    """
+    if isinstance(database, Path) and not database.exists():
+        own = tuple(each.migrations for each in extensions if each.migrations)
+        create_private(database)
+        database.write_bytes(_empty_database((*MEMORY_ONLY, *own)))
+
+
+async def start_memory(folder: Path | str, *, copied: bool = True, **options: Any) -> ConversationMemory:
     """Open the memory in a folder with a clock, ids and tokens that a test can foretell; the same again is a restart.
 
     Nothing happens by itself: no lock, no recovery, no promotion, no vectors. Options as of `ConversationMemory.open`.
+    A new database is a copy (`lay_tables`) unless it is to be migrated step by step, as at a program's first start.
     """
+    if copied:
+        lay_tables(places(folder)[0], options.get("extensions", ()))
     chosen: dict[str, Any] = {
         "clock": ManualClock(),
         "ids": SequentialIds(),

@@ -115,6 +115,8 @@ class OpenLoop(Contract):
     opened_at_ms: int
     touched_at_ms: int
     due_at_ms: int | None = None
+    due_exact: bool = True
+    """False when a day was said but no hour: `due_at_ms` stands for the day."""
     snoozed_until_ms: int | None = None
     """Until when it is not spoken of; its due date stays."""
     closed_turn_id: str | None = None

@@ -1,11 +1,16 @@
 """Being here puts this folder on the import path, so that every test finds `loopback`."""
 
 import os
+from pathlib import Path
 
 import pytest
 import structlog
 from hypothesis import settings
+from loopback.forked import share
 from servers import REQUIRED, Databases, NoServer, server
+
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
+"""No server of the tests speaks TLS: clients need not read all the world's certificates, which takes each 50 ms."""
 
 settings.register_profile("quick", deadline=None, max_examples=40)  # machines are noisy: no test here is about time
 settings.register_profile("soak", deadline=None, max_examples=1000)  # `make soak` asks for it by its name
@@ -19,6 +24,12 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plai
 def pytest_addoption(parser):
     parser.addoption("--write-pages", action="store_true", help="write the talks in docs/tutorial as the bot says them")
     parser.addoption("--database", choices=["sqlite", "postgres"], default="sqlite", help="what bots in tests live on")
+
+
+def pytest_configure(config):
+    """Let the workers of a run fork their bots from one process."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        share()
 
 
 @pytest.fixture

@@ -33,8 +33,9 @@ class NoServer(Exception):
 class Cluster:
     """A server of the tests' own, in a folder of its own, that may be killed."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: str = "") -> None:
         self._bin = postgres_programs()
+        self._options = options
         self.folder = Path(tempfile.mkdtemp(prefix="continuity-postgres-", dir="/tmp"))  # a socket's path is short
         self._user = "postgres" if os.geteuid() == 0 else None  # it refuses to run as root
         with socket.socket() as free:
@@ -51,7 +52,7 @@ class Cluster:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def start(self) -> None:
-        options = f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c max_connections=200"
+        options = f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c max_connections=200 {self._options}"
         data, log = str(self.folder / "data"), str(self.folder / "log")
         self._run("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
 

@@ -4,8 +4,8 @@ One utterance becomes one `ConversationTurn` with one side filled: of an assista
 user's. (A turn of the bot has both sides, but the index holds each side as a message of its own and the evidence of the
 data sets is single messages.) A chat between people is a group chat whose members' first names are known.
 
-The figures reached are in `docs/explanation/search.md`; `query.shown` measures what the
-bot shows: passages, not messages.
+The figures reached are in `docs/explanation/search.md`; `query.shown` measures what the bot shows: passages, not
+messages. `QUALITY_DATABASE` puts the store on a PostgreSQL server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import secrets
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +33,7 @@ from memory.search import embeddings
 from memory.search.query import Query
 from memory.search.searcher import index_turn
 from memory.search.semantic import Semantic
-from memory.storage.store import insert_turn
+from memory.storage.store import LoggedTurn, chain, insert_turn
 from memory.testing import start_memory
 from memory.types import ConversationTurn
 
@@ -68,7 +68,7 @@ def _retriever(turns: Sequence[Mapping[str, Any]], model: embeddings.Embedder | 
     runner = asyncio.Runner()
     memory = _open(runner, _place(Path(folder.name)), model)
     stored, names = as_turns(turns)
-    statements = [statement for turn in stored for statement in _stored(turn, memory.languages)]
+    statements = [statement for logged in _logged(stored) for statement in _stored(logged, memory.languages)]
     runner.run(memory.db.write(*statements))
     runner.run(_catch_up(memory.semantic))
     searcher = memory.searcher
@@ -129,8 +129,14 @@ def _open(runner: asyncio.Runner, where: Path | str, model: embeddings.Embedder 
     return opened[0]
 
 
-def _stored(turn: ConversationTurn, languages: Languages) -> tuple[Statement, Statement]:
-    return insert_turn(turn, digest=""), index_turn(turn, languages)
+def _logged(turns: Sequence[ConversationTurn]) -> Iterator[LoggedTurn]:
+    """Yield the turns with their digests, a chain for each session."""
+    for session_id in dict.fromkeys(turn.session_id for turn in turns):
+        yield from chain("", [turn for turn in turns if turn.session_id == session_id])
+
+
+def _stored(logged: LoggedTurn, languages: Languages) -> tuple[Statement, Statement]:
+    return insert_turn(logged.turn, logged.digest), index_turn(logged.turn, languages)
 
 
 def as_turns(utterances: Sequence[Mapping[str, Any]]) -> tuple[list[ConversationTurn], dict[str, int | None]]:

@@ -26,7 +26,7 @@ PREFIX = "openai-chat:"
 MAX_REQUESTS = 16
 """Requests of one answer: a model that calls tools for ever is stopped."""
 WRONG_CALLS = 1
-"""So often a tool may be called wrongly and is told why."""
+"""How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 
 
@@ -86,20 +86,24 @@ class ChatModel:
             asked.append(_calling(reply.shown, calls))
             steps.append(PromptMessage("assistant", reply.shown, tuple(calls)))
             for call in calls:
-                try:
-                    result = await tool_calls.call(toolbox, call.name, call.arguments)
-                except tool_calls.WrongCall as exc:
-                    wrong += 1
-                    if wrong > WRONG_CALLS:
-                        raise garbage("a tool was called wrongly again and again") from exc
-                    result = str(exc)
-                else:
-                    made.append(call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}))
+                done, result = await self._make(call, toolbox)
+                made += [done] if done else []
+                wrong += done is None
+                if wrong > WRONG_CALLS:
+                    raise garbage("a tool was called wrongly again and again")
                 returned = ToolCall(call_id=call.call_id, name=call.name, result=result)
                 steps.append(PromptMessage("tool", tool_calls=(returned,)))
                 asked.append(_returned(call, result))
                 alive()
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
+
+    async def _make(self, call: ToolCall, toolbox: Toolbox) -> tuple[ToolCall | None, str]:
+        """Return the call as it was made, None for a wrong one, and what the model is told of it."""
+        try:
+            result = await tool_calls.call(toolbox, call.name, call.arguments)
+        except tool_calls.WrongCall as exc:
+            return None, str(exc)
+        return call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}), result
 
     async def _reply(
         self, asked: list[dict[str, Any]], usage: Usage, show: Show, alive: Callable[[], None]

@@ -52,13 +52,24 @@ def refusal(status: int) -> ModelError:
     return ModelError("Status", why, passing=passing, status_code=status)
 
 
+UNBOUNDED = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+"""An answer that is stopped in the wrong moment keeps its connection (httpcore 1.0.9): of a hundred none would be left.
+
+How many are asked at once is bounded by who works on turns.
+"""
+
+
 class ChatServer:
     """A server with its address and key, as the variables of OpenAI's own client name them."""
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self.url = url
         self._client = httpx.AsyncClient(
-            headers=headers, timeout=httpx.Timeout(None, connect=CONNECT_S), verify=trusted(), follow_redirects=True
+            headers=headers,
+            timeout=httpx.Timeout(None, connect=CONNECT_S),
+            limits=UNBOUNDED,
+            verify=trusted(),
+            follow_redirects=True,
         )
 
     @classmethod

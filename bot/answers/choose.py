@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answers.responder import Responder
-from bot.meters import Meters, Spend, nobody_asks
+from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.settings import Settings
+from bot.spent import Spend, nobody_asks
 from memory.context.compactor import SummaryWriter
 from memory.notes.drafts import ModelReader
 from memory.opening import ConversationMemory

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
-from bot.meters import NANODOLLARS, Purpose, Spent
 from bot.settings import Prices
+from bot.spent import NANODOLLARS, Purpose, Spent
 
 _NANODOLLARS_PER_TOKEN = NANODOLLARS / 1_000_000
 """At one dollar a million tokens."""

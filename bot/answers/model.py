@@ -19,11 +19,13 @@ from bot.answers.responder import Answer, Ask, NoAnswer, Show
 from bot.answers.take_back import undo_buttons
 from bot.answers.tool_calls import schemas
 from bot.answers.tools import Tools
-from bot.meters import Meters, Spent
+from bot.meters import Meters
 from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices
+from bot.spent import Spent
+from memory.context.fence import fence
 from memory.context.packet_text import prompt
-from memory.context.transcript import fence, to_messages
+from memory.context.transcript import to_messages
 from memory.language.zones import zone_of
 from memory.types import ConversationTurn
 

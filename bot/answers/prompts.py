@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -58,7 +58,8 @@ def digest_of(data: bytes) -> str:
 
 def as_json(message: PromptMessage) -> dict[str, Any]:
     """Return a message as JSON values."""
-    return asdict(message) | {"tool_calls": [call.model_dump(mode="json") for call in message.tool_calls]}
+    calls = [call.model_dump(mode="json") for call in message.tool_calls]
+    return {"role": message.role, "text": message.text, "tool_calls": calls}
 
 
 def whole(

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from bot.answers.chat_model import PREFIX, count, priced
 from bot.answers.chat_server import ChatServer, garbage
 from bot.answers.cost import Usage, Used, spent_of
-from bot.meters import Spend, nobody_asks
 from bot.settings import NO_PRICES, Prices
-from memory.context.transcript import clip, fence
+from bot.spent import Spend, nobody_asks
+from memory.context.fence import fence
+from memory.context.transcript import clip
 from memory.language.zones import zone_of
 from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest

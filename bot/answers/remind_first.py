@@ -31,7 +31,7 @@ REMIND: Final = "remind"
 ASK_WHEN: Final = "remind_when"
 ASK_WHAT: Final = "remind_what"
 BESIDE_WORDS: Final = 1
-"""So many words that mean something may stand beside a time that answers "When?"."""
+"""At most this many words that mean something may stand beside a time that answers "When?"."""
 MATTER_WORDS: Final = 12
 Upcoming = Callable[[str, int | None], Awaitable[list[Reminder]]]
 """Returns the reminders that somebody still has to come in a conversation."""
@@ -129,7 +129,7 @@ def set_text(
 
 
 def undo_button(job_id: str, words: ReminderWords) -> tuple[tuple[Button, ...], ...]:
-    """Return [Change my mind]."""
+    """Return [Never mind]."""
     return ((Button(words.say("undo"), "job_cancel", {"job_id": job_id, "language": words.code}),),)
 
 

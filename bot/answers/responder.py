@@ -34,6 +34,8 @@ class Ask:
     third_party: bool = False
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
+    past_is_shown: bool = False
+    """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
 
 
 @dataclass(frozen=True, slots=True)

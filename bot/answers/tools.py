@@ -34,8 +34,9 @@ from bot.reminders.rules import (
 )
 from bot.reminders.words import words_for
 from memory.context.assembler import SearchPort
+from memory.context.fence import fence
 from memory.context.packet_text import retrieved_line
-from memory.context.transcript import clip_tool_output, fence
+from memory.context.transcript import MEMBER_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.language.due_dates import parse_when
 from memory.language.languages import Language, Languages
@@ -217,7 +218,8 @@ class Toolbox:
         return f"Not used any more: {listed}. The messages in which it was said stay until the person sends /forget."
 
     async def _take_back(self) -> str:
-        turn_id = next((turn.turn_id for turn in reversed(self.ask.packet.history) if has_noted(turn)), None)
+        own = (turn for turn in reversed(self.ask.packet.history) if turn.user_id == self.ask.user_id)
+        turn_id = next((turn.turn_id for turn in own if has_noted(turn)), None)
         if turn_id is None:
             return "Nothing was noted lately. The person can look at /memory and delete with /forget."
         known = await self._memories()
@@ -259,12 +261,17 @@ class Toolbox:
         if loop is None:
             others = loops.find(ask.packet.open_loops, stems, language)
             if others is not None:
-                return f"Not closed: it was opened in an earlier conversation; /continue leads there: {others.text}"
-            listed = "; ".join(each.text for each in loops.alive(ask.state.open_loops)) or "nothing"
-            return f"Not closed: nothing on the list is about that. On it: {listed}"
+                there = self._in_company(others.text)
+                return f"Not closed: it was opened in an earlier conversation; /continue leads there: {there}"
+            listed = "; ".join(each.text for each in loops.alive(ask.state.open_loops))
+            return f"Not closed: nothing on the list is about that. On it: {self._in_company(listed) or 'nothing'}"
         loop_id = loop.loop_id
         self._changes.append(lambda state: _closed(state, loop_id, outcome, ask.now_ms))
-        return f"Off the list ({outcome}): {loop.text}"
+        return f"Off the list ({outcome}): {self._in_company(loop.text)}"
+
+    def _in_company(self, words: str) -> str:
+        """Return what stands on the list of all; in a group another member may have said it, so it is fenced."""
+        return words if self.ask.private else fence(words, MEMBER_TITLE)
 
     async def _list_reminders(self) -> str:
         reminders = await self._reminders()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
 from typing import Annotated
 
 import typer
@@ -22,6 +21,8 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:  # noqa: FBT001 - how the library calls it
     if asked:
+        from importlib import metadata  # noqa: PLC0415 - it brings the whole reading of e-mail with it
+
         number = metadata.version("continuity-bot")
         if for_programs.get():
             print_json({"version": number})

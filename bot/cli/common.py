@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -15,10 +14,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from bot.settings import Settings, SettingsError, read_settings
-
 if TYPE_CHECKING:
     from bot.ops.workspace import Told, Workspace
+    from bot.settings import Settings
 
 _T = TypeVar("_T")
 
@@ -33,7 +31,10 @@ for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
 
 def begun(incomplete: str) -> list[str]:
     """Return the sessions whose ids begin like this, for the shell's completion; nothing where that can't be told."""
-    from bot.ops.workspace import OpsError, open_read_only  # noqa: PLC0415 - as below
+    import asyncio  # noqa: PLC0415 - as below
+
+    from bot.ops.workspace import OpsError, open_read_only  # noqa: PLC0415
+    from bot.settings import SettingsError, read_settings  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
     async def ids() -> list[str]:
@@ -106,7 +107,7 @@ def stop_with(message: str, code: int = 1, **more: Any) -> typer.Exit:
     if for_programs.get():
         print_json({"error": {"message": message, "exit_code": code, **more}})
     else:
-        errors.print(message, style="red", highlight=False, soft_wrap=True)
+        errors.print(f"Error: {message}", style="red", highlight=False, soft_wrap=True)
     return typer.Exit(code)
 
 
@@ -129,6 +130,8 @@ def progress(what: str) -> Iterator[Told]:
 
 def load_settings() -> Settings:
     """Return the settings, or say what is wrong with them and exit with 2."""
+    from bot.settings import SettingsError, read_settings  # noqa: PLC0415 - --help and --version need none
+
     try:
         return read_settings()
     except SettingsError as exc:
@@ -138,6 +141,8 @@ def load_settings() -> Settings:
 
 def finished(work: Coroutine[Any, Any, _T]) -> _T:
     """Return what a command's work returns; what it cannot do is said in one sentence, exit 1."""
+    import asyncio  # noqa: PLC0415 - --help needs no loop
+
     from bot.ops.workspace import OpsError  # noqa: PLC0415 - `run` and --help need nothing of the operator's commands
     from memory.errors import ContinuityError, reason  # noqa: PLC0415
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from bot.cli.common import AsJson, Session, console, for_programs, load_settings, looking, stop_with, tell, working
-from memory.language.zones import zone_of
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Workspace
@@ -18,16 +17,26 @@ app = typer.Typer(
     help="See what is noted, open and coming up in a conversation, and change it by hand.", no_args_is_help=True
 )
 
+_T = TypeVar("_T")
 Ref = Annotated[str, typer.Argument(help="Its id, as `matters list` names it.")]
 LOCAL_TIME = "%Y-%m-%d %H:%M"
+Do = Callable[["Workspace", str], Awaitable[_T]]
 
 
-def _in_conversation(
-    session: str, do: Callable[[Workspace, str], Awaitable[Any]]
-) -> Callable[[Workspace], Awaitable[Any]]:
+def _look(session: str, ask: Do[_T]) -> _T:
+    """Return what was asked of the conversation of a session, opened for reading."""
+    return looking(load_settings(), _in_conversation(session, ask))
+
+
+def _change(session: str, do: Do[_T]) -> _T:
+    """Return what was done to the conversation of a session, with the bot's lock held."""
+    return working(load_settings(), _in_conversation(session, do))
+
+
+def _in_conversation(session: str, do: Do[_T]) -> Callable[[Workspace], Awaitable[_T]]:
     """Return what finds a session's conversation and works on it."""
 
-    async def done(workspace: Workspace) -> Any:
+    async def done(workspace: Workspace) -> _T:
         from bot.ops.workspace import OpsError  # noqa: PLC0415 - --help needs nothing of the operator's commands
 
         row = await workspace.memory.store.session(await workspace.find(session))
@@ -41,11 +50,10 @@ def _in_conversation(
 @app.command("list")
 def matters_list(session: Session, *, as_json: AsJson = False) -> None:
     """List notes, open matters and reminders, each with the id that the other commands take."""
-    settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
     from bot.ops.screen_matters import matters_as_json, show_matters  # noqa: PLC0415
 
-    found = looking(settings, _in_conversation(session, matters.read_matters))
+    found = _look(session, matters.read_matters)
     tell(lambda: matters_as_json(found), lambda: show_matters(console, found))
 
 
@@ -58,12 +66,9 @@ def matters_correct(
     as_json: AsJson = False,
 ) -> None:
     """Reword a note; what people said stays as they said it."""
-    settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 
-    words = working(
-        settings, _in_conversation(session, lambda place, key: matters.correct_note(place, key, note, text))
-    )
+    words = _change(session, lambda place, key: matters.correct_note(place, key, note, text))
     tell(lambda: {"note": note, "text": words}, lambda: console.print(f"It reads now: {words}", highlight=False))
 
 
@@ -78,7 +83,6 @@ def matters_forget(
     """Forget a note with the messages that it rests on, and search the files for traces; exit 1 if any is left."""
     if for_programs.get() and not yes:
         raise stop_with("with --json nothing is asked: say --yes too", 2)
-    settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.features.forgetting import report_text  # noqa: PLC0415
@@ -86,14 +90,12 @@ def matters_forget(
     from bot.ops.format import printable  # noqa: PLC0415
     from bot.replies import plural  # noqa: PLC0415
 
-    going = looking(settings, _in_conversation(session, lambda place, key: matters.note_to_forget(place, key, note)))
+    going = _look(session, lambda place, key: matters.note_to_forget(place, key, note))
     if not yes:
         for text in going.quoted:
             console.print(f"“{printable(text)}”", highlight=False)
         typer.confirm(f"Forget it with {plural(going.turns, 'message')} for ever?", abort=True)
-    forgotten, proof = working(
-        settings, _in_conversation(session, lambda place, key: matters.forget_note(place, key, note))
-    )
+    forgotten, proof = _change(session, lambda place, key: matters.forget_note(place, key, note))
     tell(
         lambda: {"counts": asdict(forgotten.counts), "proof": asdict(proof)},
         lambda: console.print(report_text(forgotten.counts, proof), highlight=False, soft_wrap=True),
@@ -103,12 +105,9 @@ def matters_forget(
 
 
 def _end(session: str, matter: str, ending: Any) -> None:
-    settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 
-    ended = working(
-        settings, _in_conversation(session, lambda place, key: matters.end_loop(place, key, matter, ending))
-    )
+    ended = _change(session, lambda place, key: matters.end_loop(place, key, matter, ending))
     tell(
         lambda: {"matter": matter, "text": ended.loop.text, "status": ending},
         lambda: console.print(f"{ending.capitalize()}: {ended.words}", highlight=False),
@@ -136,8 +135,8 @@ def matters_move(
     as_json: AsJson = False,
 ) -> None:
     """Move a reminder to another time."""
-    settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
+    from memory.language.zones import zone_of  # noqa: PLC0415
 
     try:
         asked = datetime.strptime(when, LOCAL_TIME)  # noqa: DTZ007 - its zone is the reminder's, which is read next
@@ -150,7 +149,7 @@ def matters_move(
         await matters.move_reminder(workspace, conversation_id, reminder, due_at_ms)
         return job, due_at_ms
 
-    job, due_at_ms = working(settings, _in_conversation(session, do))
+    job, due_at_ms = _change(session, do)
     tell(
         lambda: {"reminder": reminder, "title": job.title, "due_at_ms": due_at_ms},
         lambda: console.print(f"Moved: {job.title}, {when} {job.time_zone}", highlight=False),
@@ -160,10 +159,9 @@ def matters_move(
 @app.command("cancel")
 def matters_cancel(session: Session, reminder: Ref, *, as_json: AsJson = False) -> None:
     """Cancel a reminder."""
-    settings = load_settings()
     from bot.ops import matters  # noqa: PLC0415
 
-    job = working(settings, _in_conversation(session, lambda place, key: matters.cancel_reminder(place, key, reminder)))
+    job = _change(session, lambda place, key: matters.cancel_reminder(place, key, reminder))
     tell(
         lambda: {"reminder": reminder, "title": job.title},
         lambda: console.print(f"Cancelled: {job.title}", highlight=False),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.common import console, errors, load_settings, stop_with
-from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
 
 app = typer.Typer()
 
@@ -35,10 +36,11 @@ def run() -> None:
     settings = load_settings()
     if settings.telegram_bot_token is None:
         raise stop_with(
-            f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}. Without one, `continuity-bot chat` talks to it right here.",
-            2,
+            f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}; without one, `continuity-bot chat` talks to it right here", 2
         )
     require_model(settings)
+    import asyncio  # noqa: PLC0415 - --help needs no loop
+
     from bot.app import run as run_app  # noqa: PLC0415
     from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.logs import set_up  # noqa: PLC0415
@@ -78,7 +80,9 @@ def play(
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
     require_model(load_settings())
-    from bot.playground.browser import play as run_play  # noqa: PLC0415 - as above
+    import asyncio  # noqa: PLC0415 - as above
+
+    from bot.playground.browser import play as run_play  # noqa: PLC0415
 
     asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
 

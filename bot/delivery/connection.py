@@ -9,7 +9,7 @@ from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 
 from bot.delivery.sender import backoff_s
-from bot.intake.telegram_request import telegram_request
+from bot.intake.telegram_request import WholeRequests, telegram_request
 from bot.pauses import FULL, Pauses
 from bot.settings import TELEGRAM_URL
 
@@ -32,7 +32,9 @@ def make_bot(token: str, address: str, may_send: Callable[[], bool] | None = Non
         token,
         base_url=f"{api}/bot",
         base_file_url=f"{api}/file/bot",
-        request=telegram_request(connections=64, read_timeout_s=20, pool_timeout_s=30, may_send=may_send),
+        request=telegram_request(
+            connections=64, read_timeout_s=20, pool_timeout_s=30, may_send=may_send, kind=WholeRequests
+        ),
         get_updates_request=telegram_request(
             connections=1, read_timeout_s=20, pool_timeout_s=30
         ),  # the poller has its own

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 MAX_CHARS: Final = 60_000
 """Longer texts go out as they are."""
 PASSES: Final = 6
-"""Escaping one place may bring another to light; what is not settled after so many readings goes out unformatted."""
+"""Escaping one place may bring another to light; what is not settled after this many readings goes out unformatted."""
 MARKUP: Final = frozenset("*_~|#>-+=:\\`[]()!")
 """What may stand for a form instead of itself."""
 LINKED: Final = frozenset({"http", "https", "tg"})

@@ -137,7 +137,7 @@ class Outbox:
         return parts, [*statements, *map(self.insert, parts)]
 
     def preview(self, target: Target, turn_id: str, text: str, reply_to_message_id: int | None) -> Part:
-        """Return the part that shows a growing answer where drafts are not to be had."""
+        """Return the part that shows a growing answer where drafts are unavailable."""
         message = OutgoingMessage(text, reply_to_message_id=reply_to_message_id)
         return replace(self._part(target, message, turn_id, number=-1, text=text, entities=[]), kind="preview")
 

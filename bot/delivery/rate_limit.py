@@ -28,7 +28,7 @@ class RateLimiter:
     def __init__(self, limits: RateLimits | None = None) -> None:
         self._limits = limits or RateLimits()
         self.workers = 1
-        """So many processes share the messages of a second; each has the same part of them."""
+        """How many processes share the messages of a second, in equal parts."""
         self._total: deque[float] = deque()
         self._chats: dict[int, deque[float]] = {}
         self._rested_at: dict[int, float] = {}

@@ -37,6 +37,8 @@ PREVIEW_PATIENCE_S = 15.0
 MAX_ATTEMPTS = 12
 """Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
 
+MOST_PROBED = 200
+"""Ids that are tried for one part at most, however many are doubtful."""
 
 _REFUSALS = (Failure.REFUSED, Failure.NO_TOPIC, Failure.NO_ORIGINAL)
 
@@ -102,17 +104,17 @@ def retry_after_s(error: RetryAfter) -> float:
     return wait.total_seconds() if isinstance(wait, timedelta) else float(wait)
 
 
-def unknown_ids(after: int, known: Collection[int], probe_ids: int) -> list[int]:
+def unknown_ids(after: int, known: Collection[int], reach: int) -> list[int]:
     """Return the next ids that no known message has: an unrecorded message has one of them."""
-    return list(islice((each for each in count(after + 1) if each not in known), probe_ids))
+    return list(islice((each for each in count(after + 1) if each not in known), reach))
 
 
-def proven_unsent(part: Part, top: int | None, probe_ids: int, known: Collection[int] = ()) -> bool:
+def proven_unsent(part: Part, top: int | None, reach: int, known: Collection[int] = ()) -> bool:
     """Return True when the probe covered every id that the part could have had."""
     if part.after_message_id is None:
         return False
     between = sum(part.after_message_id < each <= (top or 0) for each in known)
-    return (top or 0) - part.after_message_id - between < probe_ids
+    return (top or 0) - part.after_message_id - between < reach
 
 
 class Delivery:
@@ -296,11 +298,12 @@ class Delivery:
         step = Next("probe" if part.state == "sending" else "again")
         while step.action in ("probe", "again"):
             if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
-                found = await self._probe(part)
+                reach = await self._reach(part)
+                found = await self._probe(part, reach)
                 if found is not None:
                     self.probed_sent += 1
                     return await self._record(part, found)
-                proven = await self._proven_unsent(part)
+                proven = await self._proven_unsent(part, reach)
                 if part.kind == "preview" or not (proven or self._resend_unproven):
                     await self._fail(part, "could not be proven to be sent")
                     return None
@@ -391,15 +394,20 @@ class Delivery:
             )
         await self._fail(part, str(error))
 
-    async def _proven_unsent(self, part: Part) -> bool:
-        known = await self._known_ids(part)
-        return proven_unsent(part, max({self.high_water.top(part.chat_id) or 0, *known}), self._probe_ids, known)
+    async def _reach(self, part: Part) -> int:
+        """Return how many ids to try: each other part that is doubtful may have one in between."""
+        row = await self._db.read_one("outbox_doubtful", bot_id=part.bot_id, chat_id=part.chat_id, part_id=part.part_id)
+        return min(self._probe_ids + (row["n"] if row else 0), MOST_PROBED) if self._probe_ids else 0
 
-    async def _probe(self, part: Part) -> int | None:
+    async def _proven_unsent(self, part: Part, reach: int) -> bool:
+        known = await self._known_ids(part)
+        return proven_unsent(part, max({self.high_water.top(part.chat_id) or 0, *known}), reach, known)
+
+    async def _probe(self, part: Part, reach: int) -> int | None:
         """Return the id under which the part is on the screen already, None when it was not found (section 6)."""
         if part.after_message_id is None:
             return None
-        for candidate in unknown_ids(part.after_message_id, await self._known_ids(part), self._probe_ids):
+        for candidate in unknown_ids(part.after_message_id, await self._known_ids(part), reach):
             if await self._is_ours(part, candidate):
                 log.info("part was on the screen already", part_id=part.part_id, message_id=candidate)
                 return candidate

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import Literal, Self
 
 import structlog
-from telegram import Bot
+from telegram import Bot, Message
 from telegram.constants import ChatAction
 from telegram.error import BadRequest, InvalidToken, RetryAfter, TelegramError
 
@@ -78,6 +78,7 @@ class LiveAnswer:
         self._grown = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._first_message: asyncio.Task[None] | None = None
+        self._editing: asyncio.Task[Message | bool] | None = None
         self._draft_id = int(turn_id.rsplit("_", 1)[-1][:12], 16) % (2**31 - 1) + 1
         self.message_id: int | None = None
         """The message that shows the preview; the final text edits it."""
@@ -94,12 +95,12 @@ class LiveAnswer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop showing; a preview that is being sent right now is waited for, since its id is needed."""
+        """Stop showing. A message that is sent or edited right now is waited for: the final text is edited into it."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self._first_message is not None:
-            await asyncio.gather(self._first_message, return_exceptions=True)
+        for last in filter(None, (self._first_message, self._editing)):
+            await asyncio.gather(last, return_exceptions=True)
 
     async def _run(self) -> None:
         await asyncio.sleep(UNSEEN_S)
@@ -149,16 +150,18 @@ class LiveAnswer:
             InvalidToken,
         ) as exc:  # 404 is how a server lacks a method
             self._previews.drafts_work = False
-            log.info("drafts are not to be had here; showing only 'typing…'", error=str(exc))
+            log.info("drafts are unavailable here; showing only 'typing…'", error=str(exc))
 
     async def _edit(self, text: str) -> None:
         if self.message_id is not None:
-            await self._previews.bot.edit_message_text(
+            editing = self._previews.bot.edit_message_text(
                 text + GROWING,
                 chat_id=self._target.chat_id,
                 message_id=self.message_id,
                 link_preview_options=NO_PREVIEW,
             )
+            self._editing = asyncio.create_task(editing, name=f"edit:{self._turn_id}")
+            await asyncio.shield(self._editing)
             return
         part = self._previews.outbox.preview(self._target, self._turn_id, text + GROWING, self._reply_to_message_id)
         self._first_message = asyncio.create_task(self._send_first(part), name=f"preview:{self._turn_id}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.sessions import Sessions
-from bot.features.undo import let_go
+from bot.features.undo import withdraw
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
@@ -84,7 +84,7 @@ class Answering:
                 return
             turn_id = envelope.turn_id or self._services.ids.new("t")
             if before := tap.payload.get("replaces"):  # what was written first is not what the person says now
-                await let_go(self._services, before)
+                await withdraw(self._services, before)
             await self._turns.answer([envelope], turn_id, said=said, effects=(tap.use,))
 
         self._lanes.submit(tap.envelope, answer)

@@ -9,8 +9,9 @@ from typing import Any, Final
 import structlog
 
 from bot import replies
+from bot.answers.open_list import ListedLoop, listed_matter
 from bot.delivery.outbox import Button, OutgoingMessage, Target
-from bot.features.loops import ListedLoop, change_open, endings, listed_matter
+from bot.features.loops import change_open, endings
 from bot.intake.updates import conversation_key
 from bot.people.choices import FOLLOW_UPS
 from bot.reminders.rules import job_id_of, tomorrow_ms

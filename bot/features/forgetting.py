@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
@@ -19,12 +18,14 @@ from bot.turns.lanes import Lanes
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
+from memory.language.languages import Language
+from memory.language.sentences import plain_sentence
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement
 from memory.privacy.forget import Echo, Foreseen, Forgetter, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
 from memory.search.query import Query
-from memory.state.listed import picked, shown_last
+from memory.state.listed import numbers_in, picked, shown_last
 from memory.types import ListedItem
 
 log = structlog.get_logger(__name__)
@@ -38,7 +39,6 @@ QUOTED_ECHOES = 3
 SCOPES = {"last": "last", "turn": "last", "session": "session", "everything": "everything", "all": "everything"}
 STOPPING = ("session", "everything")
 """An answer that is being made is stopped before these."""
-_PLACES: Final = re.compile(r"(?:(?:number|no\.?|nr\.?|#) ?)?\d{1,2}(?:(?: ?, ?| and | )\d{1,2})*", re.IGNORECASE)
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, priva
 def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
     """Return what would go, line by line, or how much of a whole conversation."""
     if counted:
-        return replies.say("forget_goes_counted", what=tally_text(foreseen.tally))
+        return replies.say("forget_goes_counted", what=counts_text(foreseen.counts))
     goes = (
         ("forget_goes_said", foreseen.said),
         ("forget_goes_note", foreseen.notes),
@@ -90,9 +90,10 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
     return "\n".join([replies.say("forget_goes_head"), *lines[:LISTED], *more])
 
 
-def places_of(words: str) -> tuple[int, ...]:
+def places_of(words: str, language: Language) -> tuple[int, ...]:
     """Return the places on a list that are named by number alone ("2", "number 3", "1 and 4"), else nothing."""
-    return tuple(map(int, re.findall(r"\d+", words))) if _PLACES.fullmatch(words.strip()) else ()
+    numbers = numbers_in(plain_sentence(words, language), language)
+    return numbers if any(map(str.isdigit, words)) and all(number > 0 for number in numbers) else ()
 
 
 def payload_of(items: Sequence[ListedItem], known: Sequence[Known]) -> dict[str, list[str]]:
@@ -153,7 +154,7 @@ def _around(text: str, words: str) -> str:
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
 
 
-def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
+def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
     """Return what a confirmed button asks for; `user_id` restricts it to what one person said (groups)."""
     return ForgetRequest(
         conversation_id,
@@ -165,8 +166,8 @@ def wish_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | Non
     )
 
 
-def tally_text(counts: ForgetCounts) -> str:
-    """Return `12 turns, 3 notes and 1 summary`."""
+def counts_text(counts: ForgetCounts) -> str:
+    """Return `12 messages and their answers, 3 notes, 1 summary`."""
     named = (
         (counts.turns, "forgotten_turn"),
         (counts.memories, "note"),
@@ -179,7 +180,7 @@ def tally_text(counts: ForgetCounts) -> str:
 
 def report_text(counts: ForgetCounts, proof: Proof | None = None, *, log_emptied: bool = True) -> str:
     """Return the report: how much was forgotten, and what the look into the files found."""
-    text = replies.say("forgotten", what=tally_text(counts))
+    text = replies.say("forgotten", what=counts_text(counts))
     if proof is None:
         return f"{text}\n{replies.say('forgotten_looking')}"
     files = replies.counted(proof.files, "file")
@@ -231,7 +232,7 @@ class Forgetting:
         """
         words = envelope.arguments
         what = SCOPES.get(words.lower())
-        places = places_of(words)
+        places = places_of(words, self._services.memory.languages.get(replies.spoken()))
         items = await self._shown(envelope) if places else ()
         if not words:
             message = menu()
@@ -309,8 +310,8 @@ class Forgetting:
     async def _asked(self, envelope: Envelope, what: str, payload: Mapping[str, Any]) -> OutgoingMessage:
         """Return the question with what would go; when nothing would any more, that."""
         whose = None if envelope.private else envelope.user_id
-        foreseen = await self._forgetter.foresee(wish_of(payload, envelope.conversation_id, whose))
-        if not any((foreseen.tally.turns, foreseen.tally.memories, foreseen.tally.jobs)):
+        foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
+        if not any((foreseen.counts.turns, foreseen.counts.memories, foreseen.counts.jobs)):
             return OutgoingMessage(
                 replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
             )
@@ -359,9 +360,9 @@ class Forgetting:
             parts[:], rows = services.committer.compose(target, [message])
             return rows
 
-        wish = wish_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
+        request = request_of(tap.payload, envelope.conversation_id, None if envelope.private else envelope.user_id)
         first = [tap.use, services.inbox.done(envelope)]
-        done = await services.committer.until_stored(lambda: self._forgetter.forget(wish, first=first, last=report))
+        done = await services.committer.until_stored(lambda: self._forgetter.forget(request, first=first, last=report))
         services.delivery.deliver(parts)
         services.reminders.look()
         proof = await self._forgetter.prove(done)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, Literal
 
 from bot import replies
+from bot.answers.open_list import ListedLoop, open_matters
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
-from bot.reminders.rules import tomorrow_ms, when_text
+from bot.reminders.rules import is_late, tomorrow_ms, when_text
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import say_list
 from bot.turns.services import Services
 from memory.errors import UnknownSession
-from memory.notes.lines import loop_of
-from memory.notes.types import Matter, SessionNotes
-from memory.notes.view import NotesView, loops
+from memory.notes.types import SessionNotes
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
-from memory.state.state_manager import adopt_loop, close_loop, live_loops, snooze_loop
+from memory.state.state_manager import adopt_loop, close_loop, snooze_loop
 from memory.storage.store import SessionRow
-from memory.types import ListedItem, OpenLoop, SessionState
+from memory.types import ListedItem, SessionState
 
 SESSIONS_READ = 12
 LISTED = 8
-TEXT_CHARS = 120
 
 Change = Callable[[SessionState], SessionState]
 LoopChange = Callable[[SessionState, str], SessionState]
@@ -37,67 +35,18 @@ Ending = Literal["done", "dropped"]
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ListedLoop:
-    """One open matter as a loop, the session that knows it, and how it is worded."""
-
-    session_id: str
-    loop: OpenLoop
-    words: str
-    whose: str
-    noted: bool = False
-    """True for a matter of the session's notes, False for a loop of its state."""
-
-
-def listed_loop(session_id: str, loop: OpenLoop) -> ListedLoop:
-    """Return a loop of a session's state for the list."""
-    whose = replies.say("loop_yours") if loop.owner == "user" else replies.say("loop_mine")
-    return ListedLoop(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
-
-
-def listed_matter(session_id: str, matter: Matter) -> ListedLoop:
-    """Return a matter that was noted for the list: quoted as it was said, and whose turn it is."""
-    words = replies.shorten(matter.text, TEXT_CHARS)
-    whose = {"user": replies.say("loop_yours"), "assistant": replies.say("loop_mine")}.get(matter.owner, matter.owner)
-    return ListedLoop(
-        session_id, loop_of(matter), replies.say("quoted", text=words) if matter.quoted else words, whose, noted=True
-    )
-
-
-def open_matters(view: NotesView, states: Sequence[SessionState], current_id: str | None) -> list[ListedLoop]:
-    """Return what is open: the matters that were noted, best first, then loops of sessions not read yet.
-
-    A session that was started fresh shows only its own.
-    """
-    current = next((state for state in states if state.session_id == current_id), None)
-    if current and current.isolated:
-        states = [current]
-    noted = [
-        listed_matter(standing.session_id, standing.note)
-        for standing in loops(view)
-        if isinstance(standing.note, Matter)
-    ]
-    unread = [state for state in states if state.session_id not in view.session_ids]
-    known = {each.loop.loop_id for each in noted}
-    theirs = [
-        listed_loop(state.session_id, loop)
-        for state in unread
-        for loop in live_loops(state)
-        if loop.loop_id not in known
-    ]
-    return noted + sorted(theirs, key=lambda each: (-each.loop.touched_at_ms, each.loop.loop_id))
-
-
 def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
-    """Return one line: the matter, whose turn it is, and when it is due or sleeps until."""
+    """Return one line: the matter, whose turn it is, and when it is due or sleeps until; of an event when it is."""
     loop = listed.loop
-    line = f"{number}. {listed.words} ({listed.whose}"
+    remarks = [] if listed.is_event else [listed.whose]
     if loop.due_at_ms is not None:
-        due = replies.say("loop_due", when=when_text(loop.due_at_ms, now_ms, zone))
-        line += f", {replies.say('loop_overdue') if loop.due_at_ms <= now_ms else due}"
+        when = when_text(loop.due_at_ms, now_ms, zone, exact=loop.due_exact)
+        late = is_late(loop.due_at_ms, now_ms, zone, exact=loop.due_exact)
+        due = replies.say("loop_overdue") if late else replies.say("loop_due", when=when)
+        remarks.append(when if listed.is_event else due)
     if loop.snoozed_until_ms is not None and loop.snoozed_until_ms > now_ms:
-        line += f", {replies.say('loop_snoozed', when=when_text(loop.snoozed_until_ms, now_ms, zone))}"
-    return line + ")"
+        remarks.append(replies.say("loop_snoozed", when=when_text(loop.snoozed_until_ms, now_ms, zone)))
+    return f"{number}. {listed.words} ({', '.join(remarks)})"
 
 
 def loop_list(listed: Sequence[ListedLoop], now_ms: int, zone: str) -> OutgoingMessage:

@@ -14,8 +14,8 @@ from bot.turns.services import Services
 from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
 from memory.notes.lines import day_of_year
-from memory.notes.types import LastingNote, Matter
-from memory.notes.view import NotesView, Standing, key_of
+from memory.notes.types import LastingNote, Matter, key_of
+from memory.notes.view import NotesView, Standing
 from memory.search.query import Query
 from memory.types import ListedItem, Memory
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import replies
+from bot.answers.open_list import ListedLoop
 from bot.delivery.outbox import OutgoingMessage
-from bot.features.loops import ListedLoop, read_open
+from bot.features.loops import read_open
 from bot.features.memories import Memories
 from bot.intake.updates import Envelope
 from bot.reminders.rules import Reminder, when_text
@@ -18,7 +19,7 @@ from memory.notes.types import RULES, LastingNote, Matter, SessionNotes
 from memory.notes.view import NotesView
 
 LINES = 8
-"""So many lines a heading has at most."""
+"""At most this many lines stand under a heading."""
 OPEN_SHOWN = 3
 
 Note = Matter | LastingNote

@@ -48,7 +48,7 @@ class Undoing:
             await services.committer.done([envelope], [gone], tap.use)
 
 
-async def let_go(services: Services, turn_id: str) -> None:
+async def withdraw(services: Services, turn_id: str) -> None:
     """Let what was noted of a turn count no more; nothing happens for one that is not there. `StorageUnavailable`."""
     turn = await services.memory.store.turn(turn_id)
     if turn is not None:

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 1_048_576
 """Far more than the longest message as JSON, and than any update that Telegram sends."""
 _TOO_LARGE = f"a request has at most {MAX_BODY_BYTES:,} bytes"
+_TWO_LENGTHS = "send a length or pieces, not both"
 
 
 class BodyLimit:
     """Refuses a body that is too large with 413: at once when its length is told, else when it has come this far.
 
-    Nothing larger is ever held in memory, whoever sends it. The library's own limit answers in plain text.
+    Nothing larger is ever held in memory, whoever sends it. The library's own limit answers in plain text. A body of
+    two lengths is refused with 400 and its connection closed: a proxy before us may have read the other one, and what
+    is left over would be a request that nobody sent (RFC 9112 section 6.1).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -33,6 +36,11 @@ class BodyLimit:
             return
         if told_bytes(scope) > MAX_BODY_BYTES:
             await answer(Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE))(scope, receive, send)
+            return
+        if {b"content-length", b"transfer-encoding"} <= dict(scope["headers"]).keys():
+            refusal = answer(Problem(HTTPStatus.BAD_REQUEST, _TWO_LENGTHS))
+            refusal.headers["Connection"] = "close"
+            await refusal(scope, receive, send)
             return
         seen = 0
 

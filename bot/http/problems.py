@@ -15,6 +15,8 @@ from starlette.exceptions import HTTPException
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 
 MEDIA_TYPE = "application/problem+json"
+_UNREADABLE = "There was an error parsing the body"
+"""What FastAPI says when reading JSON fails with another error than that it is none."""
 
 
 class ProblemBody(BaseModel):
@@ -98,6 +100,8 @@ def in_words(error: HTTPException) -> str:
     """Return what went wrong; where the library gives only the status again, what to do instead."""
     if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
         return "there is nothing at this path; GET /openapi.json lists what there is"
+    if error.status_code == HTTPStatus.BAD_REQUEST and error.detail == _UNREADABLE:
+        return "the body cannot be read as JSON: it is nested too deep, or a number is too long"
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         return f"this path takes {(error.headers or {}).get('Allow', 'other methods')}"
     return str(error.detail)

@@ -51,6 +51,13 @@ class _Connection(H11Protocol):
             self._watch.cancel()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, once: whoever answers the same request already speaks to nobody from here on."""
+        super().send_400_response(msg)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
     def _look_again(self) -> None:
         self._watch = self.loop.call_later(RECEIVE_S, self._close_if_waiting)
 

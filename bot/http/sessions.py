@@ -51,7 +51,7 @@ class SessionPage(BaseModel):
 
     session: dict[str, Any] | None
     state: dict[str, Any]
-    hydration: dict[str, Any] = Field(description="How it would come back after a restart now, and what was mended.")
+    hydration: dict[str, Any] = Field(description="How it would come back after a restart now, and what was repaired.")
     turns: list[dict[str, Any]]
     context_snapshots: list[dict[str, Any]]
     compactions: list[dict[str, Any]]

@@ -54,7 +54,7 @@ class Takes(Protocol):
 
 
 def pause_s(failures: int) -> float:
-    """Return how long to wait after so many failures in a row, in seconds: 0.5, 1, 2 … 10."""
+    """Return how long to wait after this many failures in a row, in seconds: 0.5, 1, 2 … 10."""
     return min(10.0, 0.25 * 2.0 ** min(failures, 8))
 
 
@@ -128,9 +128,9 @@ class Poller:
         finally:
             task.cancel()
             await asyncio.wait({task}, timeout=1.0)
-            await self._let_go()
+            await self._close_request()
 
-    async def _let_go(self) -> None:
+    async def _close_request(self) -> None:
         request, self._request = self._request, None
         if request is not None:
             with suppress(Exception):

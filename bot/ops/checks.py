@@ -104,7 +104,7 @@ def model_key(
         return Check("model.key", "fail", f"{setting} '{model}' names no provider", do)
     names = PROVIDER_KEYS.get(provider)
     if names is None and provider in others:
-        return Check("model.key", "ok", f"which key '{provider}' needs is not known here; a first message tells")
+        return Check("model.key", "ok", f"which key '{provider}' needs is not known here; the first message will tell")
     if names is None:
         do = f"use one of {', '.join(sorted(PROVIDER_KEYS))}; openai-chat with OPENAI_BASE_URL fits compatible servers"
         return Check("model.key", "fail", f"{setting} '{model}' names an unknown provider", do)
@@ -159,7 +159,7 @@ def clock(latest_ms: int, now_ms: int) -> Check:
     if latest_ms > now_ms + FUTURE_MS:
         ahead = ago(latest_ms - now_ms).removesuffix(" ago")
         return Check("clock", "warn", f"the last turn was stored {ahead} in the future", "set the machine's clock")
-    return Check("clock", "ok", "no turn is of the future")
+    return Check("clock", "ok", "no turn lies in the future")
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def traffic(inbox: Mapping[str, int], outbox: Mapping[str, int], oldest_ms: int 
         checks.append(Check("inbox", "warn", f"{plural(quarantined, 'update')} given up on", do))
     if runs and oldest_ms is not None and oldest_ms > STUCK_MS:
         do = "look at the log; a restart takes it up again"
-        checks.append(Check("inbox", "warn", f"a message waits since {ago(oldest_ms)}", do))
+        checks.append(Check("inbox", "warn", f"a message came {ago(oldest_ms)} and still waits", do))
     if failed:
         says = f"{plural(failed, 'message part')} refused by Telegram for good"
         checks.append(Check("outbox", "warn", says, "see the log for the reason"))

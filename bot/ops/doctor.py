@@ -28,7 +28,7 @@ from memory.storage.place import shown
 KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
 """Variables that look like settings and are read elsewhere (`make run`)."""
 QUICK_SESSIONS = 200
-"""Without --deep, so many sessions of a larger database are compared with their checkpoints."""
+"""Without --deep, at most this many sessions of a larger database are compared with their checkpoints."""
 SMALL_BYTES = 64 * 1024**2
 """A database up to this size is checked page by page and turn by turn also without --deep."""
 

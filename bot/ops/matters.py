@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from bot.features.loops import Ending, ListedLoop, end_open, read_open
+from bot.answers.open_list import ListedLoop
+from bot.features.loops import Ending, end_open, read_open
 from bot.features.memories import Known, everything_known, known_memory, tells
 from bot.ops.workspace import OpsError, Workspace
 from bot.reminders.rules import MAX_AHEAD_MS, Event, Reminder, advance_reminder, move_to, next_status, read_reminder
 from bot.reminders.scheduler import change_session
 from memory.language.sentences import clean
 from memory.longterm.promoter import read_memory_row
-from memory.notes.types import TEXT_MAX_CHARS, LastingNote, Matter, SessionNotes
-from memory.notes.view import key_of
+from memory.notes.types import TEXT_MAX_CHARS, LastingNote, Matter, SessionNotes, key_of
 from memory.ports import Statement
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetRequest
@@ -130,12 +130,12 @@ async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> t
     No turn may be under way in the conversation meanwhile. Raises OpsError, `StorageError` with nothing forgotten.
     """
     note = the_one(await read_notes(workspace, conversation_id), ref, _ref_of_note, "note")
-    wish = ForgetRequest(
+    request = ForgetRequest(
         conversation_id,
         turn_ids=tuple(note.payload.get("turn_ids", ())),
         memory_ids=tuple(note.payload.get("memory_ids", ())),
     )
-    forgotten = await workspace.memory.forgetter.forget(wish)
+    forgotten = await workspace.memory.forgetter.forget(request)
     return forgotten, await workspace.memory.forgetter.prove(forgotten)
 
 

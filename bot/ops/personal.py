@@ -33,7 +33,7 @@ def is_private_with(conversation_id: str, user_id: int) -> bool:
     return len(parts) == 4 and parts[2] == str(user_id)  # noqa: PLR2004 - tg:<bot>:<chat>:<thread>
 
 
-def wishes(conversation_ids: Sequence[str], user_id: int | None) -> list[ForgetRequest]:
+def requests(conversation_ids: Sequence[str], user_id: int | None) -> list[ForgetRequest]:
     """Return what to forget: whole conversations, or of others' conversations what the person said there."""
     return [
         ForgetRequest(
@@ -63,9 +63,9 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
     """
     forgetter = workspace.memory.forgetter
     done = []
-    for wish in wishes(await meant(workspace, conversation, user_id), user_id):
-        forgotten = await forgetter.forget(wish)
-        done.append(ForgottenHere(wish.conversation_id, forgotten.counts, await forgetter.prove(forgotten)))
+    for request in requests(await meant(workspace, conversation, user_id), user_id):
+        forgotten = await forgetter.forget(request)
+        done.append(ForgottenHere(request.conversation_id, forgotten.counts, await forgetter.prove(forgotten)))
     if user_id is not None:
         person = {"user_id": user_id}
         settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)
@@ -78,8 +78,8 @@ async def export(
     workspace: Workspace, conversation: str | None, user_id: int | None, told: Told = untold
 ) -> dict[str, Any]:
     """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
-    memory, asked = workspace.memory, wishes(await meant(workspace, conversation, user_id), user_id)
-    by_place = {wish.conversation_id: wish.user_id for wish in asked}
+    memory, asked = workspace.memory, requests(await meant(workspace, conversation, user_id), user_id)
+    by_place = {request.conversation_id: request.user_id for request in asked}
     documents = await one_by_one(
         list(by_place), lambda place: gather(memory.db, memory.clock, place, user_id=by_place[place]), told
     )

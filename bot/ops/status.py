@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from bot.meters import NANODOLLARS
 from bot.ops.workers import in_words, read_workers
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
+from bot.spent import NANODOLLARS
 from memory.storage.place import shown
 
 REPORT_WORDS = {

@@ -17,6 +17,8 @@ class Worker:
     """One process that works on the database."""
 
     number: int
+    boot_id: str
+    """Which start it is."""
     place: str
     """Host and process id."""
     started_at_ms: int
@@ -37,6 +39,7 @@ async def read_workers(db: OpenDatabase) -> tuple[Worker, ...]:
     return tuple(
         Worker(
             row["worker"],
+            row["boot_id"],
             row["place"],
             row["started_at_ms"],
             max(0, row["silent_ms"]),

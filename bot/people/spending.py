@@ -10,8 +10,8 @@ from datetime import datetime
 
 import structlog
 
-from bot.meters import NANODOLLARS, Spend, Spent
 from bot.settings import Settings
+from bot.spent import NANODOLLARS, Spend, Spent
 from memory.errors import StorageError
 from memory.language.zones import zone_of
 from memory.ports import Clock, Database, Ids, Statement

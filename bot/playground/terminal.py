@@ -139,10 +139,10 @@ class Follower:
                 self._held[item.line.message_id] = item
                 continue
             if item.kind == "new":
-                yield from self._let_go()
+                yield from self._print_held()
             yield self._printer(item)
         if flush:
-            yield from self._let_go()
+            yield from self._print_held()
         yield from self._answers()
 
     def held(self) -> tuple[str, float | None]:
@@ -162,7 +162,7 @@ class Follower:
         menu = self.api.world.commands.get("default", [])
         return {c["command"]: c["description"] for c in menu} | {QUIT[1:]: "leave"}
 
-    def _let_go(self) -> Iterator[Callable[[], None]]:
+    def _print_held(self) -> Iterator[Callable[[], None]]:
         held, self._held = self._held, {}
         for item in held.values():
             yield self._printer(item)

@@ -23,7 +23,7 @@ FOLLOW_UP: Final = "follow_up"
 LATE_MS: Final = 2 * 60 * 1000
 """A reminder this much behind its time says so."""
 TOGETHER: Final = 3
-"""More than so many that are due at once in one conversation (after a long downtime) come as one list."""
+"""When more than this many are due at once in one conversation (after a long downtime), they come as one list."""
 LISTED: Final = 8
 MAX_TITLE_CHARS: Final = 200
 MORNING_HOUR: Final = 9
@@ -77,9 +77,14 @@ def late_text(due_at_ms: int, now_ms: int) -> str:
     return replies.say("was_due", ago=replies.ago(late_ms)) if late_ms >= LATE_MS else ""
 
 
-def when_text(at_ms: int, now_ms: int, zone: str) -> str:
-    """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another."""
-    return words_for(replies.spoken()).when(at_ms, now_ms, zone)
+def when_text(at_ms: int, now_ms: int, zone: str, *, exact: bool = True) -> str:
+    """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec", with the year when it is another."""
+    return words_for(replies.spoken()).when(at_ms, now_ms, zone, exact=exact)
+
+
+def is_late(due_at_ms: int, now_ms: int, zone: str, *, exact: bool) -> bool:
+    """Return whether it is over: the moment, or where no hour was said, the day."""
+    return due_at_ms <= now_ms and (exact or local(due_at_ms, zone).date() < local(now_ms, zone).date())
 
 
 def tomorrow_ms(now_ms: int, zone: str) -> int:

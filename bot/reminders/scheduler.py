@@ -38,7 +38,7 @@ from memory.types import SessionState
 __all__ = ["ReminderScheduler", "tomorrow_ms", "when_text"]
 
 LOOK_EVERY_S: Final = 60
-"""The table is looked at so often anyway: a clock that was set, a machine that slept, a disk that was full."""
+"""How often the table is looked at anyway: a clock that was set, a machine that slept, a disk that was full."""
 LOOK_AGAIN_S: Final = 0.1
 """How soon at the earliest: what stays due because it cannot be delivered must not be looked at without a pause."""
 SETTLE_AFTER_MS: Final = 24 * 3600 * 1000

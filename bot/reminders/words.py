@@ -49,13 +49,16 @@ class ReminderWords:
         """Return the sentence with its values filled in."""
         return self.says[key].format(**values)
 
-    def when(self, at_ms: int, now_ms: int, zone: str) -> str:
-        """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another."""
+    def when(self, at_ms: int, now_ms: int, zone: str, *, exact: bool = True) -> str:
+        """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another.
+
+        Without the hour when only a day was said (`exact` is false).
+        """
         at, now = local(at_ms, zone), local(now_ms, zone)
         days, time = (at.date() - now.date()).days, f"{at:%H:%M}"
-        if days in (0, 1):
-            return self.say("tomorrow" if days else "today", time=time)
-        return self.say("on_day", weekday=self.days.weekdays[at.weekday()], day=self.date(at, now), time=time)
+        key = {0: "today", 1: "tomorrow"}.get(days, "on_day")
+        values = {"weekday": self.days.weekdays[at.weekday()], "day": self.date(at, now), "time": time}
+        return self.say(key if exact else f"{key}_only", **values)
 
     def date(self, at: datetime, now: datetime) -> str:
         """Return "12 Dec", and with the year when it is another."""

@@ -120,7 +120,8 @@ class Dispatch:
         with self._services.waiting.at_work(turn_id):
             await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
             faults.point("turn_claimed")
-            await (do(batch[0]) if do is not None else self._do(batch, turn_id))
+            work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id)
+            await self._services.committer.until_stored(work)  # what is read may be refused as well
 
     async def _refused(self, batch: Sequence[Envelope], turn_id: str, error: StorageUnavailable) -> None:
         """Let the person know that something could not be stored, and their updates wait for [Try again].

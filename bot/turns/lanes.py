@@ -18,7 +18,7 @@ from memory.ports import unobserved
 log = structlog.get_logger(__name__)
 
 MAX_MERGED = 500
-"""So many messages become one turn at most; what came behind them is the next."""
+"""At most this many messages become one turn; what came behind them is the next."""
 
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
@@ -140,9 +140,10 @@ class Lanes:
         self._tasks: set[asyncio.Task[None]] = set()
         self._at: dict[int, str] = {}
         """The conversation of each update that is being worked on."""
+        self._postponed: set[str] = set()
         self._closed = False
         self.on_rest: Callable[[str], None] = unobserved
-        """Told of each conversation in which nothing waits or runs any more."""
+        """Told of each conversation that needs no place any more, or none for a while."""
 
     @property
     def idle(self) -> bool:
@@ -153,6 +154,11 @@ class Lanes:
     def busy(self) -> set[str]:
         """The conversations in which something waits or runs."""
         return {*self._lines, *self._at.values()}
+
+    @property
+    def in_place(self) -> set[str]:
+        """Those of them that have a place or wait for one: what is postponed leaves it to others."""
+        return self.busy - self._postponed
 
     def has(self, envelope: Envelope) -> bool:
         """Return whether an update waits or is being worked on."""
@@ -220,8 +226,12 @@ class Lanes:
                     later = await self._guarded(taken) if (taken := line.take()) else None
                 if later is not None:
                     line.put_back([_Item(envelope, taken[0].do) for envelope in later.batch])
+                    self._postponed.add(key)
+                    self.on_rest(key)
                     await asyncio.sleep(later.wait_s)
+                    self._postponed.discard(key)
         finally:
+            self._postponed.discard(key)
             del self._lines[key]
             self.on_rest(key)
 

@@ -26,7 +26,7 @@ from memory.storage.engine import SharedDatabase
 log = structlog.get_logger(__name__)
 
 LOOK_EVERY_S = 0.5
-"""So often a worker looks who is there and what is left to do, also when nobody told it."""
+"""How often a worker looks who is there and what is left to do, also when nobody told it."""
 GAP_S = 0.02
 """At least so long between two looks: news that come in between are looked at together."""
 WANT_S = 0.2
@@ -123,12 +123,12 @@ class Workers:
         pace: RateLimiter,
         behind: Callable[..., object],
         keep: Callable[[], Awaitable[None]],
-        let_go: Callable[[Callable[[str], bool]], None],
+        evict: Callable[[Callable[[str], bool]], None],
         recover: Callable[[], Awaitable[None]],
         met: Callable[[], Awaitable[None]],
         goes_on: str,
     ) -> None:
-        """`keep` begins what is done once; `let_go` drops what is in memory of a conversation; `recover` takes up what
+        """`keep` begins what is done once; `evict` drops what is in memory of a conversation; `recover` takes up what
         a dead worker's timers were for; `met` learns of people and chats that others have met; `goes_on` marks a
         parked update that goes on.
         """  # noqa: D205
@@ -140,7 +140,7 @@ class Workers:
         self._pace = pace
         self._behind = behind
         self._keep = keep
-        self._let_go = let_go
+        self._evict = evict
         self._recover = recover
         self._met = met
         self._goes_on = goes_on
@@ -333,7 +333,7 @@ class Workers:
         for name in names:
             self._held.pop(name, None)
         if names:
-            self._let_go(lambda conversation_id: lease_of(conversation_id) in names)
+            self._evict(lambda conversation_id: lease_of(conversation_id) in names)
             params = {"worker": self._db.worker, "names": json.dumps(sorted(names))}
             await self._db.write(Statement("leases_give_back", params))
 
@@ -384,7 +384,7 @@ class Workers:
         """Take note of what is held from now on; what is in memory of it may be old."""
         names = set(names)
         if names:
-            self._let_go(lambda conversation_id: lease_of(conversation_id) in names)
+            self._evict(lambda conversation_id: lease_of(conversation_id) in names)
             self._held |= dict.fromkeys(names, _now_s())
 
     def _want(self, conversation_id: str) -> None:
@@ -398,7 +398,7 @@ class Workers:
         return name in self._busy()
 
     def _room(self) -> int:
-        return holding.room(self._limit, {lease_of(each) for each in self._lanes.busy})
+        return holding.room(self._limit, {lease_of(each) for each in self._lanes.in_place})
 
 
 def _now_s() -> float:

@@ -34,7 +34,7 @@ from memory.types import ConversationTurn, SessionState
 log = structlog.get_logger(__name__)
 
 MAX_UNSTORED = 256
-"""So many answers that could not be stored are kept in memory, in case their turn is tried again."""
+"""At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,10 @@ class TurnGate(Protocol):
         """Return what is carried forward into the next prompt, "" for nothing."""
         ...
 
+    async def is_shown(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        ...
+
     async def joins(self, edit: Envelope) -> bool:
         """Let an edit wait together with the message that it edits; False when that does not wait."""
         ...
@@ -198,6 +202,7 @@ class Turns:
             with meters.timed("packet") as took.packet:
                 pending, ask = await self._begin(batch, state, turn_id, said)
             faults.point("turn_packet_built")
+            await self._still_at_work()
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
@@ -234,6 +239,14 @@ class Turns:
         self._unstored[made.ask.turn_id] = made
         while len(self._unstored) > MAX_UNSTORED:
             self._unstored.popitem(last=False)
+
+    async def _still_at_work(self) -> None:
+        """Return when nobody can have declared this process dead: else the model would be paid twice.
+
+        Raises `StorageUnavailable`, also when that has happened.
+        """
+        while not self._services.memory.db.owned():
+            await self._services.committer.until_stored(self._services.db.write)
 
     async def _session(self, batch: Sequence[Envelope]) -> SessionState:
         services, first = self._services, batch[0]
@@ -279,6 +292,7 @@ class Turns:
             now_ms=services.clock.now_ms(),
             private=first.private,
             third_party=said.third_party,
+            past_is_shown=await self.gate.is_shown(first, state),
         )
 
     async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:

@@ -51,7 +51,7 @@ LAST_WORDS_TOKENS: Final = 150
 LAST_SAID_CHARS: Final = 320
 MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
-"""So many sessions of the conversation are looked at for today, threads and the last conversation."""
+"""At most this many sessions of the conversation are looked at for today, threads and the last conversation."""
 MAX_KNOWN: Final = 40
 """Notes that are offered to the packet; its budget takes as many as fit."""
 CACHED_SESSIONS: Final = 256
@@ -185,8 +185,8 @@ class Assembler:
         self._turns.clear()
         self._digests.clear()
 
-    def let_go(self, belongs: Callable[[str], bool]) -> None:
-        """Let go of what is kept of these conversations."""
+    def evict(self, belongs: Callable[[str], bool]) -> None:
+        """Drop what is kept of these conversations."""
         gone = [
             key for key, kept in self._turns.items() if any(belongs(turn.conversation_id) for turn in kept.values())
         ]

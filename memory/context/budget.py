@@ -26,7 +26,7 @@ FIRST_TURN_TOKENS: Final = 200
 """The first exchange of a session stays; a longer one is shortened to so much, its beginning kept."""
 
 FLOOR_TURNS: Final = 30
-"""A compaction leaves so many turns verbatim when they fit the history's budget."""
+"""A compaction leaves this many turns verbatim when they fit the history's budget."""
 
 MIN_TOOL_OUTPUT_CHARS: Final = 100
 """Below this the marker that says how much was cut would be most of the text."""

@@ -13,12 +13,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
+from memory.context.fence import fence
 from memory.context.transcript import (
     MEMBER_TITLE,
     MESSAGE_TOKENS,
     Company,
     PromptMessage,
-    fence,
     spoken,
     to_messages,
     truncation_marker,
@@ -86,9 +86,9 @@ def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> i
     if not packet.is_group:
         return 0
     frame = counter.count(fence("x", MEMBER_TITLE))
-    others = sum(turn.user_id != packet.person_id for turn in packet.history)
+    fenced = sum(1 + len(turn.tool_calls) for turn in packet.history if turn.user_id != packet.person_id)
     names = (f"{packet.speakers.get(turn.user_id or 0, '')}: " for turn in packet.history)
-    return others * frame + sum(map(counter.count, names))
+    return fenced * frame + sum(map(counter.count, names))
 
 
 def left_out(packet: ConversationContextPacket) -> int:

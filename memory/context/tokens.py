@@ -15,10 +15,11 @@ CACHED_WORDS = 16_384
 SAMPLE_CHARS = 20_000
 """Of a text with more than twice as many characters the beginning and the end are counted and stand for the rest."""
 PIECE_CHARS = 64
-"""What is written without a space is merged in pieces of about so many characters."""
+"""What is written without a space is merged in pieces of about this many characters."""
 MERGED_CHARS = 600
-"""So many characters of words that are more than one token are merged for one text; the rest of them is estimated from
-these, so that no text takes more than some milliseconds. Common words are one token: most texts have fewer."""
+"""At most this many characters of words that are more than one token are merged for one text; the rest of them is
+estimated from these, so that no text takes more than some milliseconds. Common words are one token: most texts have
+fewer."""
 
 log = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from memory.continuity.types import (
     Persona,
 )
 from memory.notes.lines import line_of
-from memory.notes.types import LastingNote, Matter
-from memory.notes.view import key_of, preview
+from memory.notes.types import LastingNote, Matter, key_of
+from memory.notes.view import preview
 from memory.types import Memory, OpenLoop
 
 CANDIDATES_MAX = 40

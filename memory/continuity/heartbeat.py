@@ -139,7 +139,7 @@ class Heartbeat:
                 return False
             self._current.result()
         finally:
-            await self._let_go()
+            await self._drop_current()
         return True
 
     async def _one(self, row: Row, report: HeartbeatReport) -> None:
@@ -164,7 +164,7 @@ class Heartbeat:
         else:
             report.skip(decision.reason)
 
-    async def _let_go(self) -> None:
+    async def _drop_current(self) -> None:
         """Forget the current task; when the heartbeat itself is cancelled, the task goes with it."""
         task, self._current = self._current, None
         if task is not None and not task.done():

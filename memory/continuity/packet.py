@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from memory.context.transcript import fence
+from memory.context.fence import fence
 from memory.continuity.text import one_line
 from memory.continuity.types import SUMMARY_MAX_CHARS, AlsoKnown, RelationshipState, ScoredArc, Selection
 from memory.ports import TokenCounter

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memory.continuity.types import PROMPT_VERSION, BootstrapInputs, BootstrapOwner, CachedBootstrap
-from memory.notes.view import key_of
+from memory.notes.types import key_of
 
 DAY_MS = 86_400_000
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
+from operator import add
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, BinaryIO, cast
@@ -57,8 +58,8 @@ class LanguageModel:
         if not counts:
             return self._codes[0]  # as the library does: a language without a data file
         for feature, count in counts.items():
-            weight, row = math.log1p(count), self._row.unpack_from(self._weights, feature * self._row.size)
-            scores = [score + weight * each for score, each in zip(scores, row, strict=True)]
+            row = self._row.unpack_from(self._weights, feature * self._row.size)
+            scores = list(map(add, scores, map(math.log1p(count).__mul__, row)))
         self._file.madvise(mmap.MADV_DONTNEED)  # pages that were read stay in the system's cache, not in our memory
         best = max(range(len(scores)), key=scores.__getitem__)
         return self._codes[best]

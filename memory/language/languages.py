@@ -22,7 +22,7 @@ _NEVER = re.compile(r"(?!)")
 _VOTE_WORDS = 60
 """How many words of a text vote about its language."""
 _VOTE_CHARS = 600
-"""What stands behind so many characters has no vote."""
+"""What stands behind this many characters has no vote."""
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
 _SURE_SHARE = 0.45
@@ -76,6 +76,14 @@ def _fact_pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class OutcomeRule:
+    """How a kind of matter turns out: what is said without naming it ("passed!"), and what the matter speaks of."""
+
+    said: re.Pattern[str]
+    of: re.Pattern[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """What the memory knows of one language; empty for a language without a data file, so that nothing matches.
@@ -96,6 +104,7 @@ class Language:
     ordinal_pattern: re.Pattern[str] = _NEVER
     actions: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     facts: tuple[FactRule, ...] = ()
+    outcomes: tuple[OutcomeRule, ...] = ()
     time: Mapping[str, Any] = field(default_factory=dict)
     stemmer: str = ""
     weak_endings: tuple[str, ...] = ()
@@ -104,6 +113,8 @@ class Language:
     """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
     titles: tuple[str, ...] = ()
     """What stands before a name and ends with a full stop that ends no sentence."""
+    honorifics: re.Pattern[str] = _NEVER
+    """What stands before the name of a person, however that is written ("mr okafor")."""
     articles: tuple[str, ...] = ()
     """What stands before a plain word, seldom before a name."""
     elisions: frozenset[str] = frozenset()
@@ -243,11 +254,15 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         ordinal_pattern=ordinal_pattern,
         actions=_Patterns(data.get("actions", {})),
         facts=_facts(data.get("facts", {})),
+        outcomes=tuple(
+            OutcomeRule(cue_pattern([said]), cue_pattern([of])) for said, of in data.get("outcomes", {}).get("rows", ())
+        ),
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),
         weak_endings=tuple(data.get("weak_endings", "").split()),
         clitics=tuple(data.get("clitics", "").split()),
         titles=tuple(data.get("titles", "").split()),
+        honorifics=cue_pattern(data.get("honorifics", "").split()),
         articles=tuple(data.get("articles", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),

@@ -14,6 +14,8 @@ TAIL_CHARS = 800
 MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 320
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_HIDDEN = re.compile("(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{4,6}\U000e007f)|[\U000e0000-\U000e007f]")
+"""Tag characters: a copy of ASCII that no screen shows, for flags such as Scotland's, and that models read."""
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
 _END = "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
@@ -45,7 +47,13 @@ class Sentence:
 
 
 def clean(text: str) -> str:
-    """Return the text as JSON and databases take it: no NUL, halves of one character joined, a lone half as U+FFFD."""
+    """Return the text as JSON and databases take it: no NUL, halves of one character joined, a lone half as U+FFFD.
+
+    What is written in tag characters goes too: whoever pasted it could not see it, and a model would read it.
+    """
+    if text.isascii() and "\x00" not in text:
+        return text
+    text = _HIDDEN.sub(r"\1", text)
     if not _UNSTORABLE.search(text):
         return text
     return text.replace("\x00", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -98,7 +106,12 @@ def without_elision(word: str, language: Language) -> str:
 
 def stems_of(words: tuple[str, ...], language: Language) -> frozenset[str]:
     """Return the stems of the words; a possessive ending does not count."""
-    return frozenset(language.stem(word.removesuffix("'s")) for word in words)
+    return frozenset(language.stem(without_possessive(word)) for word in words)
+
+
+def without_possessive(word: str) -> str:
+    """Return a word without 's: a rule and no data, since names carry it in texts of every language."""
+    return word.removesuffix("'s")
 
 
 def is_question(text: str, lower: str, language: Language) -> bool:

@@ -18,7 +18,7 @@ EVERY_TURNS = 5
 HIGH_SCORE = 0.9
 """A candidate this sure does not wait for the fifth turn."""
 KNOWN_MAX = 2000
-"""So many memories of a person are compared with a candidate, the newest first."""
+"""At most this many memories of a person are compared with a candidate, the newest first."""
 
 log = logging.getLogger(__name__)
 

@@ -16,14 +16,14 @@ from typing import Final
 from memory.language.drafted import drafted
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages, cue_pattern
-from memory.language.sentences import lowered
+from memory.language.sentences import lowered, without_possessive
 from memory.language.zones import zone_of
 from memory.notes.drafts import Reason
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
 
 UNSAID_SHARE: Final = 0.25
-"""So many of an item's words may be others than those that were said: no names, people or numbers among them."""
+"""At most this share of an item's words may differ from what was said: no names, people or numbers among them."""
 MIN_WORDS_FOR_LANGUAGE: Final = 5
 _PREFIX_CHARS: Final = 5
 
@@ -32,7 +32,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:/h\u00a0\u202f'-]\d+)*")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:[.,'\u00a0\u202f]\d{3})+")
 _SPACED: Final = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 _SYMBOLS: Final = {"thousands": ["k"], "hours": ["h"]}
-"""For a language without data."""
+"""The signs that are written in every language, for one without data of its own."""
 _MARKUP: Final = re.compile(r"https?:|www\.|[<>{}`\[\]\\|]|\S@\S|[\x00-\x1f]")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;…]\s+|[\"“„«(]\s*)$")
 _BETWEEN: Final = re.compile(r"[^\w']+")
@@ -107,7 +107,7 @@ def speaks_of(source: Source, matter: str) -> bool:
     """Return whether the words can end a matter: they name it, or say that something is done or not wanted any more."""
     language, lower = source.language, lowered(source.text)
     content = [word for word in _WORD.findall(matter) if lowered(word) not in language.stop_words]
-    ends = ("done", "over", "closing", "drop")
+    ends = ("done", "over", "closing", "drop", "off")
     return bool(_stems(content, language) & source.stems) or any(language.has(cue, lower) for cue in ends)
 
 
@@ -231,7 +231,7 @@ def _stems(words: Iterable[str], language: Language) -> frozenset[str]:
     found: set[str] = set()
     for word in words:
         lower = lowered(word).replace("\u2019", "'")
-        lower = lower.removesuffix("'s").removesuffix("'")
+        lower = without_possessive(lower).removesuffix("'")
         head, mark, rest = lower.partition("'")
         forms = {lower, rest if mark and head in language.elisions else lower}
         found |= {_folded(language.stem(form)) for form in forms} | {_folded(form) for form in forms}

@@ -9,23 +9,40 @@ from functools import lru_cache
 
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages, cue_pattern
-from memory.language.sentences import clean, clip, content_words, lowered, no_end, stems_of, without_elision, words_of
+from memory.language.sentences import (
+    clean,
+    clip,
+    content_words,
+    lowered,
+    no_end,
+    stems_of,
+    without_elision,
+    without_possessive,
+    words_of,
+)
+from memory.language.time_rules import blank
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CLAUSE_MAX_CHARS = 170
 CUES = (
-    "acts", "attends", "bare", "closing", "commitment", "correct", "deadline", "deferral", "done", "drop", "event",
-    "feeling", "goodbye", "greeting", "hypothetical", "imperative", "intention", "kin", "lasting", "later", "laugh",
-    "limit", "negates", "not_a_promise", "not_yet", "obligation", "offer", "others", "over", "pronoun", "proposal",
-    "question", "request", "takes_on", "tells", "thanks", "waits", "when_ready", "will_do", "wish",
+    "acts", "ago", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral", "done",
+    "drop", "event", "extends", "feeling", "goodbye", "greeting", "hypothetical", "imperative", "in_vain",
+    "intention", "kin", "lasting", "later", "laugh", "limit", "negates", "not_a_promise", "not_yet", "obligation",
+    "off", "offer", "others", "over", "past", "pronoun", "proposal", "question", "request", "restored", "takes_on",
+    "tells", "thanks", "ticks_off", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
 """Cues of what somebody has to do or will do; what they only ask, quote or say as a turn of phrase is none."""
-ENDS = ("closing", "done", "drop", "over")
+ENDS = ("closing", "done", "drop", "off", "over", "restored")
 NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "correct")
 """With one of these a sentence that says "paid" or "done" reports no end."""
+NOT_IN_SPITE = ("hypothetical", "obligation", "request")
+"""The same for one that says "cancelled" or "no longer leaks": that looks ahead, or corrects, and is an end."""
+_PAST = ("past", "told")
+_FIRST = 2
+"""So many clauses of an answer say what it is an answer to."""
 _NAMING_STEMS = 2
 _STAYS = frozenset({"lasting", "limit"})
 _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
@@ -39,7 +56,7 @@ _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
 _ARTICLE = 3
 """Words up to this length are mostly articles in a language that has no data file."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
-_NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
+NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
 _CAPITAL = re.compile(r"(?<![.!?\u2026:\n«»„“”\"'(] )(?<![.!?\u2026\n])(?<=\s)([^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,})")
 _CODE = re.compile(r"```.*?(?:```|\Z)|\(\(|\)\)", re.DOTALL)
 _WORDS = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
@@ -53,6 +70,9 @@ _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)"
 _ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
 _PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
 _SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
+_BEHIND = re.compile(r"\.? (?P<name>[^\W\d_]{3,})")
+_HEAD = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,}) (?P<rest>(?:\S+ ?){1,3})")
+_ACTS = ("others", "tells")
 _VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -85,13 +105,20 @@ class Clause:
     before: str = ""
     """The clause right before it in the same message."""
     words: int = 0
-    ended: frozenset[str] | None = None
-    """Stems of the sentences in it that report an end; None when none does."""
+    values: frozenset[str] = frozenset()
+    """Stems of the words that say when: what "not nine" denies, though it says of nothing what it is."""
+    ended: tuple[frozenset[str], ...] = ()
+    """Stems of each sentence in it that reports an end."""
+    outcomes: frozenset[int] = frozenset()
+    """Which of the language's outcomes it tells: "passed!" says of no exam by name how it went."""
 
     @property
     def asks(self) -> bool:
-        """True for a question."""
-        return "?" in self.text or "\uff1f" in self.text or "question" in self.cues
+        """True for a question; what is told beside a short one counts as told."""
+        marked = [part for part in _ENDS.split(self.text.replace("\uff1f", "?")) if "?" in part]
+        if not marked:
+            return "question" in self.cues
+        return 2 * sum(len(part.split()) for part in marked) >= len(self.text.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +153,9 @@ def read_turns(
     """Return the turns as clauses, in order. `known` are names from before; a foreign text is no word of the person."""
     language = main_language(turns, languages, default_language)
     written, guessed = names_of(turns, language)
-    names = known | written | guessed
-    frame = Frame(language, zone, names, names if language.nouns_are_large else guessed)
+    addressed, leading = addressed_names(turns, language), leading_names(turns, language)
+    names = known | written | guessed | addressed | leading
+    frame = Frame(language, zone, names, (names if language.nouns_are_large else guessed - leading) - addressed)
     return [_said(turn, place, frame) for place, turn in enumerate(turns) if not turn.unfiled]
 
 
@@ -164,6 +192,23 @@ def names_of(turns: Iterable[ConversationTurn], language: Language) -> tuple[fro
     opening = {lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()}
     guessed = {word for word in opening & used - found if _could_be_a_name(word, told, language)}
     return _names_among(found - small, language), _names_among(guessed - small, language)
+
+
+def addressed_names(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
+    """Return the names behind a "Mr" or "Frau", lower-cased: they are names however they are written."""
+    told = "\n".join(lowered(turn.user_text) for turn in turns)
+    behind = (_BEHIND.match(told, found.end()) for found in language.honorifics.finditer(told))
+    return _names_among({found["name"] for found in behind if found}, language)
+
+
+def leading_names(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
+    """Return what may be names at the head of the person's sentences, lower-cased: "Ruben says", never seen small."""
+    turns = list(turns)
+    texts = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in turns)
+    small = {word for word in _WORDS.findall(texts) if word.islower()}
+    heads = (_HEAD.match(part) for turn in turns for part in _sentences(turn.user_text))
+    found = {lowered(head["name"]) for head in heads if head and _has_any(_ACTS, lowered(head["rest"]), language)}
+    return _names_among(found - small, language)
 
 
 def _names_among(words: set[str], language: Language) -> frozenset[str]:
@@ -227,14 +272,27 @@ def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     user = [clause for clause in user if turn.authored is None or not clause.asks]
     of_reminders = turn.action_name in ABOUT_REMINDERS
     assistant = () if of_reminders else clauses_of(turn, place, "assistant", frame)
+    if any("ticks_off" in clause.cues and not clause.asks for clause in assistant[:_FIRST]):
+        user = [replace(clause, ended=clause.ended or _told_ends(clause, frame.language)) for clause in user]
     return TurnClauses(turn, frame.language, tuple(user), tuple(assistant))
+
+
+def _told_ends(clause: Clause, language: Language) -> tuple[frozenset[str], ...]:
+    """Return the stems of each sentence that tells the past: it was answered with "one worry less"."""
+    if "in_vain" in clause.cues:
+        return ()
+    parts = [part for part in _PARTS.split(clause.lower) if _has_any(_PAST, part, language)]
+    ends = (part for part in parts if not (_asks(part, language) or _has_any(NOT_ENDED, part, language)))
+    named = (telling_stems(words_of(part), language) for part in ends)
+    return tuple(each if len(each) >= _NAMING_STEMS else clause.stems for each in named)
 
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:
     """Return the clauses of one side of a turn."""
     text = turn.user_text if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    found = [_clause(part, bare, frame) for part in _joined(_sentences(_ASIDE.sub("\n", text)))]
+    whole = _joined(_sentences(_ASIDE.sub("\n", text)))
+    found = [_clause(part, bare, frame) for part in whole]
     for aside in _ASIDE.findall(text):
         inside = _joined(_sentences(aside.strip("() \n")))
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
@@ -282,9 +340,9 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     lower = language.mended(lowered(text))
     words = words_of(lower)
     cues = cues_of(lower, language)
-    due = find_due(lower, bare.at_ms, frame.zone, language)
-    stems = telling_stems(words, language)
-    names = frozenset(name for word in words if (name := word.removesuffix("'s")) in frame.names)
+    due = _ahead(find_due(lower, bare.at_ms, frame.zone, language), lower, language)
+    stems = telling_stems(words_of(blank(lower, due.spans)) if due else words, language)
+    names = frozenset(name for word in words if (name := without_possessive(word)) in frame.names)
     return replace(
         bare,
         text=_FACES.sub("", text).strip() or text,
@@ -292,12 +350,14 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         stems=stems,
         names=names,
         actor=_actor(text, names, frame) if names else "",
-        numbers=frozenset(_NUMBER.findall(lower)),
+        numbers=frozenset(NUMBER.findall(lower)),
+        values=_values(lower, due, language),
         due=due,
         is_deadline=due is not None and _is_deadline(due, lower, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
         ended=_ended(lower, stems, language),
+        outcomes=_outcomes(lower, language),
     )
 
 
@@ -307,26 +367,45 @@ def cues_of(lower: str, language: Language) -> frozenset[str]:
     told = _told(lower, language)
     meant = language.cues["not_a_promise"].sub(" ~ ", told) if "not_a_promise" in found else told
     found -= {cue for cue in TAKEN_ON if cue in found and not _takes_on(cue, meant, language)}
+    if "awaits" in found:
+        found.add("waits")
     if "others" in found and "attends" in found:
         acted = language.cues["attends"].sub(" ~ ", lower)
         found -= set() if language.has("others", acted) else {"others"}
     return frozenset(found)
 
 
-def _ended(lower: str, stems: frozenset[str], language: Language) -> frozenset[str] | None:
-    """Return the stems of the sentences that report an end; those of the whole clause where they name nothing."""
+def _ended(lower: str, stems: frozenset[str], language: Language) -> tuple[frozenset[str], ...]:
+    """Return the stems of each sentence that reports an end; those of the whole clause for one that names nothing."""
     reports = [part for part in _PARTS.split(lower) if _reports_an_end(part, language)]
-    if not reports:
-        return None
-    named = telling_stems(words_of(" ".join(reports)), language)
-    return named if len(named) >= _NAMING_STEMS else stems
+    if language.has("in_vain", lower):
+        return ()
+    named = (telling_stems(words_of(report), language) for report in reports)
+    return tuple(each if len(each) >= _NAMING_STEMS else stems for each in named)
+
+
+def _values(lower: str, due: Due | None, language: Language) -> frozenset[str]:
+    said = " ".join(lower[start:end] for start, end in due.spans) if due else ""
+    return stems_of(words_of(said), language)
+
+
+def _outcomes(lower: str, language: Language) -> frozenset[int]:
+    """Return which outcomes the text tells, not asks or hopes for."""
+    told = [part for part in _PARTS.split(lower) if not (_asks(part, language) or _has_any(NOT_ENDED, part, language))]
+    return frozenset(number for number, outcome in enumerate(language.outcomes) if any(map(outcome.said.search, told)))
+
+
+def _asks(sentence: str, language: Language) -> bool:
+    return sentence.rstrip().endswith("?") or language.has("question", sentence)
 
 
 def _reports_an_end(sentence: str, language: Language) -> bool:
-    if sentence.rstrip().endswith("?") or language.has("question", sentence):
+    if _asks(sentence, language):
         return False
     if language.has("imperative", sentence) and language.has("when_ready", sentence):
         return False
+    if _has_any(("off", "restored"), sentence, language) and not _has_any(NOT_IN_SPITE, sentence, language):
+        return True
     return _has_any(ENDS, sentence, language) and not _has_any(NOT_ENDED, sentence, language)
 
 
@@ -354,7 +433,7 @@ def with_reason(clause: Clause, language: Language) -> Clause | None:
             names = frozenset(name for name in clause.names if name in said)
             return replace(
                 clause, text=text, lower=said, stems=stems, cues=cues, names=names, due=None, is_deadline=False,
-                words=len(words), ended=None, before="",
+                words=len(words), ended=(), before="",
             )  # fmt: skip
     return None
 
@@ -364,12 +443,30 @@ def states(text: str, lower: str, language: Language) -> bool:
     return any(rule.pattern.search(lower) or rule.pattern.search(text) for rule in language.facts)
 
 
+def _ahead(due: Due | None, lower: str, language: Language) -> Due | None:
+    """Return the day, unless the text says that it is over ("last Tuesday")."""
+    if due is None or "ago" not in language.cues:
+        return due
+    over = [found.span() for found in language.cues["ago"].finditer(lower)]
+    return (
+        None
+        if any(start < end_day and start_day < end for start, end in over for start_day, end_day in due.spans)
+        else due
+    )
+
+
 def _is_deadline(due: Due, lower: str, language: Language) -> bool:
     """Return whether a word that sets a limit stands right before the day, or belongs to it."""
+    plain = language.cues["not_a_deadline"].sub(_dots, lower) if "not_a_deadline" in language.cues else lower
     limits = (
-        [found.span() for found in language.cues["deadline"].finditer(lower)] if "deadline" in language.cues else []
+        [found.span() for found in language.cues["deadline"].finditer(plain)] if "deadline" in language.cues else []
     )
     return any(start <= day[1] and day[0] - end <= _NEAR_CHARS for start, end in limits for day in due.spans)
+
+
+def _dots(found: re.Match[str]) -> str:
+    """Return as many signs that mean nothing as were found, so that places stay."""
+    return "~" * len(found.group())
 
 
 def _told(lower: str, language: Language) -> str:
@@ -394,7 +491,7 @@ def _actor(text: str, names: frozenset[str], frame: Frame) -> str:
     """
     written = text.split()
     words = [word.strip(_EDGE) for word in written]
-    plain = [lowered(word.removesuffix("'s")) for word in words]
+    plain = [lowered(without_possessive(word)) for word in words]
     for number, word in enumerate(words):
         if plain[number] not in names:
             continue
@@ -403,5 +500,5 @@ def _actor(text: str, names: frozenset[str], frame: Frame) -> str:
         beside = (*plain[max(0, number - 1) : number], *plain[number + 1 : number + 2])
         if begins or any(frame.language.has(cue, each) for each in beside for cue in ("others", "tells")):
             more = [each for each in words[number + 1 : number + 2] if lowered(each) in names]
-            return " ".join([word.removesuffix("'s"), *more])
+            return " ".join([without_possessive(word), *more])
     return ""

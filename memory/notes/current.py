@@ -18,8 +18,8 @@ from memory.storage.store import Store
 from memory.types import OpenLoop, SessionState
 
 STATES_READ = 12
-_UNDONE = ('"undone":["',)
-_ENDED = ('"done"', '"answered"', '"dropped"')
+_TELLING = ('"undone":["', '"done"', '"answered"', '"dropped"')
+"""Words of a state in which something was taken back or ended."""
 
 log = logging.getLogger(__name__)
 
@@ -44,24 +44,16 @@ class CurrentNotes:
         """
         if catch_up:
             await self._catch_up(conversation_id)
-        found = await self._readings.notes.of_conversation(conversation_id)
-        undone = await self._undone(conversation_id)
-        return [_named_again(notes, undone) for notes in found if only in (None, notes.session_id)]
+        return _told(
+            await self._readings.notes.of_conversation(conversation_id),
+            _undone(await self._states(conversation_id)),
+            only,
+        )
 
-    async def _undone(self, conversation_id: str) -> frozenset[str]:
-        """Return the turns of which the person said that what was noted of them is wrong."""
-        states = await self._states(conversation_id, _UNDONE)
-        return frozenset(turn_id for state in states for turn_id in state.undone)
-
-    async def _ended(self, conversation_id: str) -> list[OpenLoop]:
-        """Return what a session ended as its loops: "the first one is done", said of a list."""
-        loops = (loop for state in await self._states(conversation_id, _ENDED) for loop in state.open_loops)
-        return [loop for loop in loops if loop.status in {"done", "answered", "dropped"}]
-
-    async def _states(self, conversation_id: str, words: Sequence[str]) -> list[SessionState]:
-        """Return the states of the latest sessions in which one of these words stands."""
+    async def _states(self, conversation_id: str) -> list[SessionState]:
+        """Return the states of the latest sessions in which something ended or was taken back."""
         rows = await self._store.sessions(conversation_id, limit=STATES_READ)
-        found = (state_of_row(row)[0] for row in rows if any(word in row.state_json for word in words))
+        found = (state_of_row(row)[0] for row in rows if any(word in row.state_json for word in _TELLING))
         return [state for state in found if state]
 
     async def _catch_up(self, conversation_id: str) -> None:
@@ -77,11 +69,14 @@ class CurrentNotes:
 
         Nothing that rests on a turn which the person took back.
         """
-        notes = await self.sessions(conversation_id, only=only, catch_up=catch_up)
-        ended = await self._ended(conversation_id)
+        if catch_up:
+            await self._catch_up(conversation_id)
+        found = await self._readings.notes.of_conversation(conversation_id)
+        states = await self._states(conversation_id)
+        undone, ended = _undone(states), _ended(states)
+        notes = _told(found, undone, only)
         gone = {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}
         view = merge(notes, self._clock.now_ms(), self._languages, ended=gone)
-        undone = await self._undone(conversation_id)
         if undone:
             stands = (each for each in view.standings if undone.isdisjoint(each.note.turn_ids))
             view = view.model_copy(update={"standings": tuple(stands)})
@@ -91,6 +86,22 @@ class CurrentNotes:
         foreign = {row["turn_id"] for row in rows}
         kept = (each for each in view.standings if foreign.isdisjoint(each.note.turn_ids))
         return view.model_copy(update={"standings": tuple(kept)})
+
+
+def _undone(states: Sequence[SessionState]) -> frozenset[str]:
+    """Return the turns of which the person said that what was noted of them is wrong."""
+    return frozenset(turn_id for state in states for turn_id in state.undone)
+
+
+def _ended(states: Sequence[SessionState]) -> list[OpenLoop]:
+    """Return what sessions ended as their loops: "the first one is done", said of a list."""
+    loops = (loop for state in states for loop in state.open_loops)
+    return [loop for loop in loops if loop.status in {"done", "answered", "dropped"}]
+
+
+def _told(found: Sequence[SessionNotes], undone: frozenset[str], only: str | None) -> list[SessionNotes]:
+    """Return the notes that may be told, `only` those of one session, without what was taken back."""
+    return [_named_again(notes, undone) for notes in found if only in (None, notes.session_id)]
 
 
 def _named_again(notes: SessionNotes, undone: frozenset[str]) -> SessionNotes:

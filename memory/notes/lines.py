@@ -52,6 +52,7 @@ def loop_of(matter: Matter) -> OpenLoop:
         opened_at_ms=matter.said_at_ms,
         touched_at_ms=matter.said_at_ms,
         due_at_ms=matter.due_at_ms,
+        due_exact=matter.due_exact,
         snoozed_until_ms=matter.snoozed_until_ms,
         status="open" if matter.snoozed_until_ms is None else "snoozed",
     )

@@ -19,12 +19,15 @@ _SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
 _SAME_NAME = 0.5
 """The same where they share nothing but a name or a number: one hears of people again and again."""
+DAY_MS = 86_400_000
+_CALLED_OFF = frozenset({"drop", "off"})
 _COMMON = 6
 """A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
+_MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
-_VALUE = r"(?:\w+ )?(?P<value>[£$€]?\d[\w.,:%/]*|[^\W\d_]{3,})"
+_VALUE = r"[£$€]?\d[\w.,:%/]*|[^\W\d_]{2,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,11 @@ class Noted:
     todo: bool
     """True for what can be done or is over one day."""
     names: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    outcomes: frozenset[int] = frozenset()
+    """By which of the language's outcomes it can end."""
+    is_event: bool = False
+    """True for what takes place: before its day it can only be called off."""
 
 
 @lru_cache(maxsize=4096)
@@ -49,70 +57,110 @@ def stems_of_text(text: str, language: Language) -> frozenset[str]:
     return telling_stems(words_of(language.mended(lowered(text))), language)
 
 
+def outcomes_of(text: str, language: Language) -> frozenset[int]:
+    """Return by which of the language's outcomes a matter in these words can end."""
+    lower = language.mended(lowered(text))
+    return frozenset(number for number, outcome in enumerate(language.outcomes) if outcome.of.search(lower))
+
+
 def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str]) -> list[str]:
     """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers."""
+    noted = [each for each in noted if not each.lasts and not _is_still_ahead(each, clause)]
+    turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
     if not reports_an_end(clause):
-        return []
+        return [each.key for each in turned_out[-1:]]
     often = Counter(stem for each in noted for stem in each.stems)
-    named = [each for each in noted if not each.lasts and _speaks_of(clause, each, often)]
+    named = [each for each in noted if _speaks_of(clause, each, often)]
     if named:
         return [each.key for each in named]
-    near = [
-        each for each in noted if not each.lasts and 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0
-    ]
+    if turned_out:
+        return [turned_out[-1].key]
+    near = [each for each in noted if 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     if "over" in clause.cues:
-        return [
-            each.key for each in noted if not each.lasts and (each in near or (each.todo and each.stems & reply_before))
-        ]
+        return [each.key for each in noted if each in near or (each.todo and each.stems & reply_before)]
     if len(clause.stems) < _WITHOUT_NAME:
         todo = [each for each in near if each.todo]
         return [todo[-1].key] if todo else []
     return []
 
 
+def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
+    """Return whether an event is on a later day, and the clause does not call it off."""
+    later = noted.due_at_ms is not None and noted.due_at_ms - clause.at_ms > DAY_MS
+    return noted.is_event and later and not _CALLED_OFF & clause.cues
+
+
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
-    said = clause.ended if clause.ended is not None else clause.stems
-    shared = said & noted.stems
-    if not shared or noted.place == clause.place:
+    """Return whether one of the reports of the clause is about the note."""
+    if noted.place == clause.place:
         return False
-    telling = min(often[stem] for stem in shared) < _COMMON
-    mere = all(stem in clause.names or stem in noted.names or any(map(str.isdigit, stem)) for stem in shared)
-    least = _SAME_NAME if mere else _SAME_MATTER
-    return telling and len(shared) / max(1, min(len(said), len(noted.stems))) >= least
+    names = clause.names | noted.names
+    return any(_is_about(said, noted.stems, names, often) for said in clause.ended or (clause.stems,))
+
+
+def _is_about(said: frozenset[str], known: frozenset[str], names: frozenset[str], often: Counter[str]) -> bool:
+    """Return whether the stems of a report and of a note have enough in common, and not only a name or a number."""
+    shared = said & known
+    if not shared or min(often[stem] for stem in shared) >= _COMMON:
+        return False
+    mere = all(stem in names or any(map(str.isdigit, stem)) for stem in shared)
+    return len(shared) / min(len(said), len(known)) >= (_SAME_NAME if mere else _SAME_MATTER)
 
 
 def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> list[str]:
     """Return the keys of what the clause corrects: another date or number of the same thing, or a value it denies."""
     denied = denied_values(clause.lower, language)
-    wrong = [each.key for each in noted if each.stems & clause.stems and denied & (each.numbers | each.stems)]
+    wrong = [
+        each.key for each in noted if each.stems & clause.stems and denied & (each.numbers | each.stems | each.values)
+    ]
     if "correct" not in clause.cues:
-        return wrong
+        return wrong or [each.key for each in noted if _is_moved(clause, each)]
     return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each))]))
 
 
 def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
     """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th", "I meant Max"): the newest such.
 
-    At the beginning of a session that may be something of the session before. None when the clause says more than the
+    One that says of what ("sorry, the exam is on the 4th") corrects that, else something that was just said; at the
+    beginning of a session that may be something of the session before. None when the clause says more than the
     value, corrects nothing, or nothing near has such a value.
     """
-    says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
-    plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
-    named = telling_stems((word for word in words_of(plain) if word.isalpha() and word not in clause.names), language)
-    if not says_so or clause.asks or clause.words > _MERE_VALUE_WORDS or len(named) > _MERE_VALUE_STEMS:
+    named = _named_by_value(clause, noted, language)
+    if named is None:
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
-    says_of_what = named if clause.due is not None else frozenset()
-    unnamed = (each for each in (*reversed(near), *reversed(earlier)) if not says_of_what & each.stems)
-    return next((each.key for each in unnamed if _has_another(clause, each)), None)
+    meant = [each for each in reversed(noted) if named & each.stems and _has_another(clause, each)]
+    meant.sort(key=lambda each: len(named - each.stems))
+    return next(
+        (each.key for each in meant or [*reversed(near), *reversed(earlier)] if _has_another(clause, each)), None
+    )
+
+
+def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language) -> bool:
+    """Return whether the clause is only a value put right ("I meant the 21st") of nothing that is known: no note."""
+    meant = clause.due is not None or bool(clause.numbers)
+    return meant and "correct" in clause.cues and _named_by_value(clause, noted, language) == frozenset()
+
+
+def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) -> frozenset[str] | None:
+    """Return what a correction says beside its value; None for a clause that says more, or corrects nothing."""
+    says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
+    plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
+    words = [word for word in words_of(plain) if not word[0].isdigit()]
+    known = frozenset[str]().union(*(each.stems for each in noted))
+    new = telling_stems((word for word in words if word in clause.names), language) - known
+    named = telling_stems(words, language) - new
+    of_one = len(named) <= _MERE_VALUE_STEMS or any(named <= each.stems for each in noted)
+    mere = clause.words <= _MERE_VALUE_WORDS and of_one
+    return named if says_so and mere and not clause.asks else None
 
 
 def says_only_the_value(clause: Clause, noted: Noted, language: Language) -> bool:
     """Return whether a correction names the values but not of what ("MySQL it is, not Postgres")."""
     denied = denied_values(clause.lower, language)
     left = {stem for stem in clause.stems if stem.isalpha()} - denied - clause.names
-    beyond = (clause.stems & noted.stems) - denied
+    beyond = (clause.stems & noted.stems) - denied - stems_of(tuple(clause.names), language)
     return bool(denied) and not beyond and clause.words <= _MERE_VALUE_WORDS and len(left) <= _MERE_VALUE_LEFT
 
 
@@ -121,12 +169,12 @@ def _has_another(clause: Clause, noted: Noted) -> bool:
     if clause.due is not None:
         return noted.due_at_ms is not None and clause.due.due_at_ms != noted.due_at_ms
     if clause.numbers:
-        kinds = {_kind(one) for one in clause.numbers} & {_kind(one) for one in noted.numbers}
+        kinds = {kind_of(one) for one in clause.numbers} & {kind_of(one) for one in noted.numbers}
         return bool(kinds) and not clause.numbers & noted.numbers
     return bool(clause.names and noted.names) and not clause.names & noted.names and "correct" in clause.cues
 
 
-def _kind(number: str) -> tuple[str, int]:
+def kind_of(number: str) -> tuple[str, int]:
     """Return what makes two numbers values of one thing: their unit, and how long they are."""
     return (re.sub(r"[\d.,:/\s]", "", number), len(re.sub(r"\D", "", number)))
 
@@ -136,20 +184,49 @@ def denied_values(lower: str, language: Language) -> frozenset[str]:
     cue = language.cues.get("negates")
     if cue is None:
         return frozenset()
-    found = re.findall(rf"(?:{cue.pattern})\s+{_VALUE}", lower)
-    values = [hit[-1] if isinstance(hit, tuple) else hit for hit in found]
+    found = re.finditer(rf"(?:{cue.pattern})\s+(?P<first>{_VALUE})(?:\s+(?P<second>{_VALUE}))?", lower)
+    values = [hit["second"] or "" if hit["first"] in language.stop_words else hit["first"] for hit in found]
     return frozenset(value.strip(".,:") for value in values) | stems_of(tuple(values), language)
 
 
 def _other_value(clause: Clause, noted: Noted) -> bool:
     """Return whether both give a date, or a number, of one thing, and not the same."""
-    shared = clause.stems & noted.stems
+    shared = _worded(clause.stems & noted.stems)
     if not shared:
         return False
     dates = clause.due is not None and noted.due_at_ms is not None and clause.due.due_at_ms != noted.due_at_ms
     numbers = bool(clause.numbers and noted.numbers) and not clause.numbers & noted.numbers
-    close = len(shared) / max(1, min(len(clause.stems), len(noted.stems))) >= _SAME_MATTER
+    close = len(shared) / max(1, min(len(_worded(clause.stems)), len(_worded(noted.stems)))) >= _SAME_MATTER
     return close and (dates or numbers)
+
+
+def _worded(stems: frozenset[str]) -> frozenset[str]:
+    """Return the stems without the values: they say what is spoken of."""
+    return frozenset(stem for stem in stems if not any(map(str.isdigit, stem)))
+
+
+def _is_moved(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause gives another day to the same event, in whatever words."""
+    if clause.due is None or noted.due_at_ms is None or not noted.is_event or clause.asks or clause.due.is_hour_alone:
+        return False
+    said, known = _worded(clause.stems), _worded(noted.stems)
+    shared = said & known
+    another = abs(clause.due.due_at_ms - noted.due_at_ms) >= DAY_MS / 2 and noted.due_at_ms > clause.at_ms
+    return another and len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
+
+
+def put_off(clause: Clause, noted: Sequence[Noted]) -> list[str]:
+    """Return the keys of what has a later day now, the newest last: what was due on the day that was said most often.
+
+    "They gave me until the 7th" does not say what for.
+    """
+    if "extends" not in clause.cues or clause.due is None:
+        return []
+    until = clause.due.due_at_ms
+    dated = [each for each in noted if each.todo and each.due_at_ms and clause.at_ms < each.due_at_ms < until]
+    days = Counter((each.due_at_ms or 0) // DAY_MS for each in reversed(dated))
+    often = max(days, key=lambda day: days[day], default=None)
+    return [each.key for each in dated if (each.due_at_ms or 0) // DAY_MS == often]
 
 
 def same_matter(stems: frozenset[str], noted: Iterable[Noted], share: float) -> Noted | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from memory.language.languages import Language
-from memory.language.sentences import lowered
+from memory.language.sentences import lowered, without_possessive
 from memory.notes.clauses import is_time_word
 from memory.notes.settle import stems_of_text
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
@@ -98,7 +98,7 @@ def _word_worth(word: str, often: Counter[str], language: Language) -> float:
         or plain.isdigit()
     ):
         return 0.0
-    count = often[language.stem(plain.removesuffix("'s"))]
+    count = often[language.stem(without_possessive(plain))]
     return min(1.0 + 0.5 * count, _WORTH_MAX) if count else 0.0
 
 

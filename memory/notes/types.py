@@ -81,6 +81,11 @@ class LastingNote(Contract):
     """As in `Matter`."""
 
 
+def key_of(note: Matter | LastingNote) -> str:
+    """Return the id of a note of either kind."""
+    return note.matter_id if isinstance(note, Matter) else note.note_id
+
+
 class Settled(Contract):
     """What came to its end: done, answered, past, or not wanted any more."""
 

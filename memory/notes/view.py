@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
-from memory.notes.types import LastingNote, Matter, SessionNotes
+from memory.notes.types import LastingNote, Matter, SessionNotes, key_of
 from memory.notes.weigh import FULL
 from memory.types import Contract
 
@@ -31,6 +31,8 @@ _FEW, _FEW_FROM = 2, 0.9
 _FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
 """Where so few matters are open, events worth so much stand with them: they are prepared for or reported on."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
+_WHO = "user.name"
+"""Whoever comes back knows their own name: `/memory` shows it, no preview."""
 _LEFT_BEHIND = -0.7
 """For a matter without a day that the newest session said nothing of: mostly it was done and nobody told."""
 
@@ -127,11 +129,6 @@ def _newest_told(sessions: Sequence[SessionNotes]) -> int:
     return next(told, len(sessions) - 1)
 
 
-def key_of(note: ViewedNote) -> str:
-    """Return the id of a note of either kind."""
-    return note.matter_id if isinstance(note, Matter) else note.note_id
-
-
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
     """Return whether a note still holds: open, and if its day is over, nobody spoke here since without naming it."""
     if isinstance(note, LastingNote):
@@ -158,7 +155,8 @@ def _value(
 
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
-    clear = [_as_open(s, view) if _is_todo(s.note) else s for s in view.standings if not s.note.faint]
+    shown = [s for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
+    clear = [_as_open(s, view) if _is_todo(s.note) else s for s in shown]
     return _diverse(clear, PREVIEW_MAX, _SHOWN_FROM)
 
 

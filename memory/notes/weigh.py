@@ -77,7 +77,7 @@ def owes(clause: Clause) -> bool:
 def reports_an_end(clause: Clause) -> bool:
     """Return whether a sentence of the clause reports that something came to its end."""
     ahead = clause.due is not None and clause.due.due_at_ms > clause.at_ms and clause.due.exact
-    return clause.ended is not None and not ahead
+    return bool(clause.ended) and not ahead
 
 
 def closes(clause: Clause) -> bool:

@@ -40,7 +40,7 @@ class ScrubbedDatabase(Database, Protocol):
 class Foreseen:
     """What would be forgotten."""
 
-    tally: ForgetCounts
+    counts: ForgetCounts
     said: tuple[str, ...] = ()
     """What people said in the messages that go, oldest first; of long sessions only their last messages."""
     notes: tuple[str, ...] = ()
@@ -116,14 +116,14 @@ class Forgetter:
 
     async def forget(
         self,
-        wish: ForgetRequest,
+        request: ForgetRequest,
         *,
         first: Sequence[Statement] = (),
         last: Callable[[ForgetCounts], Sequence[Statement]] = nothing_more,
     ) -> Forgotten:
         """Forget, and return how much that was. `first` and `last(counts)` are committed with it, in this place.
 
-        What a crash leaves behind, line by line; the same wish once more finishes it, whatever happened:
+        What a crash leaves behind, line by line; the same request once more finishes it, whatever happened:
         1. while it is planned: nothing has changed;
         2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written again when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
@@ -136,17 +136,17 @@ class Forgetter:
         What is out of reach: backups that were made before, and copies at whoever carried the messages.
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
-        rows = await self._planner.sessions(wish.conversation_id)
-        here = wish.conversation_id
+        rows = await self._planner.sessions(request.conversation_id)
+        here = request.conversation_id
         async with self._readings.alone(here), self._recorder.alone(here, [row.session_id for row in rows]):
-            plan = await self._planner.plan(wish)
+            plan = await self._planner.plan(request)
             for session_id in plan.checkpoints:
                 await asyncio.to_thread(self._checkpoints.remove, session_id)
-            if wish.wholly:
-                await asyncio.to_thread(self._checkpoints.remove_set_aside, wish.conversation_id)
+            if request.wholly:
+                await asyncio.to_thread(self._checkpoints.remove_set_aside, request.conversation_id)
             point("forget_checkpoints_gone")
-            clear = self._bootstrap.forget_conversation if wish.wholly else self._bootstrap.clear_conversation
-            await clear(wish.conversation_id, also=[*first, *plan.statements, *last(plan.counts), merge_index()])
+            clear = self._bootstrap.forget_conversation if request.wholly else self._bootstrap.clear_conversation
+            await clear(request.conversation_id, also=[*first, *plan.statements, *last(plan.counts), merge_index()])
             point("forget_rows_gone")
         for clear_cache in self._caches:
             clear_cache()
@@ -158,13 +158,13 @@ class Forgetter:
             tuple(words),
             emptied,
             conversation_id=here,
-            user_id=wish.user_id,
+            user_id=request.user_id,
             said=(*plan.said, *plan.notes),
         )
 
-    async def foresee(self, wish: ForgetRequest) -> Foreseen:
+    async def foresee(self, request: ForgetRequest) -> Foreseen:
         """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
-        plan = await self._planner.plan(wish)
+        plan = await self._planner.plan(request)
         titles = (job["title"] for job in plan.jobs)
         return Foreseen(plan.counts, tuple(plan.said), tuple(dict.fromkeys(plan.notes)), tuple(titles))
 

@@ -21,7 +21,7 @@ from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row
 from memory.types import ConversationTurn, Memory, SessionState
 
 SAMPLED_TURNS = 50
-"""Of a session that goes as a whole, so many of its last turns are looked for in the files afterwards."""
+"""Of a session that goes as a whole, at most this many of its last turns are looked for in the files afterwards."""
 YIELD_EVERY = 20
 
 
@@ -103,27 +103,27 @@ class ForgetPlanner:
             read_session_row(row) for row in await self._db.read("erased_sessions", conversation_id=conversation_id)
         ]
 
-    async def plan(self, wish: ForgetRequest) -> ForgetPlan:
+    async def plan(self, request: ForgetRequest) -> ForgetPlan:
         """Return what goes. Raises `StorageUnavailable`."""
         plan = ForgetPlan()
-        rows = await self._db.read("erased_memories", conversation_id=wish.conversation_id)
+        rows = await self._db.read("erased_memories", conversation_id=request.conversation_id)
         memories = [read_memory_row(row) for row in rows]
-        facts = erasure.related(memories, wish.memory_ids)
-        named = {*wish.turn_ids, *(each.turn_id for each in facts)}
+        facts = erasure.related(memories, request.memory_ids)
+        named = {*request.turn_ids, *(each.turn_id for each in facts)}
         touched = await self._sessions_of(named)
-        for row in await self.sessions(wish.conversation_id):
-            wanted = wish.everything or row.session_id in wish.session_ids
-            if wanted and wish.user_id is None:
+        for row in await self.sessions(request.conversation_id):
+            wanted = request.everything or row.session_id in request.session_ids
+            if wanted and request.user_id is None:
                 await self._drop_session(plan, row)
             elif wanted or row.session_id in touched:
-                await self._thin_session(plan, row, wish, None if wanted else named)
+                await self._thin_session(plan, row, request, None if wanted else named)
             else:
                 plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
-        await self._reread(plan, wish.conversation_id)
-        self._drop_memories(plan, wish, memories, {each.memory_id for each in facts})
-        await self._drop_jobs(plan, wish)
+        await self._reread(plan, request.conversation_id)
+        self._drop_memories(plan, request, memories, {each.memory_id for each in facts})
+        await self._drop_jobs(plan, request)
         await self._clear_states(plan)
-        await self._drop_elsewhere(plan, wish)
+        await self._drop_elsewhere(plan, request)
         return plan
 
     async def _sessions_of(self, turn_ids: Collection[str]) -> set[str]:
@@ -147,14 +147,14 @@ class ForgetPlanner:
         plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
 
     async def _thin_session(
-        self, plan: ForgetPlan, row: SessionRow, wish: ForgetRequest, named: Collection[str] | None
+        self, plan: ForgetPlan, row: SessionRow, request: ForgetRequest, named: Collection[str] | None
     ) -> None:
         """Let some turns of a session go (`named`, None = all), and rebuild it from those that are left."""
         before = await self._store.logged_between(row.session_id, 1)
         doomed = [
             logged.turn
             for logged in before
-            if (named is None or logged.turn.turn_id in named) and wish.user_id in (None, logged.turn.user_id)
+            if (named is None or logged.turn.turn_id in named) and request.user_id in (None, logged.turn.user_id)
         ]
         if not doomed:
             return
@@ -238,31 +238,31 @@ class ForgetPlanner:
         return bool(plan.session_ids and await self._sessions_of(turn_ids) & plan.session_ids)
 
     def _drop_memories(
-        self, plan: ForgetPlan, wish: ForgetRequest, memories: Sequence[Memory], facts: Collection[str]
+        self, plan: ForgetPlan, request: ForgetRequest, memories: Sequence[Memory], facts: Collection[str]
     ) -> None:
         for memory in memories:
-            theirs = wish.user_id in (None, memory.user_id)
+            theirs = request.user_id in (None, memory.user_id)
             source = memory.turn_id in plan.turn_ids or memory.session_id in plan.session_ids
-            if theirs and (wish.everything or source or memory.memory_id in facts):
+            if theirs and (request.everything or source or memory.memory_id in facts):
                 plan.memories += 1
                 plan.gone_texts.append(memory.text)
                 plan.notes.append(memory.text)
                 plan.add("erase_memory", memory_id=memory.memory_id)
                 plan.add("unlink_memory", memory_id=memory.memory_id)
 
-    async def _drop_jobs(self, plan: ForgetPlan, wish: ForgetRequest) -> None:
-        jobs = await self._db.read("erased_jobs", conversation_id=wish.conversation_id)
-        jobs = [job for job in jobs if wish.user_id in (None, job["user_id"])]
-        plan.jobs = jobs if wish.everything else erasure.jobs_of(jobs, plan.turn_ids, plan.session_ids)
+    async def _drop_jobs(self, plan: ForgetPlan, request: ForgetRequest) -> None:
+        jobs = await self._db.read("erased_jobs", conversation_id=request.conversation_id)
+        jobs = [job for job in jobs if request.user_id in (None, job["user_id"])]
+        plan.jobs = jobs if request.everything else erasure.jobs_of(jobs, plan.turn_ids, plan.session_ids)
         for job in plan.jobs:
             plan.gone_texts.append(job["title"])
             plan.add("erase_job", job_id=job["job_id"])
 
-    async def _drop_elsewhere(self, plan: ForgetPlan, wish: ForgetRequest) -> None:
+    async def _drop_elsewhere(self, plan: ForgetPlan, request: ForgetRequest) -> None:
         """Let the extensions' copies go, and with everything the conversation itself."""
         going = Erasure(
-            wish.conversation_id,
-            everything=wish.wholly,
+            request.conversation_id,
+            everything=request.wholly,
             turn_ids=frozenset(plan.turn_ids),
             session_ids=frozenset(plan.session_ids),
             words=tuple(erasure.traces(plan.gone_texts, ())),
@@ -271,7 +271,7 @@ class ForgetPlanner:
         for erase in self._erase:
             plan.statements += await erase(self._db, going)
         if going.everything:
-            plan.add("erase_conversation", conversation_id=wish.conversation_id)
+            plan.add("erase_conversation", conversation_id=request.conversation_id)
 
 
 def _new_state(row: SessionRow) -> SessionState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from memory.search.retriever import PASSAGE_TERMS
 from memory.search.terms import MAX_CHARS, MAX_TERMS, words_at, words_for
@@ -31,15 +32,15 @@ def passage_starts(text: str, code: str) -> list[int]:
     return starts
 
 
-def excerpt(text: str, code: str, passage: int, most_words: int) -> str:
+def excerpt(text: str, code: Callable[[], str], passage: int, most_words: int) -> str:
     """Return the text, or of a long one the sentences of a passage, about `most_words`, marked where it was cut.
 
-    `code`: the language in which the text was indexed, on which it depends where its passages begin.
+    `code` is asked for the language in which a long text was indexed, on which it depends where its passages begin.
     """
     if len(text) <= most_words * CHARS_PER_WORD and len(text.split()) <= most_words * LITTLE_MORE:
         return text.strip()
     most_chars = most_words * CHARS_PER_WORD
-    starts = passage_starts(text if passage else text[:most_chars], code)
+    starts = passage_starts(text if passage else text[:most_chars], code())
     passage = min(passage, len(starts) - 1)
     begin = _sentence_begin(text, starts[passage])
     words = text[begin : begin + most_chars].split(" ")

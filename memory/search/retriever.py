@@ -5,9 +5,10 @@ Pure: it is given where the question's terms stand and what is known of the mess
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import zip_longest
 from math import inf, log, log2
 from typing import NamedTuple
@@ -154,16 +155,28 @@ class Weights:
 WEIGHTS = Weights()
 
 
+PARTS = (
+    "words", "session", "neighbours", "answer", "dense", "person", "length", "date", "time_words", "asks", "open_loop",
+    "recency", "hint",
+)  # fmt: skip
+"""What a score is made of, in the order of `Scored.parts`."""
+
+
 class Scored(NamedTuple):
     """A message with its score and the parts that add up to it."""
 
     message: SearchedMessage
     score: float
-    breakdown: Mapping[str, float]
+    parts: tuple[float, ...]
     passage: int
     """The best passage of the message: what is shown of it."""
     beside: int | None
     """The best passage of the turn's other side, None where nothing of the question stands there."""
+
+    @property
+    def breakdown(self) -> dict[str, float]:
+        """Return the parts that count, by name: hundreds are scored, a dozen are shown."""
+        return {name: part for name, part in zip(PARTS, self.parts, strict=True) if part}
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,24 +272,31 @@ def rank(
     ordered = sorted(messages, key=lambda m: (m.ordinal, m.key))
     unit = matches.total / max(1, len(matches.idf))
     sessions = _session_scores(ordered, matches.own, weights)
+    person = _person_signs(question, weights)
+    at_time = _time_signs(question, now_ms, weights)
     scored = []
     for message, (near, answer) in zip(ordered, _surroundings(ordered, matches, weights), strict=True):
-        own = matches.own.get(message.key, 0.0)
-        parts = {"words": own / unit, "session": weights.session * sessions.get(message.session_id, 0.0) / unit}
-        if near:
-            parts["neighbours"] = (_worth(near, matches.idf, matches.total, weights.coverage) - own) / unit
-            parts["answer"] = answer / unit
-        if dense:
-            parts["dense"] = weights.dense * dense.get(message.key, 0.0)
-        _add_signs(parts, question, message, weights)
-        if message.ref in open_refs:
-            parts["open_loop"] = weights.open_loop
-        if now_ms:
-            age_days = max(0, now_ms - message.at_ms) / DAY_MS
-            parts["recency"] = weights.recency * 0.5 ** (age_days / weights.recency_half_life_days)
-        doc, side = message.key
-        passage, beside = matches.passage.get(message.key, 0), matches.passage.get((doc, 1 - side))
-        scored.append(Scored(message, sum(parts.values()), parts, passage, beside))
+        key = message.key
+        doc, side = key
+        own = matches.own.get(key, 0.0)
+        date, recency = at_time(message.at_ms)
+        parts = (
+            own / unit,
+            weights.session * sessions.get(message.session_id, 0.0) / unit,
+            (_worth(near, matches.idf, matches.total, weights.coverage) - own) / unit if near else 0.0,
+            answer / unit,
+            weights.dense * dense.get(key, 0.0) if dense else 0.0,
+            person(side, message.user_id),
+            -weights.doubled * log2(max(1.0, message.words / weights.plain_words)),
+            date,
+            weights.when * message.time_words if question.wants_time else 0.0,
+            -weights.question if message.asks else 0.0,
+            weights.open_loop if message.ref in open_refs else 0.0,
+            recency,
+            0.0,
+        )
+        passage, beside = matches.passage.get(key, 0), matches.passage.get((doc, 1 - side))
+        scored.append(Scored(message, sum(parts), parts, passage, beside))
     scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
     return scored
 
@@ -294,8 +314,7 @@ def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored
     for scored in reversed(order):
         missing = max(0.0, least - scored.score)
         least = scored.score + missing
-        parts = {**scored.breakdown, "hint": missing} if missing else scored.breakdown
-        raised.append(scored._replace(score=least, breakdown=parts))
+        raised.append(scored._replace(score=least, parts=(*scored.parts[:-1], missing)))
     return raised[::-1]
 
 
@@ -317,30 +336,35 @@ def _surroundings(
 
     What is lent shrinks for a long message, which stands for itself. None where no neighbour has anything.
     """
-    reach = ((1, weights.before_1), (-1, weights.next_1), (2, weights.before_2), (-2, weights.next_2))
-    room = [min(1.0, weights.near_words / max(message.words, 1)) for message in ordered]
-    shares: list[dict[int, float] | None] = [None] * len(ordered)
+    given = [matches.shares.get(message.key) for message in ordered]
+    lends = [weights.answer_lends if message.key[1] else 1.0 for message in ordered]
+    room = [min(1.0, weights.near_words / message.words) if message.words else 1.0 for message in ordered]
+    near: list[dict[int, float] | None] = [None] * len(ordered)
     answers = [0.0] * len(ordered)
-    for i, lender in enumerate(ordered):
-        theirs = matches.shares.get(lender.key)
-        if theirs is None:
-            continue
-        lends = weights.answer_lends if lender.key[1] else 1.0
-        for distance, part in reach:
-            j = i + distance
-            if not 0 <= j < len(ordered) or not _adjacent(lender, ordered[j], abs(distance)):
+
+    def lend(lender: int, borrower: int, part: float) -> None:
+        shares = given[lender]
+        if shares is None:
+            return
+        mine = near[borrower]
+        if mine is None:
+            mine = near[borrower] = dict(given[borrower] or ())
+        factor = part * lends[lender] * room[borrower]
+        for term, share in shares.items():
+            lent = factor * share
+            if lent > mine.get(term, 0.0):
+                mine[term] = lent
+
+    for distance, before, after in ((1, weights.before_1, weights.next_1), (2, weights.before_2, weights.next_2)):
+        for first, (message, follower) in enumerate(zip(ordered, ordered[distance:], strict=False)):
+            second = first + distance
+            if (given[first] is given[second] is None) or not _adjacent(message, follower, distance):
                 continue
-            mine = shares[j]
-            if mine is None:
-                mine = shares[j] = dict(matches.shares.get(ordered[j].key, ()))
-            factor = part * lends * room[j]
-            for term, share in theirs.items():
-                lent = factor * share
-                if lent > mine.get(term, 0.0):
-                    mine[term] = lent
-            if distance == 1 and lender.asks:
-                answers[j] = weights.answers * lends * matches.own[lender.key] * room[j]
-    return list(zip(shares, answers, strict=True))
+            lend(first, second, before)
+            lend(second, first, after)
+            if distance == 1 and message.asks and given[first] is not None:
+                answers[second] = weights.answers * lends[first] * matches.own[message.key] * room[second]
+    return list(zip(near, answers, strict=True))
 
 
 def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -> bool:
@@ -352,24 +376,25 @@ def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -
     )
 
 
-def _add_signs(parts: dict[str, float], question: Question, message: SearchedMessage, weights: Weights) -> None:
-    """Add what speaks for a message beside its words."""
-    if _is_asked(question, message):
-        parts["person"] = weights.role
-    elif message.role == "assistant":
-        parts["person"] = -(weights.assistant if question.role else weights.open_question_assistant)
-    if message.words > weights.plain_words:
-        parts["length"] = -weights.doubled * log2(message.words / weights.plain_words)
-    if question.days:
-        day = DayOf.of(message.at_ms)
-        parts["date"] = weights.date * max(wanted.match(day) for wanted in question.days)
-    if question.wants_time:
-        parts["time_words"] = weights.when * message.time_words
-    if message.asks:
-        parts["asks"] = -weights.question
+def _person_signs(question: Question, weights: Weights) -> Callable[[int, int | None], float]:
+    """Return what tells, by its side and who wrote it, what speaks for or against a message."""
+    behind = -(weights.assistant if question.role else weights.open_question_assistant)
+    asked = question.user_ids
+    if asked and len(asked) < question.people:
+        by_assistant = weights.role if None in asked else behind
+        return lambda side, user_id: by_assistant if side else weights.role * (user_id in asked)
+    by_side = (weights.role * (question.role == "user"), weights.role if question.role == "assistant" else behind)
+    return lambda side, _: by_side[side]
 
 
-def _is_asked(question: Question, message: SearchedMessage) -> bool:
-    if question.user_ids and len(question.user_ids) < question.people:
-        return (None if message.role == "assistant" else message.user_id) in question.user_ids
-    return question.role == message.role
+def _time_signs(question: Question, now_ms: int, weights: Weights) -> Callable[[int], tuple[float, float]]:
+    """Return what tells of a point in time how well it fits the days that are asked for, and how recent it is."""
+
+    @lru_cache(maxsize=2)  # both sides of a turn were said at one time
+    def signs(at_ms: int) -> tuple[float, float]:
+        day = DayOf.of(at_ms) if question.days else None
+        date = weights.date * max(wanted.match(day) for wanted in question.days) if day else 0.0
+        age_days = max(0, now_ms - at_ms) / DAY_MS
+        return date, weights.recency * 0.5 ** (age_days / weights.recency_half_life_days) if now_ms else 0.0
+
+    return signs

@@ -26,7 +26,8 @@ SELECT gin_clean_pending_list('search_index');
 -- name: search_terms
 -- How many turns have each hashed term of a question, and where they stand: of the rarest ones (at most about :most
 -- turns) on both sides, of the others (at most about :most_of_side) on one. Every place is one number: document, side
--- (1 bit), passage (7 bits), term (5 bits); and of each document how many terms its sides have. JSON in one row.
+-- (1 bit), passage (7 bits), term (5 bits); and of each document its traits, which say how many terms its sides have.
+-- JSON in one row.
 WITH wanted AS MATERIALIZED (
     SELECT q ->> 0 AS term, CAST(q ->> 1 AS BIGINT) AS n FROM jsonb_array_elements(CAST(:terms AS JSONB)) q
 ),
@@ -55,9 +56,8 @@ hits AS MATERIALIZED (
 SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id = :conversation_id) AS turns,
        CAST((SELECT COALESCE(jsonb_agg(jsonb_build_array(n, docs)), '[]') FROM counts) AS TEXT) AS counts,
        CAST((SELECT COALESCE(jsonb_agg(((doc_id * 2 + side) * 128 + passage) * 32 + n), '[]') FROM hits) AS TEXT) AS hits,
-       CAST((SELECT COALESCE(jsonb_agg(jsonb_build_array(
-            doc_id, CAST(traits AS JSONB) -> 0 -> 1, CAST(traits AS JSONB) -> 1 -> 1
-        )), '[]') FROM search_docs WHERE doc_id IN (SELECT doc_id FROM hits)) AS TEXT) AS lengths;
+       CAST((SELECT COALESCE(jsonb_agg(jsonb_build_array(doc_id, CAST(traits AS JSONB))), '[]')
+        FROM search_docs WHERE doc_id IN (SELECT doc_id FROM hits)) AS TEXT) AS traits;
 
 -- name: search_documents
 -- The documents that were found, with the turns around them: neighbours lend each other their words. Of turns with two

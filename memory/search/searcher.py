@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -51,14 +52,14 @@ from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 40
 """At most so many documents are looked at with their neighbours, fewer for a short answer."""
-SHORTLIST_LEAST = 20
+SHORTLIST_LEAST = 18
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
 """What is read of a long query."""
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
-LOOKED_AT = 120
-"""About half so many turns are looked at in all."""
+LOOKED_AT, LOOKED_AT_LEAST = 120, 56
+"""About half so many turns are looked at in all, fewer for a short answer."""
 HITS = 150
 """The rarest terms are looked up until they stand in so many turns."""
 HITS_OF_SIDE = 450
@@ -135,7 +136,11 @@ def merge_index(pages: int = MERGE_PAGES) -> Statement:
     return Statement("merge_index", {"pages": pages})
 
 
-def _traits(text: str, words: Sequence[str], terms: str, code: str) -> list[int] | None:
+Traits = Sequence[Sequence[int] | None]
+"""Of each side of a turn: how many words and terms it has, whether it asks, how many words of time it has; or None."""
+
+
+def _traits(text: str, words: Sequence[str], terms: str, code: str) -> Sequence[int] | None:
     if not words:
         return None
     return [len(words), terms.count(" ") + 1 if terms else 0, asks(text), time_words(words, code)]
@@ -168,10 +173,10 @@ class Searcher:
         self._weights = weights
         self._semantic = semantic
 
-    def let_go(self, belongs: Callable[[str], bool]) -> None:
+    def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is held in memory of these conversations."""
         if self._semantic is not None:
-            self._semantic.let_go(belongs)
+            self._semantic.evict(belongs)
 
     def clear_cache(self) -> None:
         """Drop what is held in memory of the conversations; for `Forgetter(caches=…)`."""
@@ -236,12 +241,13 @@ class Searcher:
     ) -> tuple[list[SearchedMessage], Matches]:
         here = query.conversation_id
         sessions = None if query.session_ids is None else json.dumps(sorted(query.session_ids))
-        most = min(SHORTLIST, SHORTLIST_LEAST + 2 * query.limit) + len(query.exclude_turn_ids)
+        most = min(SHORTLIST, SHORTLIST_LEAST + query.limit) + len(query.exclude_turn_ids)
         matches = await self._matches(here, question, sessions)
         docs = shortlist(matches, most)
         docs += await self._dated(here, question)
         docs += [doc for doc, _ in nearest]
-        return (await self._documents(here, docs, sessions) if docs else []), matches
+        looked_at = min(LOOKED_AT, LOOKED_AT_LEAST + 2 * query.limit)
+        return (await self._documents(here, docs, looked_at, sessions) if docs else []), matches
 
     async def _matches(self, conversation_id: str, question: Question, sessions: str | None) -> Matches:
         """Return what has the question's terms, weighed.
@@ -286,7 +292,7 @@ class Searcher:
             return {}, counts, 0
         for term, docs in orjson.loads(row["counts"]):
             counts[term] += docs
-        return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["lengths"])), counts, row["turns"]
+        return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["traits"])), counts, row["turns"]
 
     async def _dated(self, conversation_id: str, question: Question) -> list[int]:
         docs: list[int] = []
@@ -298,13 +304,13 @@ class Searcher:
         return docs
 
     async def _documents(
-        self, conversation_id: str, docs: Sequence[int], sessions: str | None
+        self, conversation_id: str, docs: Sequence[int], looked_at: int, sessions: str | None
     ) -> list[SearchedMessage]:
         row = await self._db.read_one(
             "search_documents",
             conversation_id=conversation_id,
             docs=json.dumps(docs),
-            around=min(AROUND_MOST, max(AROUND, LOOKED_AT // len(docs))),
+            around=min(AROUND_MOST, max(AROUND, looked_at // len(docs))),
             sessions=sessions,
         )
         return [one for values in orjson.loads(row["docs"] if row else "[]") for one in _sides(values)]
@@ -324,8 +330,7 @@ class Searcher:
 
     def _item(self, scored: Scored, texts: Texts) -> RetrievedItem:
         message = scored.message
-        code = texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
-        text = texts.user_text if message.source == "memory" else _shown(scored, texts, code)
+        text = texts.user_text if message.source == "memory" else self._shown(scored, texts)
         return RetrievedItem.model_construct(  # from our own rows: checking them again would double the time
             source="memory" if message.source == "memory" else "turn",
             ref=message.ref,
@@ -338,15 +343,43 @@ class Searcher:
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )
 
+    def _shown(self, scored: Scored, texts: Texts) -> str:
+        """Return what is shown of a found turn: the passage that matches, and of the other side what belongs to it."""
+        shown = []
+        for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
+            if not text:
+                continue
+            if side == scored.message.key[1]:
+                passage, most_words = scored.passage, EXCERPT_WORDS
+            elif scored.beside is not None:
+                passage, most_words = scored.beside, BESIDE_WORDS
+            else:
+                passage, most_words = 0, CONTEXT_WORDS
+            shown.append(f"{who}: {excerpt(text, partial(self._code, texts), passage, most_words)}")
+        return "\n".join(shown)
 
-def _unpacked(hits: Sequence[int], lengths: Sequence[Sequence[int | None]]) -> dict[Key, TermHits]:
+    def _code(self, texts: Texts) -> str:
+        """Return the code of the language in which a turn was indexed."""
+        return texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
+
+
+def _unpacked(hits: Sequence[int], traits: Sequence[tuple[int, Traits]]) -> dict[Key, TermHits]:
     """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
-    terms_of = {(doc, side): terms or 0 for doc, *sides in lengths for side, terms in enumerate(sides)}
-    by_message: dict[Key, list[Hit]] = {}
+    traits_of = dict(traits)
+    by_message: dict[int, list[Hit]] = {}
     for number, times in Counter(hits).items():
-        key = (number >> 13, number >> 12 & 1)
-        by_message.setdefault(key, []).append((number >> 5 & 127, number & 31, times))
-    return {key: TermHits(key, terms_of.get(key, 0), found) for key, found in by_message.items()}
+        hit = (number >> 5 & 127, number & 31, times)
+        known = by_message.get(number >> 12)
+        if known is None:
+            by_message[number >> 12] = [hit]
+        else:
+            known.append(hit)
+    found = {}
+    for message, here in by_message.items():
+        doc, side = message >> 1, message & 1
+        trait = traits_of[doc][side]
+        found[doc, side] = TermHits((doc, side), trait[1] if trait else 0, here)
+    return found
 
 
 def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
@@ -360,16 +393,3 @@ def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
                 SearchedMessage(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
             )
     return found
-
-
-def _shown(scored: Scored, texts: Texts, code: str) -> str:
-    """Return what is shown of a found turn: the passage that matches, and of the other side what belongs to it."""
-    shown = []
-    for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
-        if text and side == scored.message.key[1]:
-            shown.append(f"{who}: {excerpt(text, code, scored.passage, EXCERPT_WORDS)}")
-        elif text and scored.beside is not None:
-            shown.append(f"{who}: {excerpt(text, code, scored.beside, BESIDE_WORDS)}")
-        elif text:
-            shown.append(f"{who}: {excerpt(text, code, 0, CONTEXT_WORDS)}")
-    return "\n".join(shown)

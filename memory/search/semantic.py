@@ -114,7 +114,7 @@ class Semantic:
         self._after = 0
         self._forgettings += 1
 
-    def let_go(self, belongs: Callable[[str], bool]) -> None:
+    def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is held of these conversations."""
         for conversation_id in [each for each in self._held if belongs(each)]:
             del self._held[conversation_id]

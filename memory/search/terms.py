@@ -192,10 +192,12 @@ def read_question(
         if word in data.stop or _named(word, people) or (len(word) == 1 and word.isascii() and not word.isdecimal()):
             continue
         terms.setdefault(stem(language.code, word), word)
+        if len(terms) == MAX_QUESTION_TERMS:
+            break
     lowered = " ".join(text.lower().split())
-    asked = tuple(terms.values())[:MAX_QUESTION_TERMS]
+    asked = tuple(terms.values())
     return Question(
-        terms=tuple(terms)[:MAX_QUESTION_TERMS],
+        terms=tuple(terms),
         words=asked,
         framing=frozenset(n for n, word in enumerate(asked) if word in data.framing),
         role=_role(words, data) if not people or None in people.values() else None,
@@ -229,6 +231,7 @@ def other_spellings(term: str, word: str, codes: Iterable[str]) -> set[str]:
 
 
 def _named(word: str, people: Mapping[str, int | None]) -> tuple[int | None, ...]:
+    """Return who is named, also with the s of a genitive, which is no ending of a common word ("Annas Auto")."""
     for name in (word, word.removesuffix("s")):
         if name in people:
             return (people[name],)
@@ -251,8 +254,9 @@ def _days(words: Sequence[str], lowered: str, language: Language, now_ms: int) -
     years = [int(word) for word in words if _YEAR.fullmatch(word)]
     data = words_for(language.code)
     months = _month_stems(language.code)
+    initials = {month[:1] for month in months}  # a stemmer leaves the first letter alone, and takes longer than a look
     for i, word in enumerate(words):
-        month = months.get(stem(language.code, word))
+        month = months.get(stem(language.code, word)) if word[:1] in initials else None
         if month:
             day = _day_beside(words, i, data)
             if day or word not in data.stop or (i and words[i - 1] in data.before_month):

@@ -332,7 +332,7 @@ class Recorder:
         self._live.drop(session_id)
         self._changed.pop(session_id, None)
 
-    def let_go(self, belongs: Callable[[str], bool]) -> None:
+    def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop the live sessions of these conversations, with their checkpoints that wait; a stop leaves them alone."""
         for session_id in self._live.of(belongs):
             self._behind.take_back(session_id)

@@ -14,7 +14,7 @@ from memory.types import ListedItem, OpenLoop, SessionState, ShownList
 MAX_ITEMS: Final = 20
 MAX_TEXT_CHARS: Final = 120
 LISTED_TURNS: Final = 6
-"""A list is spoken of for so many turns; later "the first one" means nothing any more."""
+"""A list is spoken of for this many turns; later "the first one" means nothing any more."""
 REPLY_CHARS: Final = 4_000
 _ITEM: Final = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S.*)$", re.MULTILINE)
 

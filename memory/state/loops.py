@@ -54,6 +54,7 @@ class LoopDraft:
     owner: Owner
     sentence: Sentence
     due_at_ms: int | None = None
+    due_exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ def add(
     for draft in drafts:
         same = next((i for i, loop in enumerate(result) if _is_same(loop, draft, language)), None)
         if same is not None:
-            due = draft.due_at_ms or result[same].due_at_ms
-            result[same] = result[same].model_copy(update={"touched_at_ms": moment.at_ms, "due_at_ms": due})
+            due = {"due_at_ms": draft.due_at_ms, "due_exact": draft.due_exact} if draft.due_at_ms else {}
+            result[same] = result[same].model_copy(update={"touched_at_ms": moment.at_ms, **due})
             continue
         number += 1
         result.append(
@@ -132,6 +133,7 @@ def add(
                 opened_at_ms=moment.at_ms,
                 touched_at_ms=moment.at_ms,
                 due_at_ms=draft.due_at_ms,
+                due_exact=draft.due_exact,
             )
         )
     return bounded(result)

@@ -197,7 +197,7 @@ def _dated(draft: LoopDraft, reading: Reading, moment: Moment, zone: str) -> Loo
     for text in texts:
         due = find_due(text, moment.at_ms, zone, reading.language, DUE_HOUR)
         if due:
-            return replace(draft, due_at_ms=due.due_at_ms)
+            return replace(draft, due_at_ms=due.due_at_ms, due_exact=due.exact)
     return draft
 
 

@@ -58,7 +58,7 @@ _EARLY_BONUS: Final = 0.3
 _REPEATED: Final = 0.3
 _PREFERRED: Final = 2
 _SPECIFIC: Final = 2
-"""From so many points (a name, or two digits) a person's statement is a fact."""
+"""From this many points (a name, or two digits) a person's statement is a fact."""
 _MIN_CONTENT_WORDS: Final = 2
 _LASTING: Final[frozenset[Remark]] = frozenset({"decision", "fact", "preference"})
 

@@ -28,7 +28,7 @@ NOTE: Final = (
 )
 DIGEST_BYTES: Final = 16
 ROW_DIGEST: Final = "row_digest"
-"""A column that each database fills in its own way: what is copied gets it anew."""
+"""A column that each database fills in its own way: what is copied gets it again."""
 
 Told = Callable[[int, int], None]
 
@@ -155,7 +155,7 @@ def _copy(here: _End, there: _End, target: Path | str, told: Told, *, begun: boo
     wrong = [table.name for table in tables if here.digest(table, seen) != there.digest(table, seen)]
     if wrong:
         there.empty(tables)
-        raise CopyChanged(f"{', '.join(wrong)}: {CopyChanged.__doc__}")
+        raise CopyChanged(f"{', '.join(wrong)}: {CopyChanged.about()}")
     there.finish()
     told(3 * total, 3 * total)
     return total

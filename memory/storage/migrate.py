@@ -23,7 +23,7 @@ MEMORY_ONLY = (FOLDER,)
 COPYING = 999
 """While a copy into a database is under way its ledger holds this number: no program knows it, so none works there."""
 SERIES = 1000
-"""So many numbers belong to one program."""
+"""How many numbers belong to one program."""
 _FILE_NAME = re.compile(r"(?P<number>\d{4})_(?P<name>\w+?)(\.(?P<dialect>sqlite|postgres))?\.sql")
 _QUERIES = load_queries([Path(__file__).parent / "queries.sql"])
 

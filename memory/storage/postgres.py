@@ -7,7 +7,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 from uuid import uuid4
@@ -59,6 +59,7 @@ LOOK_AGAIN_S: Final = 0.25
 """How often a server that does not answer is asked again."""
 MARKS_KEPT_MS: Final = 24 * 3600 * 1000
 LEAVE_S: Final = 2.0
+CANCEL_AGAIN_S: Final = 0.1
 RENEW: Final = "worker_renew"
 TAKE_WORKER: Final = """SELECT current_schema() FROM (
     SELECT pg_advisory_lock_shared(hashtext(current_schema() || ' workers'), CAST(%s AS INTEGER))) taken"""
@@ -102,7 +103,8 @@ class PostgresDatabase:
         self._queries = queries
         self._pool = pool
         self._closed = False
-        self._writing: set[asyncio.Task[list[Result]]] = set()
+        self._working: set[asyncio.Task[Any]] = set()
+        """What is under way on the server, whoever still waits for it."""
         self._looking: asyncio.Task[None] | None = None
         self._present: list[asyncio.Task[None]] = []
         """What keeps this process among those that work here."""
@@ -173,7 +175,7 @@ class PostgresDatabase:
         async def ask(connection: _Connection) -> list[Row]:
             return list(await (await connection.execute(query, params)).fetchall())
 
-        rows = await self._retried(name, lambda: self._with_connection(ask))
+        rows = await self._to_its_end(self._retried(name, lambda: self._with_connection(ask)))
         self.condition.worked(name)
         return rows
 
@@ -198,12 +200,9 @@ class PostgresDatabase:
             raise (Fenced if self.taken_over else StorageDamaged)(self.condition.beyond_repair)
         fence, began_s = self.fence(), time.monotonic()
         names = " ".join(dict.fromkeys(statement.name for statement in statements))
-        task = asyncio.ensure_future(
+        results = await self._to_its_end(
             self._retried(names, lambda: self._with_connection(lambda to: self._commit(to, fence, statements)))
         )
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
-        results = await asyncio.shield(task)
         if fence is not None and fence.name == RENEW:
             self._renewed_s = max(self._renewed_s, began_s)
         self.condition.worked(names)
@@ -357,6 +356,16 @@ class PostgresDatabase:
 
     # --- connections ------------------------------------------------------------------------------------------------
 
+    async def _to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return what comes of the work; a caller that is cancelled leaves it to itself.
+
+        The driver is never cancelled: it may lose that, and who asked for it would go on for ever.
+        """
+        task = asyncio.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return await asyncio.shield(task)
+
     async def _with_connection(self, work: Callable[[_Connection], Awaitable[_T]]) -> _T:
         async with self._pool.connection() as connection:
             return await work(connection)
@@ -419,12 +428,12 @@ class PostgresDatabase:
         if self._closed:
             return
         self._closed = True
-        if self._writing:
-            await asyncio.wait(set(self._writing), timeout=WAIT_FOR_CONNECTION_S)
+        if self._working:
+            await asyncio.wait(set(self._working), timeout=WAIT_FOR_CONNECTION_S)
         for task in (self._looking, *self._present):
-            if task is not None:
+            while task is not None and not task.done():  # the driver may lose a cancel
                 task.cancel()
-                await asyncio.wait([task])
+                await asyncio.wait([task], timeout=CANCEL_AGAIN_S)
         if self.worker is not None and not self.taken_over:
             await self._leave(self.worker)
         await self._pool.close()

@@ -22,7 +22,7 @@ from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, tr
 from memory.storage.sqlite_rows import accept, look
 
 BACKUP_PAGES = 2_000
-"""A backup tells how far it is after so many pages (8 MB)."""
+"""A backup tells how far it is after this many pages (8 MB)."""
 
 
 OF_ERASURE = "erased_"

@@ -20,7 +20,7 @@ from memory.storage.named_queries import named
 from memory.storage.sqlite_connection import FOREIGN, as_dict, connect_writer, translate
 
 GROUP_LIMIT = 512
-"""At most so many calls share one commit, so that the first of them does not wait for ever."""
+"""At most this many calls share one commit, so that the first of them does not wait for ever."""
 CLOSE_PATIENCE_S = 2.0
 """How long closing waits for work that another process's lock holds up."""
 

@@ -105,8 +105,10 @@ def secure(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def connect_writer(path: Path) -> sqlite3.Connection:
+def connect_writer(path: Path, *, keeping: bool = True) -> sqlite3.Connection:
     """Open for writing with WAL and synchronous=FULL, both read back; creates the file 0600.
+
+    Without `keeping` rows get no digests until `keep` is called: whoever only looks need not wait for that.
 
     Raises `UnsafeSettings` when the file system cannot do WAL, `StorageUnavailable` when it cannot be opened.
     """
@@ -115,7 +117,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
         secure(connection, path)
-        keep(connection)
+        if keeping:
+            keep(connection)
     except BaseException as exc:
         if connection:
             connection.close()

@@ -20,7 +20,7 @@ MADE_AGAIN: Final = {
     "conversation_sessions": {"state_json": "''"},
     "session_notes": {"notes_json": "''", "read_through_seq": "0"},
 }
-"""What of an altered row is shown as if it were not there yet: checkpoint and turns know it, and it is written anew."""
+"""What of an altered row is shown as if it were not there yet: checkpoint and turns know it; it is written again."""
 NOT_COVERED: Final = {
     "inbox": {"state", "attempts", "waits", "boot_id", "turn_id", "error", "done_at_ms"},
     "outbox": {"state", "attempts", "message_id", "after_message_id", "error", "sending_at_ms", "sent_at_ms"},
@@ -136,6 +136,12 @@ def keep(connection: sqlite3.Connection) -> None:
             connection.execute(
                 f"CREATE TEMP TRIGGER {name}_digest_{number} AFTER {when} ON main.{name} BEGIN {work}; END"
             )
+
+
+def kept(connection: sqlite3.Connection) -> int:
+    """Return how many triggers keep digests; they go with a table that is dropped, also when it is made again."""
+    row = connection.execute("SELECT COUNT(*) AS triggers FROM sqlite_temp_master WHERE type = 'trigger'").fetchone()
+    return int(_values(row)[0])
 
 
 def seal(connection: sqlite3.Connection, before: list[Guarded]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from memory.faults import point
 from memory.storage.sqlite_connection import connect_writer, require_file, translate
-from memory.storage.sqlite_rows import guarded, keep, seal
+from memory.storage.sqlite_rows import guarded, keep, kept, seal
 
 
 class SchemaFile:
@@ -19,9 +19,9 @@ class SchemaFile:
 
     def __init__(self, path: Path | str, *, read_only: bool = False) -> None:
         self.path = Path(path).absolute()
-        self._read_only = read_only
+        self._is_keeping = False
         if not read_only:
-            self._connection = connect_writer(self.path)
+            self._connection = connect_writer(self.path, keeping=False)
             return
         require_file(self.path)
         try:
@@ -59,36 +59,40 @@ class SchemaFile:
 
     def write(self, *work: tuple[str, Sequence[dict[str, Any]]]) -> None:
         """Run each statement with each of its sets of parameters, all as one transaction."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._transaction("copy"):
             for statement, sets in work:
                 self._connection.executemany(statement, sets)
             point("copy_before_commit")
-            self._connection.execute("COMMIT")
-        except (sqlite3.Error, ValueError) as exc:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise translate(exc, self.path, "copy") from exc
 
     def run(self, script: str, record: str, params: dict[str, Any], unless: str) -> bool:
         """Run the script and then `record` as one transaction; False when `unless` returns a row already."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._transaction("migration"):
             done = bool(self.rows(unless, params))
             if not done:
-                shapes = guarded(self._connection)
+                shapes, triggers = guarded(self._connection), kept(self._connection)
                 for statement in split_script(script):
                     self._connection.execute(statement)
-                keep(self._connection)
-                seal(self._connection, shapes)
+                if guarded(self._connection) != shapes or kept(self._connection) != triggers:
+                    keep(self._connection)
+                    seal(self._connection, shapes)
                 self._connection.execute(record, params)
             point("migration_before_commit")
+        return not done
+
+    @contextlib.contextmanager
+    def _transaction(self, what: str) -> Iterator[None]:
+        """Commit what is done inside, or undo it. Raises `StorageError`."""
+        try:
+            if not self._is_keeping:
+                keep(self._connection)
+                self._is_keeping = True
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
             self._connection.execute("COMMIT")
         except (sqlite3.Error, ValueError) as exc:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
-            raise translate(exc, self.path, "migration") from exc
-        return not done
+            raise translate(exc, self.path, what) from exc
 
 
 def split_script(script: str) -> list[str]:

@@ -14,6 +14,22 @@ FRIEND = 4712
 PROMISE = "I will send the harbour report to Anna"
 OFFER = "I can carry forward this context"
 PACKET = "## Relationship State"
+TURN_POINTS = [
+    "inbox_before_write",
+    "inbox_after_write",
+    "turn_claimed",
+    "turn_packet_built",
+    "turn_answered",
+    "before_commit",
+    "after_commit",
+    "turn_committed",
+    "outbox_marked_sending",
+    "outbox_sent_unrecorded",
+    "outbox_recorded",
+    "checkpoint_temp_written",
+    "checkpoint_renamed",
+]
+"""The fault points that every turn passes, in order."""
 
 
 # --- a chat ---------------------------------------------------------------------------------------------------------
@@ -100,7 +116,8 @@ def _on_server(address: str, sql: str, params: dict[str, Any]) -> list[tuple]:
 def stores(bot, word: str) -> bool:
     """Return whether the word stands anywhere in the database of a bot in a process of its own."""
     if not isinstance(bot.database, str):
-        return word.encode() in bot.database.read_bytes()
+        files = bot.database.parent.glob(f"{bot.database.name}*")
+        return any(word.encode() in file.read_bytes() for file in files)
     tables = [name for (name,) in rows(bot, "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")]
     found = "SELECT 1 FROM {} AS each WHERE CAST(each AS TEXT) LIKE :word"
     return any(rows(bot, found.format(name), word=f"%{word}%") for name in tables)

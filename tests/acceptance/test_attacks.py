@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 
 import canaries
+import httpx
 import pytest
+import structlog
 from story import FRIEND, PERSON, answered, bot_lines, bot_texts, reply, rows, tap
 
 pytestmark = pytest.mark.acceptance
@@ -80,6 +83,27 @@ def test_a_secret_in_a_file_is_found(tmp_path):
     (tmp_path / "checkpoints" / "s.json").write_text(f"… {canaries.MODEL_KEY} …")
 
     assert list(canaries.leaks(tmp_path, {canaries.MODEL_KEY}).values()) == [[canaries.MODEL_KEY]]
+
+
+def test_a_secret_in_the_log_is_found(monkeypatch):
+    """Negative control of the same for logs of bots in this process: masked it passes, and fails where it is not."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def log() -> None:
+        structlog.get_logger("bot").debug("asked", key=canaries.MODEL_KEY)
+        logging.getLogger("library").debug("%s", canaries.MODEL_KEY)
+
+    with canaries.searched_log({canaries.MODEL_KEY}):
+        log()
+    with pytest.raises(AssertionError), canaries.searched_log({canaries.MODEL_KEY}, told=False):
+        log()
+
+
+async def test_a_secret_on_a_page_is_found():
+    """Negative control of what every page and answer over HTTP is searched for."""
+    with pytest.raises(AssertionError):
+        await canaries.search_answer(httpx.Response(200, text=f"<p>{canaries.HTTP_TOKEN}</p>"))
+    await canaries.search_answer(httpx.Response(200, text="<p>nothing</p>"))
 
 
 async def test_forged_taps_do_nothing(api, bot_here):
@@ -177,4 +201,4 @@ async def test_streams_that_nobody_reads_leave_nothing_behind(served):
 
     assert last.status_code == 200
     names = [task.get_name() for task in asyncio.all_tasks()]
-    assert len([name for name in names if "respond" in name or "live" in name]) == 0
+    assert [name for name in names if name.startswith(("respond:", "live:"))] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from loopback.played import fork
 from loopback.served import TOKEN
 from loopback.web import (
     CHROMIUM,
@@ -32,7 +33,7 @@ OF_A_SESSION = ("", "/memory", "/carried", "/next")
 async def playground(tmp_path, monkeypatch):
     """Serve the playground, its bot in a process of its own."""
     monkeypatch.setenv("CONTINUITY_MODEL", "offline")
-    playground = Playground(tmp_path, MovedClock(tmp_path / "clock"))
+    playground = Playground(tmp_path, MovedClock(tmp_path / "clock"), fork)
     await playground.start(0)
     yield playground
     await playground.stop()

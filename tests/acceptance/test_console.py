@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+import canaries
 import httpx
 import orjson
 import pytest
@@ -25,7 +26,10 @@ PAGES = ["sessions", "continuity", "checkpoints", "starts", "set-aside", "histor
 async def console(served):
     """Offer a running bot, its client, and a browser that is logged in."""
     app, client = await served()
-    async with httpx.AsyncClient(base_url=app.http_url, follow_redirects=True, timeout=30) as browser:
+    hooks = {"response": [canaries.search_answer]}
+    async with httpx.AsyncClient(
+        base_url=app.http_url, follow_redirects=True, timeout=30, event_hooks=hooks
+    ) as browser:
         await browser.post("/console/login", data={"token": TOKEN})
         yield app, client, browser
 

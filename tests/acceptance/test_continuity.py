@@ -73,6 +73,34 @@ async def test_after_continue_the_context_is_in_the_first_prompt_only(api, model
     assert heard(bot)[1:] == ["good morning", "and now something else"]
 
 
+@pytest.mark.parametrize("word", ["/continue", "yes please", "continue"])
+async def test_a_word_chooses_as_a_tap_does(api, model, bot_here, word):
+    """Under the preview "yes", the button's own word and /continue mean [Continue]: shown in place, answered once."""
+    bot = await bot_here()
+    offer = await offered(api, bot)
+    api.people.says(PERSON, word)
+    await answered(api, PERSON, "good morning")
+
+    assert PACKET in model.requests[-1].messages[0][1]
+    assert heard(bot)[1:] == ["good morning"]
+    line = await shows(api, "Carrying this forward")
+    assert line.message_id == offer.message_id
+    assert line.buttons == ()
+    assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_a_no_starts_fresh(api, model, bot_here):
+    """A "no thanks" under the preview is [Start fresh]."""
+    bot = await bot_here()
+    await offered(api, bot)
+    api.people.says(PERSON, "no thanks")
+    await answered(api, PERSON, "good morning")
+
+    assert heard(bot)[1:] == ["good morning"]
+    assert "I will send" not in model.requests[-1].text
+    await shows(api, "Fresh start")
+
+
 async def test_after_start_fresh_no_word_of_before_is_in_any_tier(api, model, bot_here):
     """[Start fresh] isolates the session: neither packet nor search nor today nor last conversation, also later on."""
     bot = await bot_here()
@@ -97,7 +125,7 @@ async def test_the_next_message_is_answered_together_with_the_waiting_one(api, m
     assert model.requests[-1].said == "good morning\nnever mind that"
     assert PACKET not in model.requests[-1].text
     assert len(model.requests) == 2
-    assert "I went on without" in (await shows(api, "I went on without")).text
+    assert "let's go on" in (await shows(api, "let's go on")).text
     assert heard(bot)[1:] == ["good morning\nnever mind that"]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 

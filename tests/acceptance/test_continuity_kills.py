@@ -101,7 +101,7 @@ async def test_a_younger_one_gets_its_timer_again(api, model, bot_process):
     await answered(api, PERSON, "good morning")
 
     assert PACKET not in model.requests[-1].text
-    assert "I went on without" in bot_lines(api)[-2].text
+    assert "let's go on" in bot_lines(api)[-2].text
 
 
 async def test_a_tap_after_a_kill_counts(api, model, bot_process):

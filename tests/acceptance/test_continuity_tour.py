@@ -13,7 +13,7 @@ NIGHT_HOURS = 23
 
 DAYS = (
     (
-        ("says", "We decided to paint the boat green.", "Noted"),
+        ("says", "We decided to paint the boat green.", "decided"),
         ("says", "I still have to send the harbour report to Anna.", "list"),
     ),
     (

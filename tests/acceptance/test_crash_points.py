@@ -6,27 +6,11 @@ import asyncio
 
 import pytest
 from loopback.model import Gate
-from story import PERSON, answered, answers_to, stored_turns
+from story import PERSON, TURN_POINTS, answered, answers_to, stored_turns
 
 from bot import replies
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
-
-POINTS = [
-    "inbox_before_write",
-    "inbox_after_write",
-    "turn_claimed",
-    "turn_packet_built",
-    "turn_answered",
-    "before_commit",
-    "after_commit",
-    "turn_committed",
-    "outbox_marked_sending",
-    "outbox_sent_unrecorded",
-    "outbox_recorded",
-    "checkpoint_temp_written",
-    "checkpoint_renamed",
-]
 
 
 def screen(api) -> list[str]:
@@ -39,7 +23,7 @@ async def die(bot, point: str) -> None:
     assert await bot.wait() == -9
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", TURN_POINTS)
 async def test_a_turn_that_dies_anywhere_is_finished_once(api, model, bot_process, point):
     """Whatever point of a turn the process dies at, and again in the recovery, its message is answered once."""
     bot = await bot_process()

@@ -40,6 +40,26 @@ async def test_parts_of_a_long_reply_arrive_in_order_and_once(api, model, bot_he
     assert numbers == list(range(15))
 
 
+@pytest.mark.crash
+async def test_many_sends_that_a_death_leaves_unrecorded_are_found(api, bot_process):
+    """Thirty answers were shown when the process died, none was recorded: each is on the screen once."""
+    people = range(PERSON, PERSON + 30)
+    bot = await bot_process()
+    api.faults.plant("sendMessage", Kind.HANG_AFTER, times=None)
+    for person in people:
+        api.people.says(person, "hello")
+    await api.until(lambda: all(bot_texts(api, person) for person in people))
+    await bot.kill()
+    api.faults.clear()
+    await bot.start()
+    for person in people:
+        api.people.says(person, "thanks")
+    await api.until(lambda: all("You said: thanks" in bot_texts(api, person) for person in people))
+
+    for person in people:
+        assert bot_texts(api, person) == ["You said: hello", "You said: thanks"]
+
+
 async def test_a_429_stalls_only_its_chat(api, bot_here):
     """While one chat must wait as long as Telegram asks, another chat is answered."""
     await bot_here()
@@ -61,6 +81,7 @@ async def test_a_blocked_chat_is_given_up_and_taken_up_again(api, bot_here):
     api.faults.plant("sendMessage", Kind.FORBIDDEN, chat_id=PERSON)
     api.people.says(PERSON, "blocked now")
     await api.until(lambda: api.faults.planted[0].hits)
+    await bot.settled()
 
     api.people.says(PERSON, "back again")
     await answered(api, PERSON, "back again")

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.acceptance
 MARK = "before-restore-20261121T222340123Z"
 
 
+@pytest.mark.file
 async def test_what_a_restore_set_aside_is_deleted_or_named(api, bot_here):
     """/forget everything deletes the person's checkpoints there and names the copy of everybody's database."""
     bot = await bot_here()

@@ -168,7 +168,7 @@ async def test_one_session_is_shown_whole(served):
 
 async def test_metrics_tell_what_happened(served):
     """Turns, stages, commits and the state of the boxes are there for Prometheus."""
-    _, client = await served()
+    app, client = await served()
     await say(client, "hello", session_id="shop")
 
     text = (await client.get("/metrics")).text
@@ -176,7 +176,9 @@ async def test_metrics_tell_what_happened(served):
     assert "continuity_turns_total 1.0" in text
     for stage in ("queue", "packet", "model", "commit", "delivery"):
         assert f'continuity_turn_stage_seconds_count{{stage="{stage}"}} 1.0' in text
-    assert 'continuity_fsync_seconds_count{what="database"}' in text
+    shared = app.workspace().memory.db.shared  # its disk is the server's, and it has workers
+    assert ('continuity_fsync_seconds_count{what="database"}' in text) is not shared
+    assert ("continuity_worker_silent_seconds{worker=" in text) is shared
     assert 'continuity_model_calls_total{model="openai-chat:loopback",priced="no",purpose="answer"} 1.0' in text
     assert 'continuity_model_tokens_total{kind="output",model="openai-chat:loopback",purpose="answer"}' in text
     assert 'continuity_inbox_rows{state="done"} 1.0' in text

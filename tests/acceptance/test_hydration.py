@@ -46,7 +46,6 @@ def remembers(model, text) -> bool:
     return ("user", text) in model.requests[-1].messages
 
 
-@pytest.mark.file
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_checkpoint_never_means_amnesia(api, model, bot_process, damage):
     """It is moved aside, rebuilt from the turn log, and the conversation goes on (P8)."""
@@ -59,7 +58,8 @@ async def test_a_damaged_checkpoint_never_means_amnesia(api, model, bot_process,
     await bot.terminate()
 
     assert remembers(model, "my dog is called Rex")
-    assert len(list(bot.checkpoints.glob("*.corrupt-*"))) == (damage != "missing")
+    if not isinstance(bot.database, str):  # on a server a start begins without any
+        assert len(list(bot.checkpoints.glob("*.corrupt-*"))) == (damage != "missing")
     assert the_checkpoint(bot).stat().st_size > 1000
 
 

@@ -161,7 +161,6 @@ async def test_a_full_disk_acknowledges_nothing_and_recovers_by_itself(api, bot_
         subprocess.run(["umount", "-l", str(small)], check=False)  # noqa: ASYNC221
 
 
-@pytest.mark.file
 async def test_a_path_that_cannot_be_used_is_named(api, bot_process, tmp_path):
     """A data folder that is a file, and an HTTP port that is taken, end the process with one sentence."""
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")

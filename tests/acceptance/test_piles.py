@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from loopback.model import Gate
 from story import FRIEND, PERSON, answered, bot_texts, rows, shows, stored_turns
 
 from memory.context.tokens import TiktokenCounter
@@ -42,6 +43,49 @@ async def test_a_pile_from_one_person_is_one_bounded_turn_and_nobody_waits(api, 
         assert counter.count(request.said) <= 4_100
         assert "left out" in request.said
     assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
+
+
+FEW, MANY = 1_000, 10_000
+
+
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.soak)])
+async def test_a_flood_of_tiny_messages_from_a_stranger_is_one_line_and_nothing_stored(api, model, bot_here, count):
+    """They hear one line, nothing of theirs is stored or kept in memory, and who is let in is answered meanwhile."""
+    bot = await bot_here(CONTINUITY_ALLOWED_USERS=str(FRIEND))
+    for _ in range(count // 2):
+        api.people.says(PERSON, "a")
+    api.people.says(FRIEND, "hello?")
+    last = [api.people.says(PERSON, "a").update_id for _ in range(count // 2)][-1]
+
+    await answered(api, FRIEND, "hello?")
+    await api.until(lambda: api.is_confirmed(last), 600)
+    await bot.settled()
+
+    assert len(bot_texts(api, PERSON)) == 1
+    assert len(model.requests) == 1
+    assert [len(stored) for stored in (rows(bot, "SELECT 1 FROM inbox"), stored_turns(bot))] == [1, 1]
+    assert bot.app.joined.lanes.waiting(f"tg:{api.world.bot['id']}:{PERSON}:0") == 0
+
+
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.soak)])
+async def test_a_flood_of_tiny_messages_from_one_person_is_few_turns_and_nobody_waits(api, model, bot_here, count):
+    """While the first is answered the rest becomes one pile after the other; somebody else is answered meanwhile."""
+    bot = await bot_here()
+    model.gate = Gate()
+    for number in range(count):
+        api.people.says(PERSON, f"{number}")
+    await api.until(lambda: not api.updates.waiting, 600)
+    api.people.says(FRIEND, "hello?")
+    await model.until(lambda: any("hello?" in request.said for request in model.requests))
+    assert len(model.requests) <= 2 + count // FEW
+    model.gate.open()
+    await answered(api, FRIEND, "hello?")
+    await api.until(lambda: not rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done' LIMIT 1"), 600)
+    await bot.settled()
+
+    heard = "\n".join(text for text, _ in stored_turns(bot) if text != "hello?").splitlines()
+    assert heard == [f"{number}" for number in range(count)]
+    assert len(bot_texts(api, PERSON)) <= 2 + count // 100
 
 
 async def test_a_message_that_fits_is_read_as_a_whole(api, model, bot_here):

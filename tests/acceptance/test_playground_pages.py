@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import httpx
 import pytest
-from loopback.forked import Forked
+from loopback.played import fork
 
-from bot.playground import child
 from bot.playground.browser import Playground
 from bot.playground.keeper import start_program
 from bot.playground.moved_clock import MovedClock
@@ -36,16 +34,6 @@ class Page:
                 version = state["version"]
                 if check(state):
                     return state
-
-
-def work(clock_path):
-    """Do what `python -m bot.playground.child` does."""
-    asyncio.run(child.run(Path(clock_path)))
-
-
-async def fork(env, clock_path, log_path):
-    """Start the bot from a process that has imported everything."""
-    return Forked(work, str(clock_path), folder=clock_path.parent, env=env, log_path=log_path)
 
 
 @pytest.fixture

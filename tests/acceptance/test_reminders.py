@@ -51,7 +51,7 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
     said = await reply(api, "Can you remind me tomorrow at 9 to call Ana?")
 
     assert said.text == "I'll remind you tomorrow at 09:00 (Europe/Berlin): call Ana"
-    assert said.buttons == (("Change my mind",),)
+    assert said.buttons == (("Never mind",),)
     assert model.requests == []
     [(refs, action, job_id, zone)] = rows(
         bot,
@@ -61,7 +61,7 @@ async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
     await reply(api, "what is planned?")
     assert "call Ana (scheduled" in model.requests[-1].text
 
-    await tap(api, "Change my mind", "Okay, I won't remind you", on=said)
+    await tap(api, "Never mind", "Okay, I won't remind you", on=said)
     assert reminder_rows(bot) == [("call Ana", "cancelled")]
     assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
     await reply(api, "and now?")
@@ -231,7 +231,7 @@ async def test_in_a_group_reminders_are_ones_own(api, bot_here):
     await api.until(lambda: len(bot_lines(api, group)) == 2)
     assert "Nothing's planned" in bot_lines(api, group)[-1].text
 
-    await tap(api, "Change my mind", chat_id=group, user=FRIEND)
+    await tap(api, "Never mind", chat_id=group, user=FRIEND)
     assert reminder_rows(bot) == [("call Ana", "scheduled")]
 
 

@@ -68,6 +68,27 @@ async def test_a_refusal_is_said_and_the_answer_comes_when_it_is_over(api, model
     assert bot_texts(api).count(replies.say("storage_down")) <= 1
 
 
+@pytest.mark.parametrize("name", ["person_choices", "turn_answering"])
+async def test_a_read_that_is_refused_for_a_moment_is_waited_for(api, model, bot_here, monkeypatch, name):
+    """As while a server is started again: the message is answered by itself, and nobody is told or has to tap."""
+    bot = await bot_here()
+    await reply(api, "hello")
+    await bot.settled()
+    read, left = bot.app.services.db.read, iter([True, True])
+
+    async def picky(query, /, **params):
+        if query == name and next(left, False):
+            raise StorageUnavailable("the server cannot be reached")
+        return await read(query, **params)
+
+    monkeypatch.setattr(bot.app.services.db, "read", picky)
+    api.people.says(PERSON, "are you there?")
+    await answered(api, PERSON, "are you there?")
+
+    assert bot_texts(api) == ["You said: hello", "You said: are you there?"]
+    assert len(model.requests) == 2
+
+
 async def test_one_conversation_that_cannot_be_stored_holds_up_nobody_else(api, bot_here, monkeypatch):
     """With a single place for everybody, a conversation whose turns are refused gives it back."""
     monkeypatch.setattr("bot.turns.dispatch.POSTPONED_S", 3600)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
+from loopback.bot_process import is_stopped
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, rows, shows
 
@@ -131,12 +131,15 @@ async def test_who_leaves_in_good_order_is_not_waited_for(api, two):
     assert "a worker is dead" not in other.log
 
 
-STOPS = ["turn_claimed", "turn_answered", "before_commit", "after_commit", "outbox_marked_sending"]
-
-
-def is_stopped(pid):
-    """Say whether the process sleeps after SIGSTOP."""
-    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
+STOPS = {
+    "turn_claimed": 1,
+    "turn_packet_built": 1,
+    "turn_answered": 2,
+    "before_commit": 2,
+    "after_commit": 1,
+    "outbox_marked_sending": 1,
+}
+"""Points of a turn, and how often the model is asked when a worker stops there: again only for what was lost."""
 
 
 async def stopped_at(api, bot_process, postgres, point, **env):
@@ -155,14 +158,17 @@ async def stopped_at(api, bot_process, postgres, point, **env):
 
 
 @pytest.mark.parametrize("point", STOPS)
-async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_more(api, bot_process, postgres, point):
-    """Whatever it was about to do, the other one has done it, and it ends."""
+async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_more(
+    api, model, bot_process, postgres, point
+):
+    """Whatever it was about to do, the other one has done it, and it ends; nor does it ask the model."""
     one, other = await stopped_at(api, bot_process, postgres, point)
 
     assert await one.wait() == 1
     assert "others have declared this process dead" in one.log
     assert answers_to(api, PERSON, "only once") == ["You said: only once"]
     assert rows(other, "SELECT user_text FROM conversation_turns") == [("only once",)]
+    assert len(model.requests) == STOPS[point]
 
 
 async def test_without_the_fence_a_worker_that_wakes_sends_again(api, bot_process, postgres):

@@ -12,9 +12,6 @@ from memory.context.context_builder import prompt, reference_text
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.ports import Statement
-from memory.storage.engine import open_database
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
 from memory.storage.store import Store, insert_session, insert_turn, update_session
 from memory.testing import (
     ManualClock,
@@ -36,11 +33,9 @@ TALK = "what would you say about the whole matter and why does it go like that e
 
 
 @pytest.fixture
-async def store(address):
-    migrate(address)
-    db = await open_database(address, QUERY_FILES)
-    yield Store(db)
-    await db.close()
+async def store(place):
+    async with open_memory(place) as memory:
+        yield memory.store
 
 
 class Workspace:

@@ -81,16 +81,35 @@ async def test_many_writers_share_a_commit_and_fail_alone(database):
 
 
 async def test_of_concurrent_calls_for_one_place_one_wins(database):
-    """Of two calls for the same seq one is stored and the other is a conflict; in one process's file the first wins."""
+    """For each of thirty places one of eight calls is stored, the others are conflicts; in a file the first wins."""
+    calls = [(seq, number) for seq in range(1, 31) for number in range(8)]
     outcomes = await asyncio.gather(
-        database.write(turn(1, turn_id="first")), database.write(turn(1, turn_id="second")), return_exceptions=True
+        *(database.write(turn(seq, turn_id=f"t_{seq}_{number}")) for seq, number in calls), return_exceptions=True
     )
 
-    refused = [isinstance(outcome, Conflict) for outcome in outcomes]
-    assert sorted(refused) == [False, True]
-    assert database.shared or refused == [False, True]
-    stored = await Store(database).last_turns("s_1", 5)
-    assert [logged.turn_id for logged in stored] == [("first", "second")[refused.index(False)]]
+    won = [call for call, outcome in zip(calls, outcomes, strict=True) if not isinstance(outcome, BaseException)]
+    assert [seq for seq, _ in won] == [*range(1, 31)]
+    assert sum(isinstance(outcome, Conflict) for outcome in outcomes) == len(calls) - len(won)
+    assert database.shared or {number for _, number in won} == {0}
+    stored = await Store(database).last_turns("s_1", 50)
+    assert [logged.turn_id for logged in stored] == [f"t_{seq}_{number}" for seq, number in won]
+
+
+async def test_whoever_is_cancelled_while_it_reads_ends(database):
+    """In whatever moment: a driver that waits for a connection, or for an answer, may lose the cancel."""
+
+    async def read_for_ever():
+        while True:
+            await seqs(database)
+
+    for moment in range(60):
+        readers = [asyncio.create_task(read_for_ever()) for _ in range(12)]
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        for reader in readers:
+            reader.cancel()
+        ended, _ = await asyncio.wait(readers, timeout=5)
+        assert len(ended) == len(readers)
 
 
 async def test_a_reader_sees_no_half_transaction(database):

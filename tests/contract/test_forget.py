@@ -293,13 +293,13 @@ async def test_a_fresh_session_that_becomes_empty_stays_fresh(memory, forgetter,
 
 
 async def test_forgetting_twice_or_nothing_does_no_harm(memory, forgetter, say):
-    """A repeated wish finds nothing more; an unknown turn, too."""
+    """A repeated request finds nothing more; an unknown turn, too."""
     session = await opened(memory)
     turns = await say(session, SECRET, "How are you?")
-    wish = ForgetRequest(HERE, turn_ids=(turns[0].turn_id, "t_unknown"))
-    await forgetter.forget(wish)
+    request = ForgetRequest(HERE, turn_ids=(turns[0].turn_id, "t_unknown"))
+    await forgetter.forget(request)
 
-    assert (await forgetter.forget(wish)).counts.turns == 0
+    assert (await forgetter.forget(request)).counts.turns == 0
     assert (await memory.recorder.session(session.session_id)).turn_count == 1
 
 

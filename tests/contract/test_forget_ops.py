@@ -4,7 +4,7 @@ import json
 
 from ops_house import CHAT, GROUP, bot_at_work
 
-from bot.ops.personal import is_private_with, wishes
+from bot.ops.personal import is_private_with, requests
 
 
 def readable(house, word):
@@ -73,5 +73,5 @@ def test_in_a_private_chat_everything_is_the_persons():
     """The chat's number is the person's; elsewhere only their own words are meant."""
     assert is_private_with("tg:5:7:0", 7)
     assert not is_private_with("tg:5:77:0", 7)
-    assert [wish.user_id for wish in wishes(["tg:5:7:0", "tg:5:-100:0"], 7)] == [None, 7]
-    assert [wish.user_id for wish in wishes(["tg:5:7:0"], None)] == [None]
+    assert [request.user_id for request in requests(["tg:5:7:0", "tg:5:-100:0"], 7)] == [None, 7]
+    assert [request.user_id for request in requests(["tg:5:7:0"], None)] == [None]

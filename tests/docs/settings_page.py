@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from annotated_types import Ge, Gt, Le
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from bot.settings import Settings  # noqa: E402 - the project's folder has to be on the path first
+from bot.settings import Settings, limits  # noqa: E402 - the project's folder has to be on the path first
 
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 HEAD = """\
@@ -35,21 +34,14 @@ Keys and addresses of model providers keep the providers' own names: see
 def kind(field: FieldInfo) -> str:
     """Return what values a field takes, in a few words; empty when the description says it all."""
     text = str(field.annotation)
-    bounds = []
-    for limit in field.metadata:
-        if isinstance(limit, Ge):
-            bounds.append(f"at least {limit.ge}")
-        if isinstance(limit, Gt):
-            bounds.append(f"more than {limit.gt}")
-        if isinstance(limit, Le):
-            bounds.append(f"at most {limit.le}")
     if "Literal" in text:
         options = text[text.index("[") + 1 : text.rindex("]")].replace("'", "`")
         return f"One of {options}."
     if "bool" in text:
         return "`true` or `false`."
     number = "Whole number" if "int" in text else "Number" if "float" in text else ""
-    return f"{number}, {' and '.join(bounds)}." if number and bounds else ""
+    bounds = limits(field)
+    return f"{number}, {bounds}." if number and bounds else ""
 
 
 def default(field: FieldInfo) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 import typer
@@ -70,12 +71,31 @@ def test_the_index_names_every_page_once():
     assert len(linked) == len(set(linked))
 
 
+@every_page
+def test_every_row_belongs_to_a_table(page):
+    """A row that a blank line parts from its table would be read as text."""
+    lines = ["", *text_of(page).splitlines(), ""]
+    alone = [
+        row
+        for before, row, behind in zip(lines, lines[1:], lines[2:], strict=False)
+        if row.startswith("|") and not before and not behind.startswith("|---")
+    ]
+
+    assert alone == []
+
+
 # --- commands -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def commands():
+    """Return what the program does; to build it takes a moment."""
+    return typer.main.get_command(cli.app)
 
 
 def command_of(words):
     """Return the command that these words call; fails when there is none."""
-    found = typer.main.get_command(cli.app)
+    found = commands()
     for word in words:
         inner = getattr(found, "commands", None)
         if inner is None or not word[0].islower():
@@ -106,7 +126,10 @@ def test_every_command_works_without_an_activated_environment(page):
 
 @pytest.fixture
 def fresh_clone(tmp_path):
-    """Return a checkout as a reader has it after `make setup`: the files of this one, and its packages."""
+    """Return a checkout as a reader has it after `make setup`: the files that git knows, and this one's packages.
+
+    What runs there is the copy's own program (`PYTHONPATH`), so a file that nobody added to git is missed.
+    """
     checkout, packages = tmp_path / "checkout", ROOT / ".venv"
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     for name in filter(None, files):
@@ -124,7 +147,12 @@ def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
 
     The set-up itself is not repeated (`-o`): this checkout's packages would end up belonging to the copy.
     """
-    env = {"PATH": os.environ["PATH"], "HOME": str(fresh_clone), "CONTINUITY_CACHE_DIR": str(cache_folder())}
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(fresh_clone),
+        "PYTHONPATH": str(fresh_clone),
+        "CONTINUITY_CACHE_DIR": str(cache_folder()),
+    }
 
     def types(line, said=""):
         done = subprocess.run(
@@ -133,7 +161,7 @@ def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    assert "bot Noted as a fact" in types("make -o .venv/.runtime run", "My dog is called Rex.\n")
+    assert "bot Got it" in types("make -o .venv/.runtime run", "My dog is called Rex.\n")
     page = text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md")
     typed = [
         line for line in "\n".join(blocks(page, "sh")).splitlines() if "continuity-bot" in line or "export" in line
@@ -244,12 +272,16 @@ def test_the_crash_model_explains_every_fault_point():
 
 
 def test_decisions_are_numbered_and_have_their_shape():
-    """0001, 0002, … without a gap; each says context, choice, and what we gave up."""
+    """1, 2, … without a gap, called as in the index; each says context, choice, and what we gave up."""
     files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    index = text_of(ROOT / "docs" / "README.md")
 
     assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
     for file in files:
         text = text_of(file)
+        title = text.partition("\n")[0].removeprefix("# ")
+        assert title.startswith(f"{int(file.name[:4])}. "), file.name
+        assert f"[{title}](decisions/{file.name})" in index, file.name
         assert all(word in text for word in ("**Context.**", "**Choice.**", "**What we gave up.**")), file.name
 
 

@@ -15,6 +15,8 @@ from bot.delivery.rate_limit import RateLimits
 from bot.pauses import Pauses
 from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
+from bot.tables import BOT_TABLES
+from memory.testing import lay_tables
 
 HOUR_MS = 3_600_000
 MONDAY_MS = 1_803_895_200_000
@@ -90,6 +92,7 @@ class BotHere:
             clock=self.clock,
             announce=self.said.append,
         )
+        lay_tables(self.database, [BOT_TABLES])
         polls = self.api.poll_count
         await app.start()
         self._app = app

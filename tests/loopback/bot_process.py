@@ -10,13 +10,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bot.playground.server import LoopbackBotApi
+from bot.tables import BOT_TABLES
 from loopback.forked import OURS, Forked, cli
+from memory.testing import lay_tables
 
 
 class BotProcess:
     """One bot with its data folder. `start` waits until it polls; each start keeps the data of the one before.
 
-    Without a command it is forked from a process that has imported everything; with one it starts as a program.
+    Without a command it is forked from a process that has imported everything, on tables that are there already; with
+    one it starts as a program, from nothing.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class BotProcess:
         env = {**self.env, **env}
         if self._command is None:
             words = arguments or ("run",)
+            lay_tables(self.database, [BOT_TABLES])
             self._process = Forked(cli, *words, folder=self.folder, env=env, log_path=self.log_path)
             return
         outer = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
@@ -127,6 +131,15 @@ class BotProcess:
         if self.is_running:
             self._process.send_signal(number)
         return await self.wait(timeout_s)
+
+
+def is_stopped(pid: int) -> bool:
+    """Say whether the process sleeps after SIGSTOP; one that is gone doesn't."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] == "T"
 
 
 RUN = (sys.executable, "-m", "bot", "run")

@@ -49,7 +49,10 @@ def database_server(request):
 
 @pytest.fixture
 async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):  # noqa: PLR0917 - asked for by name
-    """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it."""
+    """Offer a factory that starts a bot in this process with the given settings, or with `start=False` prepares it.
+
+    Everything is logged, and the test fails if a secret stands in the log or in a file of the bot's folder.
+    """
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
     clock.to_morning()
@@ -63,10 +66,11 @@ async def bot_here(api, model, clock, tmp_path, monkeypatch, database_server):  
         made.append(bot)
         return await bot.start() if start else bot
 
-    yield make
-    for bot in made:
-        await bot.stop()
-        assert canaries.leaks(bot.folder, {api.token, canaries.MODEL_KEY}) == {}
+    with canaries.searched_log(canaries.SECRETS):
+        yield make
+        for bot in made:
+            await bot.stop()
+    assert [canaries.leaks(bot.folder, canaries.SECRETS) for bot in made] == [{} for _ in made]
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,23 @@ OURS = ("TELEGRAM_", "CONTINUITY_", "OPENAI_")
 _WRITES = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(["tests.loopback.warm"])
+_SHARED = "TESTS_FORK_SERVER"
+
+
+def share() -> None:
+    """Start the process that is forked for all workers of this run: to make one ready takes as long as twenty bots."""
+    forkserver.ensure_running()
+    os.environ[_SHARED] = forkserver._forkserver._forkserver_address  # there is no public word for it
+
+
+def _join(address: str) -> None:
+    server: Any = forkserver._forkserver
+    server._forkserver_address, server._forkserver_alive_fd = address, os.pipe()[1]
+    server.ensure_running = resource_tracker.ensure_running
+
+
+if _SHARED in os.environ:
+    _join(os.environ[_SHARED])
 
 
 class Forked:

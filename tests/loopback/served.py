@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import canaries
 import httpx
 import pytest
 from pydantic import SecretStr
@@ -9,17 +10,22 @@ from pydantic import SecretStr
 from bot.app import App
 from bot.playground.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
+from bot.tables import BOT_TABLES
 from loopback.bot_here import QUICK
+from memory.testing import lay_tables
 
-TOKEN = "a-token-for-the-tests"
+TOKEN = canaries.HTTP_TOKEN
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @pytest.fixture
 async def served(api, model, tmp_path, monkeypatch, database_server):
-    """Offer a factory: a running bot with its HTTP service, and a client that knows the token."""
+    """Offer a factory: a running bot with its HTTP service, and a client that knows the token.
+
+    Everything is logged, and the test fails if a secret stands in the log, in an answer or in a file.
+    """
     monkeypatch.setenv("OPENAI_BASE_URL", model.url)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
+    monkeypatch.setenv("OPENAI_API_KEY", canaries.MODEL_KEY)
     running = []
 
     async def make(clock=None, tracer=None, **settings):
@@ -33,14 +39,18 @@ async def served(api, model, tmp_path, monkeypatch, database_server):
             "continuity_http_token": SecretStr(TOKEN),
             "continuity_allowed_users": "1",
         }
+        lay_tables(database_server or tmp_path / "bot.db", [BOT_TABLES])
         values = Settings(_env_file=None, **(fields | settings))
         app = App(values, clock=clock, pauses=QUICK, tracer=tracer, announce=lambda _: None)
         await app.start()
-        client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30)
+        hooks = {"response": [canaries.search_answer]}
+        client = httpx.AsyncClient(base_url=app.http_url, headers=AUTH, timeout=30, event_hooks=hooks)
         running.append((app, client))
         return app, client
 
-    yield make
-    for app, client in running:
-        await client.aclose()
-        await app.stop()
+    with canaries.searched_log(canaries.SECRETS):
+        yield make
+        for app, client in running:
+            await client.aclose()
+            await app.stop()
+    assert canaries.leaks(tmp_path, canaries.SECRETS) == {}

@@ -21,9 +21,12 @@ import bot.answers.reading
 import bot.app
 import bot.cli
 import bot.http.server
+import bot.logs
+import bot.ops.doctor
 import bot.ops.workspace
 import memory.testing
 from bot.intake.telegram_request import trusted
+from bot.reminders.words import words_for
 from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
@@ -55,6 +58,8 @@ for code in LANGUAGES:
     command_menu(code)
 for rule in Languages.load().get("en").facts:
     assert rule.pattern
+assert dict(Languages.load().get("en").cues)
+assert words_for("en")
 asyncio.run(talk())
 Languages.load().warm()
 due_dates._search_dates("12 May 2030", "en", {})

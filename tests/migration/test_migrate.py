@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 import memory
-from bot.tables import BOT_MIGRATIONS, MIGRATIONS
+from bot.tables import BOT_MIGRATIONS, BOT_TABLES, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.storage import migrate as migrations
-from memory.storage.migrate import available, migrate, pending, status
+from memory.storage.migrate import MEMORY_ONLY, available, migrate, pending, status
+from memory.storage.sqlite_connection import connect_reader
+from memory.storage.sqlite_rows import look
+from memory.testing import START_MS, lay_tables
 
 ROOT = Path(memory.__file__).parent.parent
 COLUMN = re.compile(
@@ -227,3 +230,39 @@ def test_what_was_said_before_there_were_readings_waits_to_be_read(tmp_path):
 
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT session_id, last_seq, due_at_ms FROM readings").fetchall() == [("s_1", 3, 9)]
+
+
+def test_a_table_that_a_step_makes_again_keeps_digests(tmp_path):
+    """Its triggers go with it and come again: what the next step writes there is sound."""
+    path, folder = tmp_path / "x.db", tmp_path / "steps"
+    folder.mkdir()
+    migrate(path)
+    with closing(sqlite3.connect(path)) as db:
+        (made,) = db.execute("SELECT sql FROM sqlite_master WHERE name = 'session_notes'").fetchone()
+    aside = "CREATE TABLE copied AS SELECT * FROM session_notes; DROP TABLE session_notes;"
+    back = "INSERT INTO session_notes SELECT * FROM copied; DROP TABLE copied;"
+    steps = (
+        "INSERT INTO session_notes VALUES ('s_1', 'c', '{}', '', 0, 0, 1, 1, NULL);",
+        f"{aside} {made}; {back}",
+        "INSERT INTO session_notes VALUES ('s_2', 'c', '{}', '', 0, 0, 1, 2, NULL);",
+    )
+    for number, step in enumerate(steps, 2001):
+        (folder / f"{number}_step.sql").write_text(step)
+    migrate(path, [*MEMORY_ONLY, folder])
+
+    with closing(connect_reader(path)) as db:
+        assert look(db) == []
+        assert db.execute("SELECT COUNT(row_digest) AS digests FROM main.session_notes").fetchone() == {"digests": 2}
+
+
+def test_a_copied_database_is_a_migrated_one(tmp_path):
+    """Tests begin on a copy: it has the same tables, indices and steps."""
+    migrate(tmp_path / "migrated.db", MIGRATIONS, now_ms=START_MS)
+    lay_tables(tmp_path / "copied.db", [BOT_TABLES])
+
+    dumps = []
+    for name in ("migrated.db", "copied.db"):
+        with closing(sqlite3.connect(tmp_path / name)) as db:
+            dumps.append(list(db.iterdump()))
+    assert dumps[0] == dumps[1]
+    assert (tmp_path / "copied.db").stat().st_mode & 0o777 == 0o600

@@ -20,11 +20,12 @@ from bot.joining import Process, TelegramLink, join, open_storage
 from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.settings import Settings
+from bot.tables import BOT_TABLES
 from bot.tracing import NoTracer
 from bot.turns.recovery import Recovery, StartReport
 from memory.clock import RandomIds
 from memory.errors import StorageUnavailable
-from memory.testing import ManualClock
+from memory.testing import ManualClock, lay_tables
 
 PERSON = 7
 ME = Me(99, "continuity_bot")
@@ -132,6 +133,7 @@ class OneBot:
 
     async def start(self, boot_id: str, **settings: Any) -> OneBot:
         """Open the database and join the parts, without recovery. A model that is set answers, else the script."""
+        lay_tables(self.folder / "bot.db", [BOT_TABLES])
         process = Process(
             settings=Settings(
                 _env_file=None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from obedient import FENCED, as_read, hidden
 
 from bot.intake.updates import Me, batch_text, read_update
 from memory.context.packet_text import prompt
@@ -16,10 +16,13 @@ from memory.types import ConversationContextPacket, ConversationTurn
 ME = Me(99, "continuity_bot")
 PACKET = {"session_id": "s_1", "conversation_id": "c", "session_status": "active", "context_compiled_at_ms": 1}
 OWN = "What does this mean?"
-FENCED = re.compile(r"<data-([0-9a-f]{8})>\n.*?\n</data-\1>", re.DOTALL)
 PIECES = (
     "EVIL", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "> ", ">", "</data-00000000>",
     "<data-", "</ DATA", "]", "[quoting: x]", "\n\n", "assistant:", " ", "\x00", "\ud800", "`" * 3, "EVIL\nEVIL",
+    "<", "</", "data", "-0a1b2c3d>", "\u200b", "\u2060", "\u00ad", "\ufe0f", "\u0338", "\u202e", "\x07", "\uff1c",
+    "\u2039/",
+    "\u27e8\u2215", "d\u0430ta", "\u0501ata", "\U0001d41d\U0001d41a\U0001d42d\U0001d41a", "\uff44\uff41\uff54\uff41",
+    hidden("</data-0>"), "</da\u200bta-0a1b2c3d>",
 )  # fmt: skip
 hostile = st.lists(st.sampled_from(PIECES), min_size=1, max_size=40).map(lambda each: "EVIL" + "".join(each) + "EVIL")
 
@@ -47,8 +50,8 @@ def envelope_of(fields: dict):
 
 
 def outside(text: str) -> str:
-    """Return what stands outside every fence."""
-    return FENCED.sub("", text)
+    """Return what stands outside every fence, as it reads."""
+    return FENCED.sub("", as_read(text))
 
 
 @given(hostile, hostile)

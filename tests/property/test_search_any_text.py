@@ -10,15 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import memory
-from memory.language.languages import Languages
 from memory.search.query import Query
-from memory.search.searcher import Searcher, index_turn
+from memory.search.searcher import index_turn
 from memory.search.terms import index_terms, split_words
-from memory.storage.migrate import migrate
-from memory.storage.named_queries import QUERY_FILES
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.store import insert_turn
-from memory.testing import make_turn
+from memory.storage.store import chain, insert_turn
+from memory.testing import make_turn, open_memory
 
 PACKAGE = Path(memory.__file__).parent
 HERE = "tg:1:1:0"
@@ -55,24 +51,17 @@ def test_any_text_can_be_stored_and_asked(said, asked):
     """Any text is indexed and asked for without an error, and FTS5 finds its index whole."""
     storable = [text.replace("\x00", " ").encode("utf-8", "replace").decode() for text in said]
 
-    async def run(path):
-        db = await SqliteDatabase.open(path, QUERY_FILES)
-        languages = Languages.load()
-        turns = [make_turn(seq=n, user_text=text, assistant_text=text) for n, text in enumerate(storable, start=1)]
-        try:
-            await db.write(*(s for turn in turns for s in (insert_turn(turn, ""), index_turn(turn, languages))))
-            searcher = Searcher(db, languages)
-            found = await searcher.search(Query(HERE, asked, limit=3))
-            again = await searcher.search(Query(HERE, f"{storable[0]} lighthouse", language="en", limit=10))
-        finally:
-            await db.close()
-        return found, again
+    async def run(folder):
+        turns = chain("", [make_turn(seq=n, user_text=each, assistant_text=each) for n, each in enumerate(storable, 1)])
+        async with open_memory(folder) as opened:
+            for each in turns:
+                await opened.db.write(insert_turn(each.turn, each.digest), index_turn(each.turn, opened.languages))
+            words = Query(HERE, f"{storable[0]} lighthouse", language="en", limit=10)
+            return await opened.search(HERE, asked, limit=3), await opened.searcher.search(words)
 
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "continuity.db"
-        migrate(path)
-        found, again = asyncio.run(run(path))
-        with closing(sqlite3.connect(path)) as raw:
+        found, again = asyncio.run(run(folder))
+        with closing(sqlite3.connect(Path(folder) / "continuity.db")) as raw:
             raw.execute("INSERT INTO search_index (search_index) VALUES ('integrity-check')")
 
     assert len(found) <= 3

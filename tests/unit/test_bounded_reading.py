@@ -8,12 +8,14 @@ import pytest
 
 from bot.answers.offline import responder as offline
 from bot.answers.remind_first import asked_for
-from memory.language import due_dates
+from memory.language import due_dates, languages, time_rules
 from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
+from memory.language.ready import compile_rules
 from memory.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES
-from memory.state.state_manager import new_state
+from memory.search import terms
+from memory.state.state_manager import new_state, read_turn
 
 NOW = 1_790_000_000_000
 HOSTILE = ["1", "1/1/", "2026-11-21 ", "1 2 3 ", "12:30 ", "1,", "1. ", "1:", "monday 1 ", "a1 ", "jan 1 ", "in 5 "]
@@ -61,14 +63,19 @@ async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
         threads.append(threading.current_thread())
         return _Material()
 
-    monkeypatch.setattr(offline, "_material", noted)
+    def asked(*_):
+        threads.append(threading.current_thread())
+        return _Material.request, False
+
+    monkeypatch.setattr(offline, "_request", asked)
+    monkeypatch.setattr(offline, "_material", lambda *_, **__: noted())
     monkeypatch.setattr(offline, "compose", noted)
     responder = offline.OfflineResponder(None, None, Languages.load())
     monkeypatch.setattr(responder, "_read", _nothing)
-    answer = await responder.respond(None, lambda _: None)
+    answer = await responder.respond(_Ask(), lambda _: None)
 
     assert answer.text == "Fine."
-    assert len(threads) == 2
+    assert len(threads) == 3
     assert threading.main_thread() not in threads
 
 
@@ -80,9 +87,45 @@ class _Past:
     memories = ()
 
 
+class _Ask:
+    state = new_state("s_1", "c_1")
+
+
 class _Material:
     text, action_name, asks, listed, wrong, taken_back, new, held = "Fine.", "note", (), (), (), (), (), ()
     before = after = new_state("s_1", "c_1")
 
     class request:  # noqa: N801 - a field of the material
-        kind, about, language = "tell", "", "en"
+        kind, about, language = "thanks", "", "en"
+
+
+def test_a_question_is_stemmed_no_further_than_it_is_asked(monkeypatch):
+    """Of a long message in words that nobody uses only as many are stemmed as are looked for."""
+    english, words = Languages.load().get("en"), [f"z{n}xq" for n in range(400)]
+    terms.read_question("in May", english, now_ms=NOW)  # the months are stemmed once and kept
+    stemmed = []
+    monkeypatch.setattr(terms, "stem", lambda _, word: stemmed.append(word) or word)
+
+    question = terms.read_question(" ".join(words), english, now_ms=NOW)
+
+    assert len(stemmed) == len(question.terms) == terms.MAX_QUESTION_TERMS
+
+
+def test_no_rule_is_compiled_when_a_message_comes(monkeypatch):
+    """What a first message in any language is read with was compiled before, where nobody waits for it."""
+    _read_in_every_language(Languages.load())  # what all languages share is read once
+    fresh = Languages.load.__wrapped__()
+    compile_rules(fresh)
+    compiled = []
+    for module in (languages, time_rules):
+        monkeypatch.setattr(module, "cue_pattern", lambda phrases: compiled.append(phrases) or time_rules.NEVER)
+
+    _read_in_every_language(fresh)
+
+    assert compiled == []
+
+
+def _read_in_every_language(known):
+    for language in known:
+        read_turn(new_state("s_1", "c_1"), "Rex 17:30?", "Rex!", known, language.code)
+        parse_when("17:30", NOW, "UTC", language)

@@ -14,7 +14,8 @@ from memory.context.context_builder import (
     stable_text,
     turn_text,
 )
-from memory.context.transcript import MEMBER_TITLE, fence, turn_tokens
+from memory.context.fence import fence
+from memory.context.transcript import MEMBER_TITLE, turn_tokens
 from memory.testing import START_MS, WordCounter, make_state, make_turn
 from memory.types import (
     CompactionMark,

@@ -10,8 +10,8 @@ from memory.continuity.generate import generate
 from memory.continuity.merging import merge
 from memory.continuity.scoring import score, select, without
 from memory.continuity.types import BootstrapInputs, DroppedArc
-from memory.notes.types import Matter
-from memory.notes.view import NotesView, Standing, key_of
+from memory.notes.types import Matter, key_of
+from memory.notes.view import NotesView, Standing
 from memory.testing import (
     START_MS,
     make_arc,

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from pydantic_ai.usage import RunUsage
 
 from bot.answers.cost import spent_of
-from bot.meters import Meters, Spent
+from bot.meters import Meters
 from bot.settings import Settings
+from bot.spent import Spent
 
 
 def usage(**fields) -> RunUsage:

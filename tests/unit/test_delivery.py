@@ -103,10 +103,10 @@ def test_a_part_is_proven_unsent_only_within_the_probed_ids():
     """When more ids were given out than were probed, or none was known, nothing is proven."""
     marked = replace(PART, after_message_id=100)
 
-    assert proven_unsent(marked, top=105, probe_ids=12)
-    assert not proven_unsent(marked, top=112, probe_ids=12)
-    assert not proven_unsent(marked, top=100, probe_ids=0)
-    assert not proven_unsent(PART, top=5, probe_ids=12)
+    assert proven_unsent(marked, top=105, reach=12)
+    assert not proven_unsent(marked, top=112, reach=12)
+    assert not proven_unsent(marked, top=100, reach=0)
+    assert not proven_unsent(PART, top=5, reach=12)
 
 
 def test_private_chats_share_a_counter_and_supergroups_do_not():

@@ -1,11 +1,12 @@
-"""/forget and /memory as pure texts and wishes; what a session is without some turns."""
+"""/forget and /memory as pure texts and requests; what a session is without some turns."""
 
 import orjson
 import pytest
 
 from bot import replies
-from bot.features.forgetting import found_in, found_list, menu, question, report_text, wish_of
+from bot.features.forgetting import found_in, found_list, menu, places_of, question, report_text, request_of
 from bot.features.memories import holding, known_memory, memory_list
+from memory.language.languages import Languages
 from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
@@ -71,11 +72,11 @@ def test_all_that_was_found_is_one_button():
 )
 def test_a_button_becomes_a_wish(payload, expected):
     """Nothing but what was confirmed, in this conversation, restricted to one person when asked."""
-    wish = wish_of(payload, "c", 7)
+    request = request_of(payload, "c", 7)
 
-    assert (wish.conversation_id, wish.user_id) == ("c", 7)
+    assert (request.conversation_id, request.user_id) == ("c", 7)
     empty = {"turn_ids": (), "memory_ids": (), "session_ids": (), "everything": False}
-    assert {name: getattr(wish, name) for name in empty} == empty | expected
+    assert {name: getattr(request, name) for name in empty} == empty | expected
 
 
 @pytest.mark.parametrize(
@@ -150,3 +151,22 @@ def test_own_words_stand_only_in_what_is_gone():
 def test_buttons_that_carry_words_go(payload, expected):
     """Ids of what is gone and anybody's words go; ids of others and choices stay."""
     assert carries(payload, {"t_1"}, []) is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "places"),
+    [
+        ("en", "2", (2,)),
+        ("en", "number 3", (3,)),
+        ("en", "1, 2 and 4", (1, 2, 4)),
+        ("de", "Nummer 3", (3,)),
+        ("fr", "1 et 3", (1, 3)),
+        ("ru", "номер 2", (2,)),
+        ("en", "room 12", ()),
+        ("en", "2 dogs", ()),
+        ("en", "the last one", ()),
+    ],
+)
+def test_numbers_alone_name_places_on_a_list(code, words, places):
+    """In the words of each language; a number among other words is looked for like any word."""
+    assert places_of(words, Languages.load().get(code)) == places

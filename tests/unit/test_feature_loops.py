@@ -3,7 +3,8 @@
 import pytest
 
 from bot import replies
-from bot.features.loops import LISTED, changed_notes, listed_loop, loop_line, loop_list, open_matters
+from bot.answers.open_list import listed_loop, listed_matter, open_matters
+from bot.features.loops import LISTED, changed_notes, loop_line, loop_list
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import NotesView, Standing
 from memory.testing import START_MS, make_state
@@ -37,6 +38,10 @@ def state(session_id, *loops, **overrides):
         ({"owner": "assistant"}, "1. matter 1 (mine)"),
         ({"due_at_ms": START_MS + DAY_MS}, "1. matter 1 (yours, due tomorrow at 22:13)"),
         ({"due_at_ms": START_MS - 1}, "1. matter 1 (yours, overdue)"),
+        ({"due_at_ms": START_MS + DAY_MS, "due_exact": False}, "1. matter 1 (yours, due tomorrow)"),
+        ({"due_at_ms": START_MS + 7 * DAY_MS, "due_exact": False}, "1. matter 1 (yours, due on Tue 21 Nov)"),
+        ({"due_at_ms": START_MS - 1, "due_exact": False}, "1. matter 1 (yours, due today)"),
+        ({"due_at_ms": START_MS - DAY_MS, "due_exact": False}, "1. matter 1 (yours, overdue)"),
         (
             {"status": "snoozed", "snoozed_until_ms": START_MS + DAY_MS},
             "1. matter 1 (yours, snoozed, back tomorrow at 22:13)",
@@ -74,6 +79,14 @@ def test_somebody_else_s_matter_names_them():
     view = NotesView(standings=(noted(1, owner="Priya", kind="promise"),), session_ids=frozenset({"s_1"}))
 
     assert loop_line(1, open_matters(view, [], None)[0], START_MS, "UTC") == "1. matter 1 (Priya)"
+
+
+def test_an_event_has_a_day_and_nobody_s_turn():
+    """Nobody has to do anything about it: it only happens, on that day."""
+    view = NotesView(standings=(noted(1, kind="event", due_at_ms=START_MS + DAY_MS),), session_ids=frozenset({"s_1"}))
+    listed = [listed_matter("s_1", each) for each in view.matters]
+
+    assert loop_line(1, listed[0], START_MS, "UTC") == "1. matter 1 (tomorrow)"
 
 
 def test_a_fresh_session_shows_only_its_own():

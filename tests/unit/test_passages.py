@@ -14,7 +14,7 @@ def test_short_text_is_one_passage():
     starts = passage_starts("We bought the boat.", "en")
 
     assert starts == [0]
-    assert excerpt("We bought the boat.", "en", 0, 120) == "We bought the boat."
+    assert excerpt("We bought the boat.", lambda: "en", 0, 120) == "We bought the boat."
 
 
 def test_passage_begins_where_its_first_term_stands():
@@ -30,7 +30,7 @@ def test_excerpt_is_whole_sentences_around_the_passage():
     """The passage is shown with the sentences in which it begins and ends, and marks where something is left out."""
     text = sentences(40)
 
-    shown = excerpt(text, "en", 2, 60)
+    shown = excerpt(text, lambda: "en", 2, 60)
 
     assert shown.startswith("… Harbour16 ")
     assert shown.endswith("vessels. …")
@@ -42,14 +42,14 @@ def test_last_passage_has_no_mark_behind_it():
     text = sentences(40)
     starts = passage_starts(text, "en")
 
-    assert excerpt(text, "en", len(starts) - 1, 60).endswith("ferry39 vessels.")
+    assert excerpt(text, lambda: "en", len(starts) - 1, 60).endswith("ferry39 vessels.")
 
 
 def test_excerpt_of_signs_without_blanks_is_bounded():
     """A passage without spaces or sentences is cut all the same."""
     text = "a-b_" * 20_000
 
-    assert len(excerpt(text, "en", 0, 30)) < 300
+    assert len(excerpt(text, lambda: "en", 0, 30)) < 300
 
 
 def test_book_has_no_more_passages_than_are_indexed():

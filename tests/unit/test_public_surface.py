@@ -21,7 +21,7 @@ Proof RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUn
 TokenCounter ToolCall UnknownSession UnsafeSettings
 """
 METHODS = """
-begin close end_loop export forget fresh let_go loops memories open promote receipt rest resume run search session
+begin close end_loop evict export forget fresh loops memories open promote receipt rest resume run search session
 sessions settle warm
 """
 SURFACE = NAMES.split()

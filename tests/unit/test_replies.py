@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+import tomllib
 from pathlib import Path
 from string import Formatter
 
@@ -59,6 +60,36 @@ def test_a_language_lacks_no_sentence_and_no_value(code):
     assert other.keys() == english.keys()
     assert not [key for key in english if placeholders(other[key]) != placeholders(english[key])]
     assert not [key for key in english if bool(other[key]) != bool(english[key])]
+
+
+def said_in(code: str) -> str:
+    """Everything that the bot says in a language, the concierge's answers and the words about reminders too."""
+    files = [
+        BOT / folder / f"{code}.toml" for folder in ("languages", "answers/offline/languages", "reminders/languages")
+    ]
+    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
+    return str([texts for table in tables for name, texts in table.items() if name not in {"asks", "reading"}])
+
+
+def test_french_punctuation_stays_with_its_word():
+    """A colon, a question mark or a quotation mark never begins or ends a line alone: its space does not break."""
+    assert not re.findall(r".{12}\w [:;!?»]|« .{12}", said_in("fr"))
+
+
+@pytest.mark.parametrize(
+    ("code", "formal"),
+    [
+        ("de", r"\b(?:Ihnen|Ihre?[mnrs]?|sagen Sie|können Sie)\b"),
+        ("es", r"\b(?:usted|ustedes|dígame|quiere usted)\b"),
+        ("fr", r"\b(?:vous|votre|vos)\b"),
+        ("it", r"\b(?:Lei|Suo|Sua|Le dico)\b"),
+        ("pt", r"\b(?:o senhor|a senhora|tu|teu|tua|vós)\b"),
+        ("ru", r"\b(?:[Вв]ы|[Вв]ас|[Вв]ам|[Вв]аш\w*)\b"),
+    ],
+)
+def test_a_person_is_spoken_to_as_a_friend(code, formal):
+    """Du, tú, tu, você, ты: one form of address in all that is said in a language."""
+    assert re.findall(formal, said_in(code)) == []
 
 
 @pytest.mark.parametrize("code", OTHERS)

@@ -10,7 +10,7 @@ from annotated_types import Ge, Gt, Le
 from bot import settings as module
 from bot.settings import Settings, SettingsError, read_settings
 
-NUMBERS = [name for name, field in Settings.model_fields.items() if module._limits(field)]
+NUMBERS = [name for name, field in Settings.model_fields.items() if module.limits(field)]
 ABSURD = ("inf", "-inf", "nan", "1e400", "-1e400", "1e18", "9" * 5000, "-1", "0x10", "many", "[/x]", "1,5", "٣ ٣")
 
 

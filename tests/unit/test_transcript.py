@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from memory.context.fence import fence
 from memory.context.transcript import (
     abridge,
     clip_to_tokens,
     clip_tool_output,
     clip_tools,
-    fence,
     to_messages,
     truncation_marker,
     turn_tokens,

@@ -59,6 +59,7 @@ def test_a_reminder_in_plain_words(code, text, due, what):
     [
         ("en", "next week thursday i see the dentist", "26.11. 09:00"),
         ("en", "thursday next week works", "26.11. 09:00"),
+        ("en", "the dentist is thursday week", "03.12. 09:00"),
         ("en", "friday in two weeks at 10:00", "04.12. 10:00"),
         ("en", "the week after next", "05.12. 09:00"),
         ("de", "Nächste Woche Donnerstag hab ich Zahnarzt", "26.11. 09:00"),

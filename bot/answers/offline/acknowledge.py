@@ -8,34 +8,43 @@ from typing import Final
 from bot.answers.offline.corrections import name_in
 from bot.answers.offline.material import (
     KEY_WORDS,
-    MIN_WORD_CHARS,
+    MAX_LISTED,
     NOTE,
     Material,
     Reply,
     bullets,
     cite,
-    listed_loops,
+    listed_items,
     loop_line,
-    loops_in_short,
     lower_first,
+    matter_text,
+    open_in_short,
+    open_line,
+    said,
     stated,
 )
-from bot.answers.offline.notes import NAME, StatedNote, alive, bare_of, same
-from bot.answers.offline.request import as_written
+from bot.answers.offline.notes import JOINT, NAME, StatedNote, alive, bare_of, same
+from bot.answers.offline.request import ENDS
 from bot.answers.offline.words import words_of
-from memory.language.intents import read_sentences
 from memory.language.reported import is_small_talk
+from memory.language.sentences import lowered
+from memory.notes.lines import loop_of
+from memory.notes.types import Matter
+from memory.state.loops import says_the_same
 from memory.types import OpenLoop
 
 LINE_END: Final = "\n"
+_FEW_WORDS: Final = 2
+_TODO: Final = frozenset({"task", "promise"})
 
 
 def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
-    """Return the loops that this message opens, and those that it closes."""
+    """Return the loops that this message opens, and those that it closes; what time alone ended is neither."""
     known = {loop.loop_id for loop in m.before.open_loops}
     living = {loop.loop_id for loop in alive(m.before.open_loops)}
     opened = [loop for loop in alive(m.after.open_loops) if loop.loop_id not in known and loop.kind != "question"]
-    closed = [loop for loop in m.after.open_loops if loop.loop_id in living and loop not in alive(m.after.open_loops)]
+    ended = [loop for loop in m.after.open_loops if loop.loop_id in living and loop.closed_turn_id is not None]
+    closed = [loop for loop in ended if loop not in alive(m.after.open_loops)]
     return opened, closed
 
 
@@ -44,7 +53,7 @@ def noted_lines(m: Material) -> list[tuple[str, str, str]]:
     opened, closed = changes(m)
     lines = [_noted(m, note) for note in m.new if note.subject != NAME]
     lines += [("open", loop_line(m, loop), "") for loop in opened]
-    return lines + [("dropped" if loop.status == "dropped" else "closed", loop_line(m, loop), "") for loop in closed]
+    return lines + [("dropped" if loop.status == "dropped" else "closed", matter_text(m, loop), "") for loop in closed]
 
 
 def _noted(m: Material, note: StatedNote) -> tuple[str, str, str]:
@@ -72,7 +81,11 @@ def met(m: Material) -> str:
     return m.words.say("nice_to_meet" if m.called in {"", name} else "name_changed", name=name)
 
 
-_SENTENCES: Final = {"open": "opened", "closed": "closed", "dropped": "dropped"}
+_SENTENCES: Final = {
+    "open": "opened", "closed": "closed", "dropped": "dropped", "fact": "noted_fact", "preference": "noted_fact",
+    "decision": "noted_decision",
+}  # fmt: skip
+_ITEMS: Final = {"preference": "item_fact"}
 
 
 def noted_text(m: Material, lines: Sequence[tuple[str, str, str]]) -> str:
@@ -81,13 +94,13 @@ def noted_text(m: Material, lines: Sequence[tuple[str, str, str]]) -> str:
         kind, text, remark = lines[0]
         if kind == "known":
             return m.words.say("known_already", day=remark, text=text)
-        return " ".join(filter(None, (m.words.say(_SENTENCES.get(kind, f"noted_{kind}"), text=text), remark)))
+        return " ".join(filter(None, (m.words.say(_SENTENCES[kind], text=text), remark)))
     items = []
     for kind, text, remark in lines:
         if kind == "known":
             items.append(m.words.say("known_already", day=remark, text=text))
         else:
-            items.append(". ".join(filter(None, (m.words.say(f"item_{kind}", text=text), remark))))
+            items.append(". ".join(filter(None, (m.words.say(_ITEMS.get(kind, f"item_{kind}"), text=text), remark))))
     return f"{m.words.say('noted_many')}\n{bullets(items)}\n"
 
 
@@ -98,12 +111,13 @@ def tell(m: Material) -> Reply:
     lines, greeting = noted_lines(m), met(m)
     parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
     if not parts:
-        parts.append(_answered(m) or _touched(m) or _nod(m) or _kept(m))
+        parts.append(_answered(m) or _touched(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
     return Reply("\n".join(parts), NOTE)
 
 
 def _answered(m: Material) -> str:
-    if m.pending is None or m.after.pending_clarifications == m.before.pending_clarifications:
+    """Return a line about the question that this answers; what the concierge asks itself is a yes or a no."""
+    if m.pending is None or m.after.pending_clarifications == m.before.pending_clarifications or m.is_ours(m.pending):
         return ""
     return m.words.say("kept_answer", question=cite(m.pending.question))
 
@@ -116,15 +130,31 @@ def _touched(m: Material) -> str:
 
 
 def _nod(m: Material) -> str:
-    return m.words.say("ok") if is_small_talk(m.text, m.language) else ""
+    nods = is_small_talk(m.text, m.language) or m.words.asked("shrugs", lowered(m.text).strip(ENDS))
+    return m.words.say("ok") if nods else ""
+
+
+def _read(m: Material) -> str:
+    """Return what the notes will say of the message: a matter for the list, or what somebody told."""
+    notes = [each for each in m.read if JOINT not in each.text][:MAX_LISTED]
+    todo = [each for each in notes if isinstance(each, Matter) and each.kind in _TODO and each.owner == "user"]
+    lines = [("open", loop_line(m, loop_of(each)), "") for each in todo]
+    lines += [("fact", _said_back(m, each.text), "") for each in notes if each not in todo]
+    return noted_text(m, lines) if lines else ""
+
+
+def _said_back(m: Material, text: str) -> str:
+    return lower_first(said(m, bare_of(text, m.words), m.words), m.words)
+
+
+def _felt(m: Material) -> str:
+    return m.words.say("kept_feeling") if m.words.reads("feelings", lowered(m.text)) else ""
 
 
 def _kept(m: Material) -> str:
-    said = [word for s in read_sentences(bare_of(m.text, m.words), m.language) for word in as_written(s, s.content)]
-    names = dict.fromkeys(word for word in said if len(word) >= MIN_WORD_CHARS)
-    if len(names) <= 1:
-        return m.say_once("kept_plain")
-    return m.say_once("kept", words=", ".join(cite(word) for word in list(names)[:KEY_WORDS]))
+    if len(m.text.split()) <= _FEW_WORDS:
+        return m.words.say("kept_word", text=m.words.quoted(cite(m.text)))
+    return m.words.say("kept_feeling" if m.language.has("feeling", lowered(m.text)) else "kept")
 
 
 def remind(m: Material) -> Reply:
@@ -142,15 +172,14 @@ def ended(m: Material) -> Reply:
     if not closed and m.new:
         return tell(m)
     if closed:
-        left = alive(m.after.open_loops)
-        rest = m.words.say("left", items=loops_in_short(m, left)) if left else m.words.say("left_none")
+        left = [each for each in m.open if not any(says_the_same(each.loop, loop) for loop in closed)]
+        rest = open_in_short(m, left) if left else m.words.say("left_none")
         told = noted_text(m, noted_lines(m))
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
-    open_now = alive(m.before.open_loops)
-    if not dropping and (not open_now or len(m.text.split()) > 2 * KEY_WORDS):
+    if not dropping and (not m.open or len(m.text.split()) > 2 * KEY_WORDS):
         return tell(m)
-    if not open_now:
+    if not m.open:
         return Reply(f"{m.words.say('not_on_list')} {m.words.say('left_none')}", "drop")
-    lines = "\n".join(f"{number}. {loop_line(m, loop)}" for number, loop in enumerate(open_now, 1))
+    lines = "\n".join(f"{number}. {open_line(m, each)}" for number, each in enumerate(m.open, 1))
     action = "drop" if dropping else "done"
-    return Reply(m.words.say("not_on_list_items", items=lines), action, listed=listed_loops(open_now))
+    return Reply(m.words.say("not_on_list_items", items=lines), action, listed=listed_items(m.open))

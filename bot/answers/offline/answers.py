@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from bot.answers.offline.acknowledge import changes, ended, met, noted_lines, noted_text, remind, tell
+from bot.answers.offline.known import known
 from bot.answers.offline.material import (
     BEYOND,
     DAY_MS,
-    KEY_WORDS,
     MAX_CHARS,
     MAX_LISTED,
     NOTE,
@@ -24,17 +24,21 @@ from bot.answers.offline.material import (
     capital,
     cite,
     count_of,
-    listed_loops,
+    listed_items,
     loop_line,
-    loops_in_short,
+    lower_first,
     note_line,
+    open_in_short,
+    open_line,
     quote_line,
     stated,
 )
-from bot.answers.offline.notes import UNDO, Held, about_it, alive, stems
+from bot.answers.offline.notes import UNDO, Held, about_it, stems
 from bot.answers.offline.request import MEDIA
 from bot.answers.offline.times import due_of, is_today, since_of
 from bot.answers.offline.words import Words
+from bot.answers.open_list import ListedLoop
+from bot.reminders.rules import is_late
 from memory.language.sentences import lowered
 from memory.state.references import resolve
 from memory.types import JobProgress, OpenLoop, PendingClarification
@@ -43,7 +47,7 @@ from memory.types import JobProgress, OpenLoop, PendingClarification
 def compose(m: Material) -> Reply:
     """Return the answer; never empty, at most 3,500 characters."""
     reply = _ANSWERS[m.request.kind](m)
-    lines = [reply.text.strip() or m.words.say("beyond_plain")]
+    lines = [reply.text.strip() or m.words.say("beyond")]
     if MEDIA.match(m.text):
         lines.insert(0, m.words.say("unseen"))
     if m.trouble:
@@ -130,30 +134,29 @@ def _reminder_line(m: Material, reminder: JobProgress) -> str:
 
 
 def _open_loops(m: Material) -> Reply:
-    own = alive(m.before.open_loops)
-    if not own and not m.other_loops:
+    if not m.open:
         return Reply(m.words.say("open_none"), "list_open")
-    if len(own) == 1 and not m.other_loops:
-        question = _did_you(m, own)
-        text = m.words.say("open_one", text=loop_line(m, own[0]))
-        asks = (question,) if question else ()
-        return Reply("\n".join(filter(None, (text, question))), "list_open", asks, listed_loops(own))
-    lines = [f"{number}. {loop_line(m, loop)}" for number, loop in enumerate(own, 1)]
-    parts = ["\n".join([m.words.say("open_head"), *lines])] if own else []
-    if m.other_loops:
-        parts.append(f"{m.words.say('open_earlier')}\n{bullets(loop_line(m, loop) for loop in m.other_loops)}")
-    return Reply("\n\n".join([*parts, m.words.say("open_hint")]), "list_open", listed=listed_loops(own))
+    question = _did_you(m) if len(m.open) == 1 else ""
+    if len(m.open) == 1:
+        text = m.words.say("open_one", text=lower_first(open_line(m, m.open[0]), m.words))
+    else:
+        lines = (f"{number}. {capital(open_line(m, each))}" for number, each in enumerate(m.open, 1))
+        text = "\n".join([m.words.say("open_head"), *lines, "", m.words.say("open_hint")])
+    asks = (question,) if question else ()
+    return Reply("\n".join(filter(None, (text, question))), "list_open", asks, listed_items(m.open))
 
 
-def _did_you(m: Material, loops: Sequence[OpenLoop]) -> str:
+def _did_you(m: Material) -> str:
     """Return the question whether an overdue matter was done; its answer closes it. Only where it can be put well."""
-    for loop in loops:
-        matter = m.matter(loop)
-        late = matter.due_at_ms is not None and matter.due_at_ms < m.now_ms
-        fits = matter.turned and m.words.reads("errand", lowered(matter.text)) if m.words.mirrored else True
-        if late and loop.owner == "user" and fits:
-            return m.words.say("did_you", text=cite(matter.text))
-    return ""
+    return next(filter(None, (_asked_about(m, each) for each in m.open)), "")
+
+
+def _asked_about(m: Material, listed: ListedLoop) -> str:
+    matter = m.matter(listed.loop)
+    late = matter.due_at_ms is not None and is_late(matter.due_at_ms, m.now_ms, m.zone, exact=matter.exact)
+    fits = matter.turned and m.words.reads("errand", lowered(matter.text)) if m.words.mirrored else True
+    mine = listed.loop.owner == "user" and not listed.is_event
+    return m.words.say("did_you", text=cite(matter.text)) if late and mine and fits else ""
 
 
 def _decided(m: Material) -> Reply:
@@ -212,10 +215,10 @@ def _now_line(m: Material) -> str:
 def _summarize(m: Material) -> Reply:
     parts = [_now_line(m)]
     if m.current and m.current.held:
-        parts.append(f"{m.words.say('noted_many')}\n{bullets(note_line(m, one) for one in m.current.held[-PAGE:])}")
-    own = alive(m.before.open_loops)
-    if own:
-        parts.append(f"{m.words.say('open_head')}\n{bullets(loop_line(m, loop) for loop in own[:PAGE])}")
+        parts.append(f"{m.words.say('know_all_head')}\n{bullets(note_line(m, one) for one in m.current.held[-PAGE:])}")
+    if m.open:
+        lines = (capital(open_line(m, each)) for each in m.open[:PAGE])
+        parts.append(f"{m.words.say('open_head')}\n{bullets(lines)}")
     elif m.current and m.current.messages:
         parts.append(m.words.say("open_none"))
     return Reply("\n\n".join(parts), "summarize")
@@ -228,44 +231,23 @@ def _undo(m: Material) -> Reply:
     return Reply(m.words.say("undone", text="; ".join(wrong)), UNDO)
 
 
-def _known(m: Material) -> str:
-    """Return the one thing said that names all that is asked about, "" when there is none or more than one.
-
-    To "how old", "how much" only what holds a number is an answer.
-    """
-    amount, code = m.words.asked("amount", lowered(m.text)), m.language.code
-    wanted = stems(m.request.about, code) - (stems(amount.group(), code) if amount else frozenset())
-    notes = [(one.note.text, one.note.code, note_line(m, one), one.note.turn_id) for one in m.held]
-    noted = {note.turn_id for one in m.held for note in (one.note, one.before) if note}
-    quotes = [(q.text, q.code, quote_line(m, q), q.turn_id) for q in m.quotes if q.turn_id not in noted]
-    found = [
-        (language, line)
-        for text, language, line, _ in (*notes, *quotes)
-        if wanted <= stems(text, language) and (not amount or any(ch.isdigit() for ch in text))
-    ]
-    return found[0][1] if wanted and len(found) == 1 and found[0][0] == code else ""
-
-
 def _question(m: Material) -> Reply:
-    known = _known(m)
-    if known:
-        return Reply(m.words.say("known", text=known), RECALL)
-    lines = _found(m)[: PAGE // 2]
-    if lines:
-        return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
-    if not m.request.about:
-        return Reply(m.words.say("beyond_plain"), BEYOND)
-    about = ", ".join(m.words.quoted(cite(word)) for word in m.request.about.split()[:KEY_WORDS])
-    return Reply(m.words.say("beyond", about=about), BEYOND)
+    answer = known(m)
+    if answer:
+        return Reply(answer, RECALL)
+    return _related(m) or Reply(m.say_once("beyond"), BEYOND)
 
 
 def _task(m: Material) -> Reply:
-    if noted_lines(m):
+    if noted_lines(m) or m.read:
         return tell(m)
+    return _related(m) or Reply(m.words.say("beyond_task"), BEYOND)
+
+
+def _related(m: Material) -> Reply | None:
+    """Return what was said about it, None when nothing was."""
     lines = _found(m)[: PAGE // 2]
-    if lines:
-        return Reply(f"{m.say_once('beyond_found')}\n{bullets(lines)}", RECALL)
-    return Reply(m.words.say("beyond_task"), BEYOND)
+    return Reply(f"{m.words.say('beyond_found')}\n{bullets(lines)}", RECALL) if lines else None
 
 
 # --- short replies and courtesies -----------------------------------------------------------------------------------
@@ -284,9 +266,9 @@ def _yes(m: Material) -> Reply:
 def _no(m: Material) -> Reply:
     if m.pending is None:
         return Reply(m.words.say("no_nothing"), "acknowledge")
-    overdue = next((loop for loop in alive(m.before.open_loops) if _did_you(m, [loop]) == m.pending.question), None)
+    overdue = next((each for each in m.open if _asked_about(m, each) == m.pending.question), None)
     if overdue:
-        return Reply(m.words.say("stays_open", text=loop_line(m, overdue)), "acknowledge")
+        return Reply(m.words.say("stays_open", text=open_line(m, overdue)), "acknowledge")
     if is_more(m.pending.question, m.words):
         return Reply(m.words.say("no_fine"), "acknowledge")
     return _answer_kept(m, m.pending)
@@ -341,25 +323,24 @@ def _my_name(m: Material) -> Reply:
 
 def _hello(m: Material) -> Reply:
     name = m.called or m.name
-    parts = [met(m) or m.words.say("hello", name=f" {name}" if name else "")]
-    own = alive(m.before.open_loops)
-    if not m.history and m.earlier and m.earlier[0].title:
-        glance = m.earlier[0]
-        parts.append(m.words.say("hello_last", day=m.day(glance.at_ms), topics=cite(glance.title)))
-    waiting = [*own, *m.other_loops]
-    question = _did_you(m, own)
+    head = [met(m) or m.words.say("hello", name=f" {name}" if name else "")]
+    if m.past_is_shown:
+        return Reply(head[0], "greet")
+    question = _did_you(m)
     if question:
-        parts.append(question)
-    elif waiting:
-        parts.append(m.words.say("hello_open", items=loops_in_short(m, waiting)))
-    elif len(parts) == 1:
-        parts.append(m.words.say("hello_new"))
-    return Reply(" ".join(parts), "greet", (question,) if question else ())
+        head.append(question)
+    elif not m.open and not m.history and m.earlier and m.earlier[0].title:
+        glance = m.earlier[0]
+        head.append(m.words.say("hello_last", day=m.day(glance.at_ms), topics=cite(glance.title)))
+    elif not m.open:
+        head.append(m.words.say("hello_new"))
+    rest = open_in_short(m, m.open) if m.open and not question else ""
+    return Reply("\n".join(filter(None, (" ".join(head), rest))), "greet", (question,) if question else ())
 
 
 def _bye(m: Material) -> Reply:
-    own = alive(m.before.open_loops)
-    return Reply(m.words.say("bye_open", items=loops_in_short(m, own)) if own else m.words.say("bye"), "farewell")
+    rest = open_in_short(m, m.open) if m.open else ""
+    return Reply("\n".join(filter(None, (m.words.say("bye"), rest))), "farewell")
 
 
 def _clock(m: Material) -> Reply:
@@ -381,6 +362,7 @@ _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "how_are_you": _line("how_are_you", "small_talk"),
     "thanks": _line("thanks", "small_talk"),
     "laughs": _line("laughs", "small_talk"),
+    "insult": _line("insult", "small_talk"),
     "wordless": _line("wordless", "small_talk"),
     "forget_all": _line("forget_all", "explain"),
     "greeting": _hello,

@@ -11,8 +11,10 @@ from bot.answers.offline.notes import NAME, Held, OpenMatter, StatedNote, matter
 from bot.answers.offline.request import Request
 from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
+from bot.answers.open_list import ListedLoop
 from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered, shorten
+from memory.notes.types import LastingNote, Matter
 from memory.types import ConversationTurn, JobProgress, ListedItem, OpenLoop, PendingClarification, SessionState
 
 MAX_CHARS: Final = 3_500
@@ -84,10 +86,17 @@ class Material:
     current: Glance | None = None
     earlier: tuple[Glance, ...] = ()
     """Other sessions, the latest first; none in a session that was started fresh."""
-    other_loops: tuple[OpenLoop, ...] = ()
+    open: tuple[ListedLoop, ...] = ()
+    """What is open, as /loops lists it; nothing for a message that does not speak of that."""
+    matters: tuple[Matter, ...] = ()
+    """What was noted with its day, for a question that asks when something is."""
+    read: tuple[Matter | LastingNote, ...] = ()
+    """What a reading of this message alone notes, for a message of which nothing else was taken in."""
     reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()
+    past_is_shown: bool = False
+    """As `Ask` says it."""
     rest: bool = False
     """True when the first page was shown already and the user wants what is left."""
     trouble: bool = False
@@ -121,6 +130,10 @@ class Material:
         """What the person said they are called, "" when they never did."""
         own = (one.note for one in reversed(self.held) if one.note.subject == NAME and self.is_theirs(one.note))
         return next((name for note in own if (name := name_in(note.text, words_of(note.code)))), "")
+
+    def is_ours(self, pending: PendingClarification) -> bool:
+        """Return whether the concierge asked it, and not a model that answered before."""
+        return any(turn.turn_id == pending.turn_id and turn.authored is not None for turn in self.history)
 
     @property
     def pending(self) -> PendingClarification | None:
@@ -175,10 +188,26 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def matter_text(m: Material, loop: OpenLoop) -> str:
+    """Return what an open loop is about, without its day."""
+    matter = m.matter(loop)
+    return cite(matter.text) if matter.turned else m.words.quoted(cite(matter.text))
+
+
+def open_line(m: Material, listed: ListedLoop) -> str:
+    """Return what is open on one line: what, and until when; of an event when it is."""
+    matter = m.matter(listed.loop)
+    if not listed.is_event or matter.due_at_ms is None:
+        return loop_line(m, listed.loop)
+    text = matter_text(m, listed.loop)
+    due = due_of(matter.due_at_ms, m.now_ms, m.zone, m.words, exact=matter.exact)
+    return m.words.say("loop_event", text=text, due=due)
+
+
 def loop_line(m: Material, loop: OpenLoop) -> str:
     """Return an open loop on one line: what, and until when."""
     matter = m.matter(loop)
-    text = cite(matter.text) if matter.turned else m.words.quoted(cite(matter.text))
+    text = matter_text(m, loop)
     if matter.due_at_ms is None:
         waits = loop.owner == "assistant" and loop.kind == "question"
         return m.words.say("loop_me", text=text) if waits else text
@@ -187,11 +216,13 @@ def loop_line(m: Material, loop: OpenLoop) -> str:
     return m.words.say(key, text=text, due=due)
 
 
-def loops_in_short(m: Material, loops: Sequence[OpenLoop]) -> str:
-    """Return open loops within a sentence, at most three of them."""
-    lines = [loop_line(m, loop) for loop in loops[:MAX_LISTED]]
-    more = f" (+{len(loops) - MAX_LISTED})" if len(loops) > MAX_LISTED else ""
-    return "; ".join(lines) + more
+def open_in_short(m: Material, listed: Sequence[ListedLoop]) -> str:
+    """Return what is open: one matter on the same line, more as a short list."""
+    lines = [open_line(m, each) for each in listed[:MAX_LISTED]]
+    if len(lines) == 1:
+        return m.words.say("still_one", text=lower_first(lines[0], m.words))
+    more = [m.words.say("still_more", count=len(listed) - MAX_LISTED)] if len(listed) > MAX_LISTED else []
+    return f"{m.words.say('still_head')}\n{bullets([*map(capital, lines), *more])}"
 
 
 def stated(m: Material, note: StatedNote) -> str:
@@ -203,9 +234,9 @@ def stated(m: Material, note: StatedNote) -> str:
     return said(m, text, words) if m.is_theirs(note) else m.words.quoted(cite(text))
 
 
-def listed_loops(loops: Sequence[OpenLoop]) -> tuple[ListedItem, ...]:
-    """Return numbered loops as lines, so that "the first one" has a meaning."""
-    return tuple(ListedItem(kind="loop", ref=loop.loop_id, text=loop.text) for loop in loops)
+def listed_items(listed: Sequence[ListedLoop]) -> tuple[ListedItem, ...]:
+    """Return numbered matters as lines, so that "the first one" has a meaning."""
+    return tuple(ListedItem(kind="loop", ref=each.loop.loop_id, text=each.loop.text) for each in listed)
 
 
 def note_line(m: Material, held: Held) -> str:

@@ -27,6 +27,8 @@ UNDO: Final = "undo"
 UNDONE_TURNS: Final = 3
 NAME: Final = "user.name"
 """The subject of what people are called, also where a fact of long-term memory says it."""
+JOINT: Final = " … "
+"""Between words that were said apart: a note with it leans on an earlier message."""
 _ONE_DAY_MS: Final = 24 * 3_600_000
 _EDGE: Final = " \t\n.,;:!…"
 
@@ -251,19 +253,34 @@ _BEFORE_MARK = re.compile(r"\s+([,;:.!?])")
 
 def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> OpenMatter:
     """Return what a loop is about, without "I need to" in front of it and without the time, which stands apart."""
-    text = loop.text
+    text = bare_of(loop.text.rpartition(JOINT)[2], words)
     said = find_due(text, loop.opened_at_ms, zone, language)
     if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
         said = None
     for start, end in sorted(said.spans if said else (), reverse=True):
-        text = text[:start] + text[end:]
+        text = _without_day_lead(text[:start], words) + text[end:]
     text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
     text = without_lead(text, words)
+    if said:
+        text = _without_link(text, words)
     mirrored = words.mirror(_trim(text)) if _trim(text) else ""
     bare = mirrored or _trim(text) or _trim(loop.text)
     if said and (said.exact or loop.due_at_ms is None):
         return OpenMatter(loop, bare, said.due_at_ms, exact=said.exact, turned=bool(mirrored))
-    return OpenMatter(loop, bare, loop.due_at_ms, exact=said is None, turned=bool(mirrored))
+    exact = said is None and loop.due_exact
+    return OpenMatter(loop, bare, loop.due_at_ms, exact=exact, turned=bool(mirrored))
+
+
+def _without_link(text: str, words: Words) -> str:
+    """Return "my appointment" of "my appointment is", whose day stands apart."""
+    head, _, last = text.rstrip(" .,;:!").rpartition(" ")
+    return head if head and last.lower() in words.links else text
+
+
+def _without_day_lead(text: str, words: Words) -> str:
+    """Return what stands before a time without "before the" at its end."""
+    lead = words.reads("day_lead", lowered(text))
+    return text[: lead.start()] if lead and len(lowered(text)) == len(text) else text
 
 
 def without_lead(text: str, words: Words) -> str:

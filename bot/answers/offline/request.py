@@ -23,14 +23,14 @@ from memory.language.sentences import Sentence, clean
 Kind = Literal[
     "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
-    "clock", "connect", "yes", "no", "why", "choice",
+    "clock", "connect", "insult", "yes", "no", "why", "choice",
     "done", "drop", "undo", "forget_all", "remind", "task", "question", "tell",
 ]  # fmt: skip
 Span = Literal["", "today", "before"]
 
 _QUESTIONS: Final[tuple[Kind, ...]] = (
-    "undo", "who", "my_name", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked", "clock",
-    "connect", "know", "how_are_you",
+    "undo", "insult", "who", "my_name", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked",
+    "clock", "connect", "know", "how_are_you",
 )  # fmt: skip
 _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("thanks", "thanks"),
@@ -39,7 +39,7 @@ _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
 )
 _REPLIES: Final[dict[str, Kind]] = {"yes": "yes", "no": "no", "why": "why", "choice": "choice"}
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
+ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
 MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
 """How a caption begins: the kind of what came with it, as intake writes it."""
 MAX_ABOUT_CHARS: Final = 120
@@ -79,15 +79,23 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
     asked = _asked(sentences, words, language)
     if asked:
         return asked
+    sentences = behind_courtesies(sentences, language)
     kind = _short(sentences, words, language, expected=expected) or _longer(sentences, words, language)
     return Request(kind, _topic(kind, sentences, words), language=language.code, tells=kind in {"tell", "done", "drop"})
+
+
+def behind_courtesies(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:
+    """Return the sentences without a "hi again" or "thanks" in front of what is said."""
+    first, *rest = sentences
+    polite = is_short((first,)) and not first.asks and any(starts_with(cue, first, language) for cue, _ in _COURTESIES)
+    return behind_courtesies(tuple(rest), language) if polite and any(each.words for each in rest) else sentences
 
 
 def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) -> Request | None:
     """Return the last thing that is asked for in words of ours, None when nothing is."""
     for sentence in reversed(sentences):
-        bare = sentence.lower.strip(_ENDS)
-        text = sentence.text.strip(_ENDS)
+        bare = sentence.lower.strip(ENDS)
+        text = sentence.text.strip(ENDS)
         for kind in _QUESTIONS:
             found = words.asked(kind, bare)
             if found is None or (kind == "know" and words.asked("remember", bare)):
@@ -108,7 +116,7 @@ def _short(sentences: tuple[Sentence, ...], words: Words, language: Language, *,
     if words.asked("laughs", first.lower):
         return "laughs"
     for cue, kind in _COURTESIES:
-        if starts_with(cue, first, language):
+        if starts_with(cue, first, language) and not first.asks:
             return kind
     return _reply(reply_sign(sentences, language), first, expected=expected)
 

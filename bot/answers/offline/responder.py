@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Final, Protocol
 
 import structlog
 
 from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
+from bot.answers.offline.known import asks_when, topic_of
 from bot.answers.offline.material import Glance, Material, Quote, Reply
 from bot.answers.offline.notes import (
     StatedNote,
@@ -26,6 +28,7 @@ from bot.answers.offline.notes import (
 )
 from bot.answers.offline.request import Request, read_request
 from bot.answers.offline.words import words_of
+from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
 from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
@@ -34,21 +37,22 @@ from memory.errors import ContinuityError
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.sentences import clean
-from memory.notes.types import Matter, SessionNotes
+from memory.notes.rules import read_by_rules
+from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes
 from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import unindex_memory
 from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
-from memory.state.state_manager import apply_turn, close_loop, read_turn, undo
+from memory.state.state_manager import adopt_loop, apply_turn, close_loop, read_turn, undo
 from memory.storage.store import Store
-from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
+from memory.types import ConversationTurn, Memory, SessionState
 
 MAX_SESSIONS: Final = 8
-"""So many other sessions are read for notes; what lies further back is found by the search and in the memories."""
+"""At most this many other sessions are read for notes; what lies further back, the search and the memories find."""
 MAX_TURNS: Final = 120
-"""So many of a session's turns are read, the newest."""
+"""At most this many of a session's turns are read, the newest."""
 MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
 MAX_QUOTES: Final = 6
@@ -59,6 +63,9 @@ _SEARCHED: Final = frozenset({"know", "question", "task"})
 _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
+_TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind"})
+_OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "yes", "no", "choice"})
+"""Kinds of messages that speak of what is open, or may end it."""
 log = structlog.get_logger(__name__)
 
 
@@ -145,9 +152,14 @@ class OfflineResponder:
     async def respond(self, ask: Ask, show: Show) -> Answer:
         """Return the answer; a database that cannot be read makes it shorter and says so. Never raises NoAnswer."""
         past = await self._past(ask)
-        material = await asyncio.to_thread(_material, ask, past, self._languages)  # a thousand turns are read again
+        request, rest = await asyncio.to_thread(_request, ask, past, self._languages)
+        listed = await self._open(ask, past) if request.kind in _OPEN else []
+        material = await asyncio.to_thread(  # a thousand turns are read again
+            _material, ask, past, self._languages, request, listed, rest=rest
+        )
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
+            material = await self._with_days(ask, material)
         if material.request.kind in _GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -182,6 +194,26 @@ class OfflineResponder:
         current = named(material.current) if material.current else None
         return replace(material, current=current, earlier=tuple(map(named, material.earlier)))
 
+    async def _with_days(self, ask: Ask, material: Material) -> Material:
+        """Return the material with what was noted, for a question that asks for its day."""
+        view = await self._view(ask, user_id=ask.user_id) if asks_when(material) else None
+        return replace(material, matters=view.matters) if view else material
+
+    async def _open(self, ask: Ask, past: _Past) -> list[ListedLoop]:
+        """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
+        view = None if past.trouble else await self._view(ask)
+        states = [*(state for state, _ in reversed(past.others)), ask.state]
+        return open_matters(view or NotesView(), states, ask.state.session_id)
+
+    async def _view(self, ask: Ask, user_id: int | None = None) -> NotesView | None:
+        """Return what was noted, None where notes cannot be read: then the answer does without."""
+        only = ask.state.session_id if ask.state.isolated else None
+        try:
+            return await self._notes.view(ask.conversation_id, only=only, user_id=user_id) if self._notes else None
+        except ContinuityError as exc:
+            log.warning("it is answered without notes", error=str(exc))
+            return None
+
     # --- what was said ----------------------------------------------------------------------------------------------
 
     async def _past(self, ask: Ask) -> _Past:
@@ -213,7 +245,7 @@ class OfflineResponder:
 
     async def _quotes(self, ask: Ask, material: Material, past: _Past) -> tuple[Quote, ...]:
         """Return what was said about the topic, best first, from the search or, without one, the turns at hand."""
-        topic, code = material.request.about, material.language.code
+        (topic, share), code = topic_of(material), material.language.code
         try:
             turns = await self._search(ask, topic)
         except ContinuityError as exc:
@@ -222,7 +254,6 @@ class OfflineResponder:
         if not turns:
             turns = sorted(past.kept, key=lambda turn: -turn.created_at_ms)
         turns = [turn for turn in turns if turn.turn_id not in past.undone]
-        share = material.request.share
         return await asyncio.to_thread(quotes_of, turns, topic, code, ask.user_id, self._languages, share=share)
 
     async def _search(self, ask: Ask, topic: str) -> list[ConversationTurn]:
@@ -252,10 +283,19 @@ def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
             yield unindex_memory(memory.memory_id)
 
 
+def _knowing(state: SessionState, listed: Iterable[ListedLoop], asked_at_ms: int = 0) -> SessionState:
+    """Return the state with what was noted to be open, so that a message can end it; what is asked about waits."""
+    noted = (each.loop for each in listed if each.noted)
+    touched = (loop.model_copy(update={"touched_at_ms": max(loop.touched_at_ms, asked_at_ms)}) for loop in noted)
+    return reduce(adopt_loop, touched, state)
+
+
 def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionState], SessionState] | None:
-    """Return what the answer does to the session: a list that it shows, matters that were opened by a wrong note."""
+    """Return what the answer does to the session: a list or question that it shows, what it ended or took back."""
     items, wrong = reply.listed, material.wrong
-    if items is None and not wrong:
+    known = {loop.loop_id for loop in ask.state.open_loops}
+    ended = [loop for loop in changes(material)[1] if loop.loop_id not in known]
+    if items is None and not (wrong or ended or reply.asks):
         return None
 
     def change(state: SessionState) -> SessionState:
@@ -263,6 +303,10 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
         for loop in alive(state.open_loops):
             if loop.turn_id in wrong:
                 state = close_loop(state, loop.loop_id, "dropped", ask.now_ms)
+        if ended or items or reply.asks:
+            state = _knowing(state, material.open, ask.now_ms if reply.asks else 0)
+        for loop in ended:
+            state = close_loop(state, loop.loop_id, loop.status, ask.now_ms)
         return state if items is None else show(state, items, ask.now_ms)
 
     return change
@@ -311,9 +355,11 @@ def _best(
     return (score if score >= needed else 0), Quote(sentence, turn.created_at_ms, who, turn.turn_id, language.code)
 
 
-def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
+def _material(  # what an answer is made of
+    ask: Ask, past: _Past, languages: Languages, request: Request, listed: Sequence[ListedLoop], *, rest: bool
+) -> Material:
     text = clean(ask.text)
-    request, rest = _request(ask, past, languages)
+    ask = replace(ask, state=_knowing(ask.state, listed))
     language = languages.get(request.language)
     turn = turn_of(ask, _in_short(request), languages)
     notes = _notes(past, languages)
@@ -341,9 +387,11 @@ def _material(ask: Ask, past: _Past, languages: Languages) -> Material:
         taken_off=tuple(loop for loop in alive(ask.state.open_loops) if loop.turn_id in wrong),
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
-        other_loops=_other_loops(ask, past),
+        open=tuple(listed),
+        read=_read(ask, turn, past, languages) if request.kind in _TOLD else (),
         reminders=ask.packet.jobs,
         history=past.own or ask.packet.history,
+        past_is_shown=ask.past_is_shown,
         rest=rest,
         trouble=past.trouble,
     )
@@ -360,6 +408,24 @@ def _request(ask: Ask, past: _Past, languages: Languages) -> tuple[Request, bool
         if asked:
             return read_request(asked.user_text, languages, fallback=fallback), True
     return request, False
+
+
+def _read(ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages) -> tuple[Matter | LastingNote, ...]:
+    """Return what a reading of this message alone notes, best first; nothing of other people's text."""
+    if ask.third_party:
+        return ()
+    request = ReadingRequest(
+        session_id=turn.session_id,
+        conversation_id=turn.conversation_id,
+        turns=(turn,),
+        before=past.own[-1:],
+        zone=ask.time_zone,
+        now_ms=ask.now_ms,
+        language=turn.language or "en",
+    )
+    notes = read_by_rules(request, languages)
+    found: list[Matter | LastingNote] = [*notes.matters, *notes.lasting]
+    return tuple(sorted((each for each in found if not each.faint), key=lambda each: -each.weight))
 
 
 def _in_short(request: Request) -> str:
@@ -420,21 +486,3 @@ def _glance(state: SessionState, turns: Sequence[ConversationTurn], languages: L
         at_ms=turns[-1].created_at_ms if turns else 0,
         held=standing(noted(turns, languages)),
     )
-
-
-def _other_loops(ask: Ask, past: _Past) -> tuple[OpenLoop, ...]:
-    """Return what is open in other sessions: what the packet chose, else what the sessions themselves hold.
-
-    A matter of a turn that this session's own loops rest on is theirs: they know whether it is done.
-    """
-    if ask.state.isolated:
-        return ()
-    own = {loop.loop_id for loop in ask.state.open_loops}
-    turns = {loop.turn_id for loop in ask.state.open_loops}
-    chosen = [
-        loop
-        for loop in ask.packet.open_loops
-        if loop.status == "open" and loop.loop_id not in own and loop.turn_id not in turns
-    ]
-    held = [loop for state, _ in past.others for loop in state.open_loops if loop.status == "open"]
-    return tuple({loop.loop_id: loop for loop in chosen or held if loop.loop_id not in own}.values())

@@ -19,7 +19,9 @@ _DEFAULT: Final = "en"
 _NAME: Final = r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*(?: [^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*){0,2})"
 """Up to three words with a capital."""
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
-_OWN_FORMS: Final = frozenset({"subjects", "names", "corrections", "mirror", "no_mirror"})
+_OWN_FORMS: Final = frozenset(
+    {"subjects", "names", "corrections", "mirror", "no_mirror", "links", "possessives", "yours"}
+)
 _ENDS: Final = re.compile(r"[\s.!?…,;:]+$")
 
 
@@ -37,6 +39,11 @@ class Words:
     """How people put right what they said: the `new` value, and the `old` one where they name it."""
     mirrored: tuple[tuple[re.Pattern[str], str], ...]
     not_mirrored: frozenset[str]
+    links: frozenset[str]
+    """What may stand between somebody and their name: "is", "called"."""
+    possessives: frozenset[str]
+    yours: tuple[tuple[re.Pattern[str], str], ...]
+    """How "my daughter" is said back: "your daughter"."""
     answers: Mapping[str, str]
     quotes: tuple[str, str]
     calendar: ReminderWords
@@ -68,6 +75,11 @@ class Words:
         for pattern, replacement in self.mirrored:
             text = pattern.sub(replacement, text)
         return text
+
+    def turned(self, whose: str) -> str:
+        """Return "my daughter" as said back to its person: "your daughter"; anything else as it is."""
+        found = next(((pattern, put) for pattern, put in self.yours if pattern.search(whose)), None)
+        return found[0].sub(found[1], whose) if found else whose
 
     def quoted(self, text: str) -> str:
         """Return people's words between the quotation marks of the language."""
@@ -102,6 +114,9 @@ def words_of(code: str) -> Words:
         corrections=tuple(re.compile(f"(?<!\\w){frame}") for frame in reading.get("corrections", ())),
         mirrored=tuple((re.compile(pattern), put) for pattern, put in reading.get("mirror", ())),
         not_mirrored=frozenset(reading.get("no_mirror", ())),
+        links=frozenset(reading.get("links", ())),
+        possessives=frozenset(reading.get("possessives", ())),
+        yours=tuple((re.compile(pattern), put) for pattern, put in reading.get("yours", ())),
         answers={**(english.answers if english else {}), **data.get("answers", {})},
         quotes=(data["quotes"][0], data["quotes"][1]),
         calendar=reminder_words(data["code"]),

@@ -43,7 +43,12 @@ class Continuity:
     # --- commands ---------------------------------------------------------------------------------------------------
 
     async def offer(self, envelope: Envelope) -> None:
-        """Show what would be carried forward, and the last sessions by topic and age, each a button."""
+        """Show what would be carried forward, and the last sessions by topic and age, each a button.
+
+        While the preview waits for this person's word, the command is that word.
+        """
+        if not envelope.arguments and await self._is_the_word(envelope):
+            return
         sessions = await self._sessions.choices(envelope)
         shown = await self._preview(envelope, has_others=bool(sessions))
         if not shown.arcs and not sessions:
@@ -141,6 +146,10 @@ class Continuity:
         await self._letting_go(tap.envelope, lambda effects: self._sessions.take_up(tap, *effects))
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    async def _is_the_word(self, envelope: Envelope) -> bool:
+        current = await self._services.memory.recorder.current(envelope.conversation_id)
+        return current is not None and not current.turn_count and await self._gate.chosen([envelope], current, "use")
 
     async def _preview(self, envelope: Envelope, *, has_others: bool) -> BootstrapPreview:
         """Return what this person could carry forward from here; nothing into the only session that there is."""

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Literal
 
@@ -19,11 +20,13 @@ import structlog
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import offer_message, shown_message
-from bot.intake.updates import Envelope
+from bot.features.continuity.word import Choice, choice_in
+from bot.intake.updates import Envelope, batch_text
 from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
+from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.types import SessionState
 
@@ -64,11 +67,23 @@ class ContinuityGate:
             return [(batch, turn_id)]
         known = {envelope.update_id for envelope in batch}
         held = [e for e in await self._held(batch[0], WAITS, GOES_ON, turn_id) if e.update_id not in known]
+        if held and await self._says_the_word(batch, state):
+            return []
         if held:
             return await self._with(held, batch, turn_id)
         if await self._is_asked(batch, turn_id, state):
             return []
         return [(batch, turn_id)]
+
+    async def is_shown(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether the chat shows what is carried forward into this first turn of a session."""
+        if state.turn_count or state.isolated or first.user_id is None:
+            return False
+        choice = await self._services.memory.bootstrap.choice(state.session_id)
+        if choice is None or choice.mode == "off":
+            return False
+        owner = await self.owner(first.conversation_id, first.user_id)
+        return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
 
     async def packet(self, first: Envelope, state: SessionState) -> str:
         """Return what is carried forward into the next prompt, "" for nothing; only the disk's refusal is raised."""
@@ -155,6 +170,45 @@ class ContinuityGate:
             return False
         return True
 
+    async def chosen(self, batch: Sequence[Envelope], state: SessionState, choice: Choice) -> bool:
+        """Take a person's own words for a tap on the preview: finish them and let the messages that wait go on.
+
+        False when nothing of theirs waits, or when it went on meanwhile: then nothing was stored.
+        """
+        services, last = self._services, batch[-1]
+        held = await self.held(last)
+        if not held or last.user_id is None or any(each.user_id != last.user_id for each in (*held, *batch)):
+            return False
+        row = await services.db.read_one("outbox_notice", turn_id=held[0].turn_id)
+        place = row["message_id"] if row else None
+        also = (*(services.inbox.done(envelope) for envelope in batch), *self.going_on(held))
+        try:
+            with replies.speaking(await language_of(services, last)):
+                if choice == "use":
+                    await self._carry_on(last, state.session_id, place, also)
+                else:
+                    await self._start_fresh(last, state.session_id, place, also)
+        except Conflict:
+            return False
+        self.release(held)
+        return True
+
+    async def _carry_on(self, last: Envelope, session_id: str, place: int | None, also: Sequence[Statement]) -> None:
+        services, bootstrap = self._services, self._services.memory.bootstrap
+        owner = await self.owner(last.conversation_id, last.user_id or 0)
+        shown = await bootstrap.preview(owner, asked_for=True)
+        await services.committer.say(
+            Target.of(last),
+            [shown_message(shown, place)],
+            lambda *rows: bootstrap.choose(owner, session_id, "use", also=[*also, *rows]),
+        )
+
+    async def _start_fresh(self, last: Envelope, session_id: str, place: int | None, also: Sequence[Statement]) -> None:
+        services = self._services
+        message = OutgoingMessage(replies.say("fresh"), edits_message_id=place)
+        isolate = partial(services.memory.recorder.edit, session_id, isolated, *also)
+        await services.committer.say(Target.of(last), [message], isolate)
+
     async def recover(self) -> None:
         """Take up what waited when the process died: let go what waited too long, set the timers of the rest."""
         services = self._services
@@ -180,6 +234,13 @@ class ContinuityGate:
 
     async def _held(self, where: Envelope, one: str, other: str, turn_id: str) -> list[Envelope]:
         return await self._services.inbox.held(self._services.me, where.conversation_id, (one, other), turn_id)
+
+    async def _says_the_word(self, batch: Sequence[Envelope], state: SessionState) -> bool:
+        """Return whether these messages only chose, and so are answered by what they let go on."""
+        if len(batch) > 1 or batch[0].third_party:
+            return False
+        choice = await asyncio.to_thread(choice_in, batch_text(batch), Languages.load())
+        return choice is not None and await self.chosen(batch, state, choice)
 
     async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> list[Turn]:
         """Join the messages that waited with those that came; a turn that is begun again finds them as its own."""

@@ -34,8 +34,8 @@ SAID = {
     "sent": "It's being sent again.",
     "dropped": "Dropped.",
     "rebuilt": "Rebuilt.",
-    "refreshed": "Made again.",
-    "chosen": "Chosen.",
+    "refreshed": "It's been made again.",
+    "chosen": "Saved.",
 }
 """What the page says afterwards, by a word in its address."""
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 COOKIE = "continuity_console"
 LIFE_MS = 12 * 3600 * 1000
 TRIES = 5
-"""So many wrong tokens from one address in a minute, then it has to wait."""
+"""After this many wrong tokens within a minute an address has to wait."""
 TRIES_OF_ALL = 100
 """The same for all addresses together."""
 WINDOW_MS = 60_000

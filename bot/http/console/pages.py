@@ -13,7 +13,6 @@ import orjson
 from bot.http.console import charts
 from bot.http.served import Served
 from bot.intake.local import is_local
-from bot.meters import NANODOLLARS
 from bot.ops.checkpoints import verify
 from bot.ops.format import moment
 from bot.ops.history import recovered_by_day
@@ -22,8 +21,10 @@ from bot.ops.prompts import read_prompt
 from bot.ops.quarantine import list_failed_parts, list_quarantined
 from bot.ops.sessions import ListedSession, chat_of, list_sessions, show_session
 from bot.ops.status import Boot, read_boot, read_status, report_in_words
+from bot.ops.workers import read_workers
 from bot.ops.workspace import OpsError
 from bot.replies import ago
+from bot.spent import NANODOLLARS
 from memory.continuity.types import Mode, ScoredArc
 from memory.language.zones import zone_of
 from memory.ports import Row
@@ -202,10 +203,12 @@ class Pages:
         verdicts = await verify(workspace, [one.row.session_id for one in listed])
         return {"verdicts": verdicts, "set_aside": await asyncio.to_thread(files.quarantined)}
 
-    async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...]]]]:
-        """Return the last starts, each with what it found."""
+    async def starts(self) -> dict[str, list[tuple[Boot, tuple[str, ...], bool]]]:
+        """Return the last starts, each with what it found and whether it runs."""
         boots = [read_boot(row) for row in await self._bot.services.db.read("boots_latest", limit=20)]
-        return {"starts": [(boot, report_in_words(boot.report)) for boot in boots]}
+        workers = await read_workers(self._bot.workspace().memory.db)
+        running = {worker.boot_id for worker in workers} or {boot.boot_id for boot in boots[:1]}
+        return {"starts": [(boot, report_in_words(boot.report), boot.boot_id in running) for boot in boots]}
 
     async def set_aside(self) -> dict[str, Any]:
         """Return what was given up on: updates and parts of messages."""

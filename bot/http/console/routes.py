@@ -30,6 +30,7 @@ OLD_FORM = (
     "This form is from an older login, or from another site. Nothing was changed. Open the page again and repeat it."
 )
 NO_PAGE = "There is no such page."
+TOO_LARGE = "This form is too large."
 OURS_FAILED = "Something failed here. The log of the bot says why."
 HEADERS = {
     "Content-Security-Policy": (
@@ -86,7 +87,7 @@ class Console:
         async for piece in request.stream():
             body += piece
             if len(body) > MAX_FORM_BYTES:
-                raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "This form is too large.")
+                raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE)
         return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
     def page(self, name: str, request: Request, *, code: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:

@@ -5,36 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bootstrap_cases import IDLE, heartbeat_of, new, note, opened, past, words_of
+from bootstrap_cases import IDLE, heartbeat_of, new, note, past, words_of
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.staleness import Workload
 from memory.errors import StorageUnavailable
 from memory.ports import Statement
-from memory.testing import START_MS, ManualClock, WordCounter, make_owner, make_persona
-
-
-@pytest.fixture
-async def db(address, tmp_path):
-    database = await opened(address, tmp_path)
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-def clock():
-    return ManualClock(START_MS + 3600_000)
-
-
-@pytest.fixture
-def bootstrap(db, clock):
-    return Bootstrap(db, clock, WordCounter())
-
-
-@pytest.fixture
-def owner():
-    return make_owner()
+from memory.testing import WordCounter, make_persona
 
 
 class Held(Bootstrap):
@@ -57,7 +35,7 @@ class Slow:
 
     def __init__(self, db):
         self.db = db
-        self.reached, self.let_go = asyncio.Event(), asyncio.Event()
+        self.reached, self.may_finish = asyncio.Event(), asyncio.Event()
 
     def __getattr__(self, name):
         return getattr(self.db, name)
@@ -65,7 +43,7 @@ class Slow:
     async def write(self, *statements):
         if not self.reached.is_set():
             self.reached.set()
-            await self.let_go.wait()
+            await self.may_finish.wait()
         return await self.db.write(*statements)
 
 
@@ -84,7 +62,7 @@ async def test_generation_about_to_be_stored_does_not_bring_back_what_is_removed
     removed = asyncio.create_task(removing)
     for _ in range(50):
         await db.read_one("continuity_session", session_id="s_2")
-    slow.let_go.set()
+    slow.may_finish.set()
     await asyncio.gather(generation, removed)
 
     assert "Anna" not in await words_of(db)

@@ -9,10 +9,18 @@ from memory.continuity.heartbeat import Heartbeat
 from memory.continuity.staleness import Workload
 from memory.ports import Statement
 from memory.storage.engine import open_database
-from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.store import insert_session
-from memory.testing import CONVERSATION_ID, START_MS, USER_ID, make_loop, make_memory, make_persona, make_state
+from memory.testing import (
+    CONVERSATION_ID,
+    START_MS,
+    USER_ID,
+    lay_tables,
+    make_loop,
+    make_memory,
+    make_persona,
+    make_state,
+)
 
 HERE = Path(memory.__file__).parent
 IDLE = Workload(idle_ms=60_000)
@@ -51,7 +59,7 @@ async def opened(address, folder):
     """Open a fresh database."""
     extra = folder / "test.sql"
     extra.write_text(TEST_QUERIES, encoding="utf-8")
-    migrate(address, now_ms=START_MS)
+    lay_tables(address)
     return await open_database(address, [*QUERY_FILES, extra])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bootstrap_cases import IDLE, heartbeat_of, new, note, opened, past, session, words_of
+from bootstrap_cases import IDLE, heartbeat_of, new, note, past, session, words_of
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.packet import GUARDRAILS
@@ -14,37 +14,12 @@ from memory.ports import Statement
 from memory.storage.store import insert_turn
 from memory.testing import (
     CONVERSATION_ID,
-    START_MS,
     USER_ID,
-    ManualClock,
     WordCounter,
     make_loop,
     make_owner,
     make_turn,
 )
-
-
-@pytest.fixture
-async def db(address, tmp_path):
-    database = await opened(address, tmp_path)
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-def clock():
-    return ManualClock(START_MS + 3600_000)
-
-
-@pytest.fixture
-def bootstrap(db, clock):
-    return Bootstrap(db, clock, WordCounter())
-
-
-@pytest.fixture
-def owner():
-    return make_owner()
-
 
 # --- the validation checklist of 001
 

@@ -1,0 +1,214 @@
+"""What the concierge can answer from what it was told: a name, a day, a number, or the sentence itself. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from bot.answers.offline.material import Material, Quote, capital, cite, quote_line, stated
+from bot.answers.offline.notes import bare_of, stems
+from bot.answers.offline.request import ENDS
+from bot.answers.offline.times import is_today
+from bot.answers.offline.words import Words, about, words_of
+from memory.language.due_dates import find_due, says_day
+from memory.language.intents import read_sentences
+from memory.language.languages import Languages
+from memory.language.sentences import lowered
+from memory.search.terms import stem
+
+_TOKEN: Final = re.compile(r"[^\W_]+")
+_STOP: Final = re.compile(r"[.!?;:]")
+_JOINING: Final = 4
+"""So many words may stand between somebody and their name: "my daughter's name is …"."""
+_NAME_WORDS: Final = 3
+_TITLE_CHARS: Final = 3
+"""Behind a word as short as "Dr" a full stop ends no sentence."""
+_ENOUGH: Final = 0.5
+"""Share of what is asked about that a dated sentence must name: "coming" may be "is booked"."""
+
+
+_ASKED_FOR: Final = ("amount", "value", "when")
+_NUMBERED: Final = frozenset({"amount", "when"})
+"""What is asked for by these is a number, an hour at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A sentence that somebody said, and how it is said back."""
+
+    text: str
+    code: str
+    at_ms: int
+    line: str
+    mine: bool = True
+    """True for words of the person who asks."""
+    due: tuple[int, bool] | None = None
+    """When it is about, and whether an hour was said; None when only its words may say so."""
+
+
+def known(m: Material) -> str:
+    """Return the answer to the question in the message, "" when nothing that was told answers it."""
+    told = [*_told(m)]
+    return _name(m, told) or _day(m, told) or _statement(m, told)
+
+
+def _told(m: Material) -> Iterator[Told]:
+    """Yield what was told, newest first: what stands of it, then other sentences that the search found."""
+    for note in (one.note for one in reversed(m.held)):
+        turned = m.is_theirs(note) and words_of(note.code).mirror(note.text)
+        quote = Quote(note.text, note.at_ms, "user" if m.is_theirs(note) else "other", note.turn_id, note.code)
+        line = f"{capital(stated(m, note))}." if turned and _still_reads(m, quote) else quote_line(m, quote)
+        yield Told(note.text, note.code, note.at_ms, line, m.is_theirs(note))
+    replaced = {note.turn_id for one in m.held for note in (one.before,) if note}
+    for quote in sorted(m.quotes, key=lambda quote: -quote.at_ms):
+        if quote.turn_id not in replaced:
+            turned = words_of(quote.code).mirror(quote.text) if quote.who == "user" else ""
+            line = f"{capital(cite(turned))}." if turned and _still_reads(m, quote) else quote_line(m, quote)
+            yield Told(quote.text, quote.code, quote.at_ms, line, quote.who == "user")
+
+
+def _still_reads(m: Material, quote: Quote) -> bool:
+    """Return whether words mean today what they meant: "tomorrow", said on another day, is told with that day."""
+    language = Languages.load().get(quote.code)
+    return is_today(quote.at_ms, m.now_ms, m.zone) or not says_day(quote.text, quote.at_ms, m.zone, language)
+
+
+def _question(m: Material) -> str:
+    """Return the sentence that asks, as it was written, without its mark and a "hi," in front of it."""
+    text = read_sentences(m.text, m.language)[-1].text.strip(ENDS)
+    greeting = m.language.cues.get("greeting")
+    hello = greeting.match(lowered(text)) if greeting else None
+    return bare_of(text[hello.end() :].strip(ENDS) if hello else text, m.words)
+
+
+# --- what somebody is called ------------------------------------------------------------------------------------------
+
+
+def _name(m: Material, told: Sequence[Told]) -> str:
+    whose = _whose(m)
+    wanted = stems(_bare(whose, m.words), m.language.code)
+    names = (name_of(each.text, wanted, words_of(each.code)) for each in told if each.mine and wanted)
+    name = next(filter(None, names), "")
+    return m.words.say("called", Whose=capital(m.words.turned(whose)), name=name) if name else ""
+
+
+def _whose(m: Material) -> str:
+    """Return whose name is asked for ("my daughter"), "" when none is."""
+    question = _question(m)
+    found = m.words.asked("called", lowered(question))
+    return about(found, question) if found else ""
+
+
+def _bare(whose: str, words: Words) -> str:
+    return " ".join(word for word in whose.split() if word.lower() not in words.possessives)
+
+
+def topic_of(m: Material) -> tuple[str, float]:
+    """Return what has to be found to answer, and which share of its words must be named: a name needs its bearer."""
+    bearer = _bare(_whose(m), m.words) if m.request.kind == "question" else ""
+    return (bearer, 1.0) if bearer else (m.request.about, m.request.share)
+
+
+def name_of(text: str, wanted: frozenset[str], words: Words) -> str:
+    """Return how somebody ("daughter") is called in a sentence: "my daughter Ella", "Ella is my daughter"; or ""."""
+    tokens = [*_TOKEN.finditer(text)]
+    places = [at for at, token in enumerate(tokens) if stem(words.code, token.group().lower()) in wanted]
+    for at in places:
+        after = _first(text, tokens[at : at + _JOINING + _NAME_WORDS + 1], words.links)
+        before = _first(text, tokens[max(0, at - _JOINING) : at + 1][::-1], words.links | words.possessives)
+        if after or before:
+            return after or before
+    return ""
+
+
+def _first(text: str, tokens: Sequence[re.Match[str]], between: frozenset[str]) -> str:
+    """Return the words with a capital that follow the first token, with nothing but words of `between` in between."""
+    name: list[re.Match[str]] = []
+    for last, token in pairwise(tokens):
+        gap = text[min(last.end(), token.end()) : max(last.start(), token.start())]
+        is_title = name and min(len(last.group()), len(token.group())) <= _TITLE_CHARS
+        if (_STOP.search(gap) and not is_title) or (name and "," in gap):
+            break
+        word = token.group()
+        if word[0].isupper() and len(word) > 1 and word.lower() not in between:
+            name.append(token)
+        elif name or word.lower() not in between:
+            break
+    kept = sorted(name[:_NAME_WORDS], key=lambda token: token.start())
+    return text[kept[0].start() : kept[-1].end()] if kept else ""
+
+
+# --- when something is ------------------------------------------------------------------------------------------------
+
+
+def asks_when(m: Material) -> bool:
+    """Return whether the message asks for a day or an hour."""
+    return m.words.asked("when", lowered(_question(m))) is not None
+
+
+def _day(m: Material, told: Sequence[Told]) -> str:
+    asked = m.words.asked("when", lowered(_question(m)))
+    wanted = stems(m.request.about, m.language.code) - (stems(asked.group(), m.language.code) if asked else frozenset())
+    if not asked or not wanted:
+        return ""
+    found = [
+        (len(wanted & stems(each.text, each.code)) / len(wanted), each.due is not None, each.at_ms, each, due)
+        for each in (*_matters(m), *told)
+        if (due := each.due or _due_in(each, m.zone))
+    ]
+    best = max(found, key=lambda one: one[:3], default=None)
+    if best is None or best[0] < _ENOUGH:
+        return ""
+    _, _, _, each, (due_at_ms, exact) = best
+    when = capital(m.words.calendar.when(due_at_ms, m.now_ms, m.zone, exact=exact))
+    return m.words.say("known_when", When=when, day=m.day(each.at_ms), text=cite(each.text))
+
+
+def _matters(m: Material) -> Iterator[Told]:
+    """Yield what was noted with a day: there a corrected day has taken the place of the first."""
+    for matter in m.matters:
+        language = Languages.load().detect(matter.text, default=m.language.code)
+        clear = not matter.quoted or says_day(matter.text, matter.said_at_ms, m.zone, language)
+        if matter.due_at_ms is not None and clear:
+            due = (matter.due_at_ms, matter.due_exact)
+            yield Told(matter.text, language.code, matter.said_at_ms, "", due=due)
+
+
+def _due_in(told: Told, zone: str) -> tuple[int, bool] | None:
+    """Return when a sentence is about; None for one without a day: "at 9 in the morning" says it all by itself."""
+    language = Languages.load().get(told.code)
+    due = find_due(told.text, told.at_ms, zone, language) if says_day(told.text, told.at_ms, zone, language) else None
+    return (due.due_at_ms, due.exact) if due else None
+
+
+# --- the sentence that says it ----------------------------------------------------------------------------------------
+
+
+def _statement(m: Material, told: Sequence[Told]) -> str:
+    """Return the one sentence in the language of the question that names all that is asked about.
+
+    Of several the one that is closest in its small words too ("I live", not "my sister lives"), then the newest; where
+    the question may be about anything, only if it is the only one. To "how much" and "when" only a number answers.
+    """
+    code, question = m.language.code, lowered(_question(m))
+    asked_for = {kind: found for kind in _ASKED_FOR if (found := m.words.asked(kind, question))}
+    wanted = stems(m.request.about, code) - stems(" ".join(found.group() for found in asked_for.values()), code)
+    share = _ENOUGH if "when" in asked_for else 1.0
+    fits = [
+        each
+        for each in told
+        if each.code == code
+        and len(wanted & stems(each.text, code)) >= share * len(wanted)
+        and (not asked_for.keys() & _NUMBERED or any(ch.isdigit() for ch in each.text))
+    ]
+    if not wanted or not fits:
+        return ""
+    asked = frozenset(_TOKEN.findall(question))
+    scored = [(len(asked & frozenset(_TOKEN.findall(lowered(each.text)))), each) for each in fits]
+    most = max(score for score, _ in scored)
+    best = [each for score, each in scored if score == most]
+    is_clear = asked_for or len({lowered(each.text) for each in best}) == 1
+    return max(best, key=lambda each: each.at_ms).line if is_clear else ""

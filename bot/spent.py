@@ -1,0 +1,33 @@
+"""What one use of a model took, and who is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+NANODOLLARS = 1_000_000_000
+"""In one US dollar."""
+
+Purpose = Literal["answer", "reading", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one use of a model took."""
+
+    model: str
+    purpose: Purpose
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    """Of the input, what the provider had in its cache."""
+    cost_nanodollars: int | None = None
+    """None when nobody knows the price."""
+
+
+Spend = Callable[[Spent], None]
+
+
+def nobody_asks(_: Spent) -> None:
+    """Count nothing."""

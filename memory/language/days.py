@@ -1,0 +1,134 @@
+"""The day that a text names: a date, a weekday, "next week Thursday", "the 31st", "by the end of April". Pure."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from datetime import datetime, timedelta
+
+from memory.language.time_rules import TimeRules, blank, first, groups_of, number_of
+
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_NUMERIC = re.compile(r"(?<![\d.:/])(\d{1,2})[./](\d{1,2})(?:[./](\d{4}))?\.?(?![\d:])")
+_BESIDE = re.compile(r"[\s,]*(?:\w{1,3}\s+){0,2}")
+"""What may stand between a weekday and its week."""
+_WEEK = 7
+_WEEK_S = 604_800
+
+
+def day_of(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day that the lower-cased text names and where; None when it names none. Raises `ValueError`."""
+    readers = (_date, _month_end, _numeric, day_of_a_week, _word_day, _month_day, _weekday)
+    return next((found for find in readers if (found := find(lower, now, rules))), None)
+
+
+def _date(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    found = first(rules.dates, lower)
+    if not found:
+        return None
+    match, month = found
+    return _coming(now, _year(match), int(month) + 1, _day_of_month(match.group("day"), rules)), match.span()
+
+
+def _day_of_month(said: str, rules: TimeRules) -> int:
+    """Return the day that was said as a number or as a word ("the thirtieth of June")."""
+    if said.isdigit():
+        return int(said)
+    return next(number for number, word in enumerate(rules.day_words, 1) if word.fullmatch(said))
+
+
+def _year(match: re.Match[str]) -> int | None:
+    """Return the year that was said with a month, if any was."""
+    said = match.group("year")
+    return int(said) if said else None
+
+
+def _month_end(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the last day of a month that was named ("by the end of April")."""
+    found = first(rules.month_ends, lower)
+    if not found:
+        return None
+    match, month = found
+    year = _year(match)
+    last = monthrange(year or now.year, int(month) + 1)[1]
+    return _coming(now, year, int(month) + 1, last), match.span()
+
+
+def _month_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the next such day when only its number was said ("the 31st")."""
+    match = rules.month_days.search(lower)
+    if not match:
+        return None
+    day = int(groups_of(match)["day"])
+    for ahead in range(3):
+        month = (now.month - 1 + ahead) % 12 + 1
+        year = now.year + (now.month - 1 + ahead) // 12
+        if day in range(1, monthrange(year, month)[1] + 1) and (year, month, day) >= (now.year, now.month, now.day):
+            return now.replace(year=year, month=month, day=day), match.span()
+    return None
+
+
+def _numeric(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    iso = _ISO.search(lower)
+    if iso:
+        return _coming(now, int(iso[1]), int(iso[2]), int(iso[3])), iso.span()
+    for match in _NUMERIC.finditer(lower):
+        if rules.clock.match(lower, match.start()) and not match[3] and "." in match[0].rstrip("."):
+            continue
+        if rules.twelve_hour and not match[3] and "/" not in match[0] and not match[0].endswith("."):
+            continue  # where "2.5" is a number, a date is written with a slash or a year
+        if int(match[2]) in range(1, 13) and int(match[1]) in range(1, 32):
+            return _coming(now, int(match[3]) if match[3] else None, int(match[2]), int(match[1])), match.span()
+    return None
+
+
+def _coming(now: datetime, year: int | None, month: int, day: int) -> datetime:
+    """Return the date, in this year or, when it has passed and no year was said, in the next."""
+    date = now.replace(year=year or now.year, month=month, day=day)
+    return date.replace(year=now.year + 1) if year is None and date.date() < now.date() else date
+
+
+def _word_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    found = first(rules.days, lower)
+    if found:
+        return now + timedelta(days=found[1]), found[0].span()
+    weekend = rules.weekend.search(lower)
+    if weekend:
+        return now + timedelta(days=(5 - now.weekday()) % _WEEK), weekend.span()
+    return None
+
+
+def day_of_a_week(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day when a weekday and its week were said: "next week Thursday", "on Friday in two weeks"."""
+    week = _week_ahead(lower, rules)
+    weekday = first(rules.weekdays, blank(lower, [week[1]])) if week else None
+    if week is None or weekday is None:
+        return None
+    (ahead, span), (match, number) = week, weekday
+    left, right = sorted((span, match.span()))
+    if not _BESIDE.fullmatch(lower[left[1] : right[0]]):
+        return None
+    days = ahead * _WEEK + int(number) - now.weekday()
+    return now + timedelta(days=days), (left[0], right[1])
+
+
+def _week_ahead(lower: str, rules: TimeRules) -> tuple[int, tuple[int, int]] | None:
+    """Return how many weeks ahead a week was named, and where."""
+    if named := first(rules.weeks, lower):
+        return int(named[1]), named[0].span()
+    counted = first([(pattern, seconds) for pattern, seconds in rules.spans if seconds == _WEEK_S], lower)
+    if counted is None:
+        return None
+    amount = number_of(counted[0].groupdict().get("n") or "1", rules.numbers)
+    return (int(amount), counted[0].span()) if amount.is_integer() else None
+
+
+def _weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    found = first(rules.weekdays, lower)
+    if not found:
+        return None
+    match, weekday = found
+    ahead = (int(weekday) - now.weekday()) % _WEEK or _WEEK
+    later = rules.week_later.match(lower, match.end() + 1)
+    start, end = match.start(), later.end() if later else match.end()
+    return now + timedelta(days=ahead + _WEEK * bool(later)), (start, end)

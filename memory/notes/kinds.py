@@ -1,0 +1,75 @@
+"""Which kind of note a clause is, and who has to act. Pure."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from memory.language.languages import Language
+from memory.notes.clauses import Clause, TurnClauses
+from memory.notes.types import LastingKind, MatterKind
+from memory.notes.weigh import closes, is_todo, owes
+
+BRIEF_WORDS = 22
+"""With so many words behind it a promise is kept in the same breath."""
+ANSWER_STEMS = 2
+LASTING_CUES = frozenset({"lasting", "wish", "limit"})
+
+
+def is_courtesy(clause: Clause) -> bool:
+    """Return whether the clause is a greeting or the like and hardly more."""
+    return bool({"greeting", "goodbye", "thanks"} & clause.cues) and len(clause.stems) < ANSWER_STEMS
+
+
+def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] | None:
+    """Return the kind and the subject of what the person states in so many words, e.g. where they live; else None."""
+    if clause.asks or "hypothetical" in clause.cues:
+        return None
+    for rule in language.facts:
+        found = rule.pattern.search(clause.lower) or rule.pattern.search(clause.text)
+        if found:
+            subject = rule.subject.format(**{name: (value or "").strip() for name, value in found.groupdict().items()})
+            return cast("LastingKind", rule.kind), subject
+    return None
+
+
+def lasting_kind(clause: Clause) -> LastingKind | None:
+    """Return which kind of lasting note the clause is; None for one that comes to an end."""
+    ends = clause.due is not None or is_todo(clause) or "waits" in clause.cues or clause.asks
+    if ends or not LASTING_CUES & clause.cues:
+        return None
+    if "wish" in clause.cues:
+        return "preference"
+    if "limit" in clause.cues:
+        return "constraint"
+    return "relationship" if "kin" in clause.cues else "fact"
+
+
+def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
+    """Return which kind of matter the clause is; a question is one only while its answer asks back."""
+    awaited = "waits" in clause.cues or ("others" in clause.cues and bool(clause.actor))
+    kinds: tuple[tuple[MatterKind, bool], ...] = (
+        ("promise", asked_for_later(clause, said)),
+        ("task", owes(clause)),
+        ("promise", awaited),
+        ("task", clause.is_deadline and not clause.asks),
+        ("event", clause.due is not None or "event" in clause.cues),
+        ("question", clause.asks and bool(said.assistant) and said.assistant[-1].asks),
+        ("theme", "feeling" in clause.cues),
+    )
+    return next((kind for kind, holds in kinds if holds), "project")
+
+
+def asked_for_later(clause: Clause, said: TurnClauses) -> bool:
+    """Return whether the assistant is asked to do something at another time, and so does not do it now."""
+    asked = {"imperative", "request"} & clause.cues and "when_ready" in clause.cues
+    brief = sum(each.words for each in said.assistant) < BRIEF_WORDS
+    return bool(asked) and brief and not (owes(clause) or closes(clause) or "wish" in clause.cues)
+
+
+def owner_of(clause: Clause, said: TurnClauses) -> str:
+    """Return who has to act: somebody named in a clause about what others do, else the person."""
+    if asked_for_later(clause, said):
+        return "assistant"
+    if is_todo(clause) or not {"others", "waits"} & clause.cues:
+        return "user"
+    return clause.actor or "user"

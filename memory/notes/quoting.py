@@ -1,0 +1,58 @@
+"""Which words are quoted so that a note stands alone: a clause, and what names its "he" or "it". Pure."""
+
+from __future__ import annotations
+
+from memory.notes.clauses import Clause, TurnClauses
+from memory.notes.kinds import ANSWER_STEMS
+from memory.notes.types import TEXT_MAX_CHARS
+from memory.notes.weigh import is_todo, owes
+
+JOINT = " … "
+_CLEAR_STEMS = 4
+"""With so many words of meaning a sentence is understood in spite of its pronoun."""
+
+
+def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:
+    """Return the words to quote and the turns they come from; "" when they mean nothing alone.
+
+    What begins with a bare pronoun, or says what is to be done without saying of what, brings what was said before it;
+    an answer of a word or two brings the question.
+    """
+    if len(clause.stems) < ANSWER_STEMS and not clause.before and before is not None:
+        asked = [each for each in before.assistant if each.asks]
+        if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
+            return f"{asked[-1].text}{JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
+    if "bare" in clause.cues or leans(clause):
+        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
+            return f"{clause.before} {clause.text}", (clause.turn_id,)
+        named = [each for each in (before.user if before else ()) if says_of_what(each, clause)]
+        named = [each for each in named if each.names or "kin" in each.cues] or named
+        named = named or [each for each in (before.assistant if before else ()) if suggests(each, clause)]
+        if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
+            return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
+        if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
+            return "", ()
+    return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
+
+
+def leans(clause: Clause) -> bool:
+    """Return whether the clause says that something is to be done or awaited, but not of what: "I'll ring them"."""
+    acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
+    if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= _CLEAR_STEMS:
+        return False
+    return "pronoun" in clause.cues or len(clause.stems) < ANSWER_STEMS
+
+
+def says_of_what(clause: Clause, later: Clause) -> bool:
+    """Return whether the clause can say who "he" is in a later one, or what is to be done there."""
+    if "bare" in clause.cues or len(clause.stems) < ANSWER_STEMS:
+        return False
+    return bool(clause.names or "kin" in clause.cues) or "bare" not in later.cues
+
+
+def suggests(clause: Clause, later: Clause) -> bool:
+    """Return whether the assistant's clause can be what the person takes on in the next message."""
+    if len(clause.stems) < ANSWER_STEMS or "bare" in clause.cues:
+        return False
+    advises = bool(clause.names or clause.asks or {"imperative", "proposal", "request"} & clause.cues)
+    return advises or "pronoun" in later.cues or owes(later)

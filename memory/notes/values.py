@@ -1,0 +1,155 @@
+"""A corrected value in the place of the old one: "the exam is on the 3rd", "sorry, the 4th" make one note. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from memory.language.due_dates import Due, find_due
+from memory.language.languages import Language
+from memory.language.sentences import lowered, words_of
+from memory.language.time_rules import blank
+from memory.language.zones import zone_of
+from memory.notes.clauses import NUMBER, Clause, is_time_word, telling_stems
+from memory.notes.settle import denied_values, kind_of
+from memory.notes.types import LastingNote, Matter
+
+_LAST_WORD = re.compile(r"(?P<word>[^\W\d_]+),? $")
+_WORD = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
+
+Change = tuple[int, int, str]
+"""Where the old value stands, and the new one."""
+
+
+class PutRight(NamedTuple):
+    """A note with its value put right."""
+
+    text: str
+    due_at_ms: int | None
+    due_exact: bool
+
+
+Put = Callable[[Matter | LastingNote, Clause, str, Language, frozenset[str]], PutRight | None]
+
+
+def put_later(
+    note: Matter | LastingNote, clause: Clause, zone: str, language: Language, names: frozenset[str]
+) -> PutRight | None:
+    """Return the note with the later day of a clause that says more than the day; None where its own is not clear."""
+    del names
+    whole = clause.due is not None and len(lowered(note.text)) == len(note.text)
+    return _another_time(note, clause, clause.due, zone, language) if whole and clause.due else None
+
+
+def put_right(
+    note: Matter | LastingNote, clause: Clause, zone: str, language: Language, names: frozenset[str]
+) -> PutRight | None:
+    """Return the note with the value of the clause in the place of its own; None where it is not clear which that is.
+
+    `names` are those that are known, lower-cased. None, too, where the clause says more than the value: that must not
+    be lost.
+    """
+    denied = denied_values(clause.lower, language)
+    left = _left(note.text, clause, language, denied)
+    if len(left) > bool(denied) or len(lowered(note.text)) != len(note.text):
+        return None
+    if clause.due is not None:
+        return None if left else _another_time(note, clause, clause.due, zone, language)
+    words = denied - _affirmed(clause, language)
+    change = _another_number(note.text, clause, denied) or _another_word(note.text, clause, left, words, names)
+    if change is None:
+        return None
+    due_at_ms, exact = (note.due_at_ms, note.due_exact) if isinstance(note, Matter) else (None, False)
+    return PutRight(_changed(note.text, [change]), due_at_ms, exact)
+
+
+def _left(text: str, clause: Clause, language: Language, denied: frozenset[str]) -> set[str]:
+    """Return the telling words of the clause that neither the note nor the correction itself accounts for."""
+    plain = blank(clause.lower, clause.due.spans) if clause.due else clause.lower
+    for cue in ("correct", "negates"):
+        plain = language.cues[cue].sub(" ", plain) if cue in language.cues else plain
+    words = {word for word in words_of(plain) if word not in clause.names | denied and not word[0].isdigit()}
+    known = telling_stems(words_of(language.mended(lowered(text))), language) | denied
+    return {word for word in words if telling_stems([word], language) - known}
+
+
+def _another_time(
+    note: Matter | LastingNote, clause: Clause, due: Due, zone: str, language: Language
+) -> PutRight | None:
+    """Return the note with another day, another hour, or both; the part that is not said again stays."""
+    lower = lowered(note.text)
+    old = find_due(lower, note.said_at_ms, zone, language)
+    if old is None or len(clause.lower) != len(clause.text):
+        return None
+    said = _parts(clause.lower, due, clause.at_ms, zone, language)
+    held = _parts(lower, old, note.said_at_ms, zone, language)
+    if len(said) != len(due.spans) or len(held) != len(old.spans) or not said.keys() <= held.keys():
+        return None
+    changes = [
+        _change(note.text, part, held[part], clause.text[slice(*place)], language) for part, place in said.items()
+    ]
+    day, hour = (
+        datetime.fromtimestamp((due if part in said else old).due_at_ms / 1000, zone_of(zone))
+        for part in ("day", "hour")
+    )
+    at = datetime.combine(day.date(), hour.time(), zone_of(zone))
+    return PutRight(_changed(note.text, changes), int(at.timestamp() * 1000), due.exact or old.exact)
+
+
+def _change(text: str, part: str, place: tuple[int, int], new: str, language: Language) -> Change:
+    """Return the change of a day or an hour: the weekday beside an old date goes, the "on" before a weekday stays."""
+    start, end = place
+    if part == "day":
+        before = _LAST_WORD.search(text[:start])
+        if before is not None and is_time_word(lowered(before["word"]), language):
+            start = before.start()
+        first, *more = text[start:end].split()
+        bare = not is_time_word(lowered(first), language) and more and is_time_word(lowered(more[0]), language)
+        if bare and is_time_word(lowered(new.split(maxsplit=1)[0]), language):
+            new = f"{first} {new}"
+    return start, end, new
+
+
+def _parts(lower: str, due: Due, at_ms: int, zone: str, language: Language) -> dict[str, tuple[int, int]]:
+    """Return where the day and where the hour stand."""
+    found = {}
+    for start, end in due.spans:
+        alone = find_due(lower[start:end], at_ms, zone, language)
+        found["hour" if alone is not None and alone.exact else "day"] = (start, end)
+    return found
+
+
+def _another_number(text: str, clause: Clause, denied: frozenset[str]) -> Change | None:
+    new = [number for number in clause.numbers if number not in denied]
+    if len(new) != 1 or (digits := _DIGITS.search(new[0])) is None:
+        return None
+    same = [found for found in NUMBER.finditer(lowered(text)) if kind_of(found.group()) == kind_of(new[0])]
+    old = _DIGITS.search(same[0].group()) if len(same) == 1 else None
+    return (same[0].start() + old.start(), same[0].start() + old.end(), digits.group()) if old else None
+
+
+def _affirmed(clause: Clause, language: Language) -> frozenset[str]:
+    """Return the words that stand before a "not": of "Peters, not Petersen" the first holds, one stem or not."""
+    cue = language.cues.get("negates")
+    found = cue.search(clause.lower) if cue else None
+    return frozenset(words_of(clause.lower[: found.start()])) if found else frozenset()
+
+
+def _another_word(
+    text: str, clause: Clause, left: set[str], denied: frozenset[str], names: frozenset[str]
+) -> Change | None:
+    """Return the change of one name for another, or of a word that is denied for the one that holds."""
+    wanted = left or clause.names - denied
+    known = frozenset(words_of(lowered(text)))
+    new = [word for word in _WORD.findall(clause.text) if lowered(word) in wanted - known]
+    old = [found for found in _WORD.finditer(text) if lowered(found.group()) in (denied or names)]
+    return (*old[0].span(), new[0]) if len(new) == len(old) == 1 else None
+
+
+def _changed(text: str, changes: Sequence[Change]) -> str:
+    for start, end, new in sorted(changes, reverse=True):
+        text = f"{text[:start]}{new}{text[end:]}"
+    return text

@@ -1,0 +1,115 @@
+"""What the concierge answers from what it was told: names, days, places and numbers, in the person's language."""
+
+from __future__ import annotations
+
+import pytest
+from test_offline import DAY_S, Talk
+
+from bot.answers.offline.known import name_of
+from bot.answers.offline.notes import stems
+from bot.answers.offline.words import words_of
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """Return an empty conversation."""
+    return Talk()
+
+
+DAUGHTER = {
+    "en": ("My daughter Ella has a piano exam on 3 December", "what's my daughter called?",
+           "Your daughter's called Ella.", "and when is the exam?", "On Sun 3 Dec. You told me"),
+    "de": ("Meine Tochter Ella hat am 3. Dezember Klavierprüfung", "Wie heißt meine Tochter?",
+           "Deine Tochter heißt Ella.", "Wann ist die Klavierprüfung?", "Am So, 3. Dez. Das hast du"),
+    "es": ("Mi hija Ella tiene un examen de piano el 3 de diciembre", "¿Cómo se llama mi hija?",
+           "Tu hija se llama Ella.", "¿Cuándo es el examen?", "El dom 3 de dic. Me lo dijiste"),
+    "fr": ("J'habite à Lyon et ma fille Ella a un examen de piano le 3 décembre", "Comment s'appelle ma fille ?",
+           "Ta fille s'appelle Ella.", "C'est quand, l'examen ?", "Le dim. 3 déc. Tu me l'as dit"),
+    "it": ("Mia figlia Giulia ha un esame di piano il 3 dicembre", "Come si chiama mia figlia?",
+           "Tua figlia si chiama Giulia.", "Quando è l'esame?", "Dom 3 dic. Me l'hai detto"),
+    "pt": ("A minha filha Ella tem uma prova de piano no dia 3 de dezembro", "Como se chama a minha filha?",
+           "A sua filha se chama Ella.", "Quando é a prova?", "Dom, 3 de dez. Você disse"),
+    "ru": ("Мою дочь зовут Элла, 3 декабря у неё экзамен", "Как зовут мою дочь?", "Твою дочь зовут Элла.",
+           "Когда экзамен?", "В вс, 3 дек. Твои слова"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", DAUGHTER)
+async def test_a_name_and_a_day_are_answered_in_the_language_of_the_question(talk: Talk, code: str):
+    """No list of quotes, no word of a language model: the name, and the day with what it rests on."""
+    told, name_asked, name, day_asked, day = DAUGHTER[code]
+    await talk.say(told)
+
+    assert await talk.say(name_asked) == name
+    assert (await talk.say(day_asked)).startswith(day)
+
+
+async def test_a_corrected_day_is_the_answer(talk: Talk):
+    """The newest word on it counts, days later and in another session too."""
+    await talk.say("My daughter Ella has a piano exam on 3 December")
+    await talk.say("sorry, the exam is on the 4th")
+    talk.clock.advance(s=5 * DAY_S)
+    talk.begin("s_2")
+
+    assert (await talk.say("hi again\nwhen is the exam?")).startswith("On Mon 4 Dec. You told me on 14 Nov: ")
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("I live in Bremen. My sister lives in Lisbon", "where do I live?", "You live in Bremen."),
+        ("Max is my brother", "who's Max?", "Max is your brother."),
+        ("the wifi password is tulip42", "hey, what's the wifi password?", "The wifi password is tulip42."),
+        ("Our budget is 12,000 euros", "what was our budget again?", "Our budget is 12,000 euros."),
+        ("My dog is called Rex", "what's the name of my dog?", "Your dog's called Rex."),
+        ("Моя жена Оля прилетает в пятницу", "как зовут мою жену?", "Твою жену зовут Оля."),
+        ("Rex is my dog and he's 4 years old", "what's my dog's name?", "Your dog's called Rex."),
+    ],
+)
+async def test_what_was_told_is_the_answer(talk: Talk, told: str, asked: str, answer: str):
+    """One short sentence, turned to the person who asks."""
+    await talk.say(told)
+
+    assert await talk.say(asked) == answer
+
+
+async def test_what_was_meant_for_another_day_is_told_with_its_day(talk: Talk):
+    """Yesterday's "tomorrow" is today: it isn't said back as if it were said now."""
+    await talk.say("Priya will look at the connection pool tomorrow morning")
+    talk.clock.advance(s=DAY_S)
+
+    told = await talk.say("did Priya look at the pool?")
+    assert told == "Yesterday you said: “Priya will look at the connection pool tomorrow morning”"
+
+
+async def test_a_day_that_nobody_said_is_not_made_up(talk: Talk):
+    """An hour alone is said back as it was; it may be of any day."""
+    await talk.say("My flight leaves at 9 in the morning")
+
+    assert await talk.say("when does my flight leave?") == "Your flight leaves at 9 in the morning."
+
+
+async def test_what_was_not_told_is_not_answered(talk: Talk):
+    """Half of what is asked about is no answer, and neither is somebody else's daughter."""
+    await talk.say("My daughter Ella has a piano exam on 3 December")
+
+    assert "no language model is connected" in await talk.say("what's my son called?")
+    assert "Here's what we've said about it" in await talk.say("does Ella hate the piano?")
+    assert "“My daughter Ella" in await talk.say("what's my daughter called?", user_id=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "whose", "code", "name"),
+    [
+        ("my daughter Ella sings", "my daughter", "en", "Ella"),
+        ("My daughter's name is Ella Marie", "my daughter", "en", "Ella Marie"),
+        ("Ella is our daughter", "my daughter", "en", "Ella"),
+        ("my daughter sings with Ella", "my daughter", "en", ""),
+        ("I called my daughter. Max came later", "my daughter", "en", ""),
+        ("Der Name meiner Tochter ist Ella", "meine Tochter", "de", "Ella"),
+        ("Meine Tochter hat Klavierprüfung", "meine Tochter", "de", ""),
+    ],
+)
+def test_a_name_stands_beside_who_bears_it(text: str, whose: str, code: str, name: str):
+    """Only small words of saying so may stand in between."""
+    assert name_of(text, stems(whose, code), words_of(code)) == name

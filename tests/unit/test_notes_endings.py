@@ -1,0 +1,214 @@
+"""How people say that something is over, off, later or otherwise: in other words than those in which they said it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.language.languages import Languages
+from memory.notes.requests import request_of
+from memory.notes.rules import read_by_rules
+from memory.notes.types import SessionNotes
+from memory.notes.view import merge, preview
+from memory.types import ConversationTurn
+
+LANGUAGES = Languages.load()
+MONDAY_MS = 1_772_438_400_000  # Monday 2 March 2026, 08:00 UTC
+DAY_MS = 86_400_000
+
+
+def alive(language: str, earlier: str, later: str, *, after_days: int = 2) -> str:
+    """Return what is alive after something was said in one session and something else in the next."""
+    read: list[SessionNotes] = []
+    for number, text in enumerate((earlier, later)):
+        turn = ConversationTurn(
+            turn_id=f"t_{number}", session_id=f"s_{number}", conversation_id="c", seq=1, user_text=text,
+            assistant_text="Ok.", created_at_ms=MONDAY_MS + number * after_days * DAY_MS, language=language,
+        )  # fmt: skip
+        request = request_of([turn], [], None, read, LANGUAGES, zone="UTC", now_ms=turn.created_at_ms)
+        read.append(read_by_rules(request, LANGUAGES))
+    seen = merge(read, MONDAY_MS + after_days * DAY_MS + 60_000, LANGUAGES)
+    return "\n".join(each.note.text for each in seen.standings)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "the pipe under the sink leaks, i need to get a plumber in", "the plumber was here today, all dry now"),
+        ("en", "i have to take the cat to the vet this week", "took miso to the vet, it was just mites"),
+        ("en", "i should book the train to Leeds for the conference", "not going to leeds after all, too expensive"),
+        ("en", "lunch with Priya on thursday at 1", "priya cancelled thursday, she's ill"),
+        ("de", "ich muss diese woche mit der katze zum tierarzt", "war mit mimi beim tierarzt, waren nur milben"),
+        ("de", "donnerstag um 13 uhr mittagessen mit Priya", "priya hat für donnerstag abgesagt, ist krank"),
+        ("es", "tengo que llevar al gato al veterinario esta semana", "llevé al gato al veterinario, eran ácaros"),
+        ("es", "tengo que reservar el tren para el congreso de Sevilla", "al final no voy a sevilla, sale carísimo"),
+        ("fr", "je dois emmener le chat chez le véto", "j'ai emmené le chat chez le véto, c'était des acariens"),
+        ("fr", "je dois réserver le train pour Lyon", "finalement je vais pas à lyon, trop cher"),
+        ("it", "devo portare il gatto dal veterinario", "ho portato il gatto dal veterinario, erano acari"),
+        ("pt", "tenho que levar o gato ao veterinário esta semana", "levei o gato ao veterinário, eram ácaros"),
+        ("pt", "tenho que reservar o comboio para Braga", "afinal não vou a braga, é caro demais"),
+        ("ru", "надо свозить кота к ветеринару", "свозила кота к ветеринару, просто клещ"),
+        ("ru", "мне надо купить билет на поезд в Казань", "в казань не еду, слишком дорого"),
+    ],
+)  # fmt: skip
+def test_what_was_done_or_called_off_in_other_words_is_not_alive(language, earlier, later):
+    """A report in the past tense, by its result or as "not after all" ends the matter that it speaks of."""
+    assert earlier not in alive(language, earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "i have to call the school about the trip money", "the school trip is going to be expensive"),
+        ("en", "waiting for the insurance to answer about the bike", "called the insurance about the bike, nothing"),
+        ("en", "interview at Corvane on friday the 20th", "bought a jacket for the corvane interview"),
+        ("de", "warte noch auf die versicherung wegen dem rad", "hab die versicherung wegen dem rad angerufen, nichts"),
+        ("es", "espero que el seguro conteste por lo de la bici", "llamé al seguro por la bici, nada"),
+        ("fr", "j'attends la réponse de l'assurance pour le vélo", "j'ai appelé l'assurance pour le vélo, rien"),
+        ("it", "aspetto la risposta dell'assicurazione per la bici", "ho chiamato l'assicurazione, niente"),
+        ("pt", "espero a resposta do seguro por causa da bicicleta", "liguei para o seguro da bicicleta, nada"),
+        ("ru", "жду ответа от страховой по велосипеду", "звонила в страховую про велосипед, ничего"),
+    ],
+)
+def test_what_was_tried_in_vain_or_is_still_ahead_stays(language, earlier, later):
+    """A call that nobody answered ends nothing, and what takes place on a later day can only be called off."""
+    assert earlier in alive(language, earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "i have my driving test, third attempt, wish me luck for the test", "PASSED!!! finally"),
+        ("en", "i applied for the lab job at Corvane, must wait", "got the job!! start in june"),
+        ("de", "ich muss noch zur fahrprüfung, dritter versuch", "BESTANDEN!! endlich"),
+        ("es", "tengo que hacer el examen de conducir", "¡¡APROBÉ!! a la tercera"),
+        ("fr", "je dois repasser l'examen du permis", "JE L'AI EU !! enfin"),
+        ("it", "devo rifare l'esame della patente", "PROMOSSA!! alla terza"),
+        ("pt", "tenho que fazer a prova de direção", "PASSEI!! na terceira"),
+        ("ru", "мне надо пересдать экзамен по вождению", "СДАЛА!! с третьего раза"),
+    ],
+)
+def test_a_result_ends_the_matter_that_it_is_the_result_of(language, earlier, later):
+    """Who says "passed!" names no exam and means it."""
+    assert earlier not in alive(language, earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later", "now"),
+    [
+        ("en", "i must hand in the novel by 30 march", "they gave me an extension, 7 april, she's ill", "7 april"),
+        ("de", "ich muss den roman bis 30. märz abgeben", "frist verlängert, jetzt 7. april, sie ruht", "7. april"),
+        ("ru", "мне надо до 30 марта сдать роман", "Нина продлила срок, теперь 7 апреля! у неё ремонт", "7 апреля"),
+    ],
+)  # fmt: skip
+def test_a_later_day_takes_the_place_of_the_old_one(language, earlier, later, now):
+    """What was due has the later day and its own words: "they gave me until the 7th" says not what for."""
+    first, *_ = [line for line in alive(language, earlier, later).splitlines() if line != later] or [""]
+
+    assert (now in first, "30" in first) == (True, False)
+
+
+def test_a_time_that_is_denied_is_not_told_any_more():
+    """Of "nine" and "half past eight, not nine" the second holds, however the day is named."""
+    told = alive("en", "i am to be collected at nine o'clock by Gail", "Gail rang it is half past eight not nine now")
+
+    assert "collected at nine" not in told
+
+
+def test_another_day_for_the_same_event_moves_it_without_a_word_of_correction():
+    """Somebody who names a new day for the same event need not say that it is new."""
+    told = alive("en", "the boiler inspection is on friday the 13th", "boiler inspection is monday the 16th at 9")
+
+    assert ("13th" in told, "16th" in told) == (False, True)
+
+
+@pytest.mark.parametrize("said", ["last tuesday i had three calls with the bank", "since monday my back hurts a lot"])
+def test_a_day_that_is_over_is_no_day_ahead(said):
+    """The last Tuesday is not the Tuesday that comes."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=1, user_text=said, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language="en",
+    )  # fmt: skip
+    notes = read_by_rules(request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS), LANGUAGES)
+
+    assert all(matter.due_at_ms is None for matter in notes.matters)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "name"),
+    [
+        ("en", "mr protheroe has to sign the bid before it goes in", "protheroe"),
+        ("de", "frau ortmann meldet sich wegen der bühne", "ortmann"),
+        ("pt", "a dona graça ficou de mandar a licença", "graça"),
+    ],
+)
+def test_somebody_addressed_by_a_title_is_named_however_it_is_written(language, said, name):
+    """Behind "mr" stands a name, also in small letters; who has to act is told."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=1, user_text=said, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language=language,
+    )  # fmt: skip
+    notes = read_by_rules(request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS), LANGUAGES)
+
+    assert [(matter.kind, matter.owner) for matter in notes.matters] == [("promise", name)]
+
+
+@pytest.mark.parametrize(
+    ("said", "owner"),
+    [
+        ("Ruben the electrician will move the two sockets on the 18th", "Ruben"),
+        ("Rain will come on the 18th they say, we need more rain anyway", "user"),
+    ],
+)
+def test_a_name_that_only_begins_sentences_owns_what_it_will_do(said, owner):
+    """Whoever stands only at the head of a sentence is known by what they do there, unless the word is a plain one."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=1, user_text=said, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language="en",
+    )  # fmt: skip
+    notes = read_by_rules(request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS), LANGUAGES)
+
+    assert {matter.owner for matter in notes.matters} == {owner}
+
+
+def notes_of(language: str, *said: tuple[str, str]) -> SessionNotes:
+    """Return the notes of one session, a minute a turn."""
+    turns = [
+        ConversationTurn(
+            turn_id=f"t_{seq}", session_id="s", conversation_id="c", seq=seq, user_text=text, assistant_text=answer,
+            created_at_ms=MONDAY_MS + seq * 60_000, language=language,
+        )
+        for seq, (text, answer) in enumerate(said, 1)
+    ]  # fmt: skip
+    request = request_of(turns, [], None, [], LANGUAGES, zone="UTC", now_ms=turns[-1].created_at_ms)
+    return read_by_rules(request, LANGUAGES)
+
+
+def test_what_the_answer_ticks_off_is_over():
+    """A report in any words ends its matter when it is answered with "that box is ticked"."""
+    told = [("i have to get the safety policy printed", "Right."), ("safety policy printed", "That box is ticked.")]
+
+    assert [each.text for each in notes_of("en", *told).settled] == ["safety policy printed"]
+
+
+def test_a_correction_of_nothing_that_is_known_is_no_matter():
+    """Nobody knows what is on the day of "I meant the 21st", so it opens nothing."""
+    notes = notes_of("es", ("hola qué tal", "Bien."), ("perdón, quería decir el 21 de junio", "Anotado."))
+
+    assert notes.matters == ()
+
+
+def test_a_name_that_is_denied_is_put_right_where_it_stands():
+    """Of "Lena Peters, not Petersen" the first takes the place of the second, though both have one stem."""
+    notes = notes_of(
+        "de", ("meine steuerberaterin heißt Lena Petersen", "Gut."), ("Lena Peters, nicht Petersen", "Notiert.")
+    )
+
+    assert [each.text for each in (*notes.lasting, *notes.matters)] == ["meine steuerberaterin heißt Lena Peters"]
+
+
+def test_nobody_is_told_their_own_name():
+    """The name of the person is kept and not offered as something to go on with."""
+    notes = notes_of("en", ("Hi, I'm Nora", "Hi Nora!"))
+    seen = merge([notes], MONDAY_MS + DAY_MS, LANGUAGES)
+
+    assert ([each.note.text for each in seen.standings], preview(seen)) == (["Hi, I'm Nora"], [])
