@@ -1,0 +1,62 @@
+"""Stems: the library in C gives the same ones as the one in Python, so an index outlives a change of either."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import snowballstemmer
+import Stemmer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.language.languages import Languages
+
+DATA = Path(__file__).parents[2] / "memory"
+NAMES = sorted({language.stemmer for language in Languages.load() if language.stemmer})
+LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéèêëàâçñíóúáãõîïôùûœæì'абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
+
+
+def pure(name):
+    """Return the stemmer in Python, which `snowballstemmer.stemmer` no longer gives out."""
+    return getattr(import_module(f"snowballstemmer.{name}_stemmer"), f"{name.title()}Stemmer")().stemWord
+
+
+PURE = {name: pure(name) for name in NAMES}
+QUICK = {name: snowballstemmer.stemmer(name) for name in NAMES}
+
+
+def words_of_our_data():
+    """Return every word of the language files and of the search's own."""
+    found = set()
+    for file in DATA.glob("**/*.toml"):
+        text = file.read_text(encoding="utf-8")
+        found.update(re.findall(r"[^\W\d_]+", text.lower()))
+    return sorted(found)
+
+
+def test_every_language_is_stemmed():
+    """No language with a data file goes without stems."""
+    assert [language.code for language in Languages.load() if not language.stemmer] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stems_are_made_in_c(name):
+    """The library in C is the one that runs."""
+    assert isinstance(QUICK[name], Stemmer.Stemmer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_words_have_the_same_stem_in_c_and_in_python(name):
+    """What one machine has indexed, another one finds, whichever of the two it has."""
+    words = words_of_our_data()
+
+    assert len(words) > 5000
+    assert QUICK[name].stemWords(words) == [PURE[name](word) for word in words]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(word=st.one_of(st.text(LETTERS, max_size=16), st.text(max_size=16)))
+def test_any_word_has_the_same_stem_in_c_and_in_python(name, word):
+    """Whatever somebody writes has one stem."""
+    assert QUICK[name].stemWord(word) == PURE[name](word)
