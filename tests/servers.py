@@ -21,6 +21,7 @@ NAMED = "CONTINUITY_TEST_POSTGRES"
 REQUIRED = "CONTINUITY_REQUIRE_POSTGRES"
 PREFIX = "continuity_test_"
 OLD_S = 3600
+LOCK_WAIT_MS = 5_000
 LOCALE = "ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'"
 LEDGER = load_queries(MEMORY_QUERY_FILES)["create_schema_migrations"] + ";"
 BINARIES = ("/usr/lib/postgresql/*/bin", "/usr/local/opt/postgresql*/bin", "/opt/homebrew/opt/postgresql*/bin")
@@ -141,11 +142,11 @@ class Databases:
     @contextmanager
     def lent(self):
         """Yield the address of a schema with the empty tables of a bot."""
-        from psycopg.errors import DeadlockDetected  # noqa: PLC0415 - an extra
+        from psycopg.errors import DeadlockDetected, LockNotAvailable  # noqa: PLC0415 - an extra
 
         schema = self._free.pop() if self._free else self._made()
         yield self._address(schema)
-        with suppress(DeadlockDetected):  # a killed bot's last transaction is still under way: not given out again
+        with suppress(DeadlockDetected, LockNotAvailable):  # a bot's last transaction is under way: not given out again
             self._empty(schema)
             self._free.append(schema)
 
@@ -182,7 +183,7 @@ class Databases:
 
     def _empty(self, schema: str) -> None:
         with self._inside.transaction():
-            self._inside.execute(f"SET LOCAL search_path TO {schema}")
+            self._inside.execute(f"SET LOCAL search_path TO {schema}; SET LOCAL lock_timeout = '{LOCK_WAIT_MS}ms'")
             for table in self._tables_of(schema):
                 if table not in self._tables:
                     self._inside.execute(f"DROP TABLE {schema}.{table} CASCADE")

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Envelope, Me, read_update
 from memory.errors import StorageError
 from memory.ports import Clock, Database, Row, Statement
+
+
+class Arrival(Enum):
+    """What became of an update that came in."""
+
+    KNOWN = auto()
+    """It was there already: nothing was written."""
+    NEW = auto()
+    BEHIND = auto()
+    """New, and others of its chat that some worker wrote down are not finished yet."""
 
 
 class Inbox:
@@ -38,8 +49,8 @@ class Inbox:
         error: str | None = None,
         chat_id: int | None = None,
         message_id: int | None = None,
-    ) -> bool:
-        """Write one update down; return True when it is new. Raises `StorageError`: nothing was stored."""
+    ) -> Arrival:
+        """Write one update down. Raises `StorageError`: nothing was stored."""
         self._position += 1
         now_ms = self._clock.now_ms()
         try:
@@ -65,7 +76,9 @@ class Inbox:
             self.storage_error = str(exc)
             raise
         self.storage_error = None
-        return result.changed == 1
+        if result.changed != 1:
+            return Arrival.KNOWN
+        return Arrival.BEHIND if any(row["behind"] for row in result.rows) else Arrival.NEW
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import structlog
 
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
-from bot.intake.inbox import Inbox
+from bot.intake.inbox import Arrival, Inbox
 from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
@@ -92,9 +93,10 @@ class Intake:
             await self.set_aside(envelope.update_id, str(exc))
             return
         faults.point("inbox_before_write")
-        if await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope):
+        arrival = await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope)
+        if arrival is not Arrival.KNOWN:
             faults.point("inbox_after_write")
-            self._deliver(envelope)
+            self._deliver(replace(envelope, behind=arrival is Arrival.BEHIND))
 
     async def _moved(self, before: int, after: int) -> None:
         """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""
@@ -118,7 +120,7 @@ class Intake:
         *,
         error: str | None = None,
         about: Envelope | None = None,
-    ) -> bool:
+    ) -> Arrival:
         trouble = self._trouble()
         if trouble:
             raise NotTaken(f"update {update_id} not taken: {trouble}")

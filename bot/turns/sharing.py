@@ -170,8 +170,8 @@ class Workers:
 
     @property
     def idle(self) -> bool:
-        """True when nothing is wanted, and nothing is being taken or loaded."""
-        return not self._wanted and not self._at_it.locked()
+        """True when nothing is wanted or told of, and nothing is being taken or loaded."""
+        return not self._wanted and not self._told and not self._at_it.locked()
 
     async def keep(self) -> None:
         """Go on looking; what has to be done once is begun when nobody else does it."""
@@ -188,11 +188,18 @@ class Workers:
             await asyncio.wait([looking])
 
     def submit(self, envelope: Envelope) -> None:
-        """Work on an update when its chat is held; else take the chat, or let its holder know."""
+        """Work on an update when its chat is held; else take the chat, or let its holder know.
+
+        What comes behind others is loaded with them, in the order of arrival: they may not be at hand yet.
+        """
         name = lease_of(envelope.conversation_id)
         if name in self._held and (self._is_busy(name) or self._room()):
             self._held[name] = _now_s()
-            self._lanes.submit(envelope)
+            if envelope.behind and not envelope.urgent:
+                self._told.add(name)
+                self._news.set()
+            else:
+                self._lanes.submit(envelope)
             return
         if self._held.pop(name, None) is not None:  # somebody with room may take it
             self._spare.add(name)

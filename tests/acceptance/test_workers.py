@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
 
 
 @pytest.fixture
-async def two(api, bot_process, postgres):
+async def two(api, postgres, bot_process):
     """Return two workers on one database, with folders of their own; the first polls."""
     made = []
     for name in ("one", "other"):
@@ -104,7 +104,7 @@ async def test_a_stop_reaches_the_worker_that_is_answering(api, model, two):
         await shows(api, "Stopped", person)
 
 
-async def test_operators_see_who_works(api, two, bot_process, postgres):
+async def test_operators_see_who_works(api, two, postgres, bot_process):
     """`status` and `doctor` name each worker, what it holds, and which one polls."""
     api.people.says(PERSON, "hello")
     await answered(api, PERSON, "hello")
@@ -142,7 +142,7 @@ STOPS = {
 """Points of a turn, and how often the model is asked when a worker stops there: again only for what was lost."""
 
 
-async def stopped_at(api, bot_process, postgres, point, **env):
+async def stopped_at(api, postgres, bot_process, point, **env):
     """Let a worker stop at a point of a turn, and wake it when one that came then has finished its work."""
     one = await bot_process(start=False, folder="one", CONTINUITY_DATABASE_URL=postgres)
     other = await bot_process(start=False, folder="other", CONTINUITY_DATABASE_URL=postgres)
@@ -159,10 +159,10 @@ async def stopped_at(api, bot_process, postgres, point, **env):
 
 @pytest.mark.parametrize("point", STOPS)
 async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_more(
-    api, model, bot_process, postgres, point
+    api, model, postgres, bot_process, point
 ):
     """Whatever it was about to do, the other one has done it, and it ends; nor does it ask the model."""
-    one, other = await stopped_at(api, bot_process, postgres, point)
+    one, other = await stopped_at(api, postgres, bot_process, point)
 
     assert await one.wait() == 1
     assert "others have declared this process dead" in one.log
@@ -171,8 +171,8 @@ async def test_a_worker_that_stops_anywhere_in_a_turn_and_wakes_does_nothing_mor
     assert len(model.requests) == STOPS[point]
 
 
-async def test_without_the_fence_a_worker_that_wakes_sends_again(api, bot_process, postgres):
+async def test_without_the_fence_a_worker_that_wakes_sends_again(api, postgres, bot_process):
     """Negative control: stopped between the mark and the send, it sends what the other one has sent."""
-    await stopped_at(api, bot_process, postgres, "outbox_marked_sending", CONTINUITY_FAULT_WITHOUT="fence")
+    await stopped_at(api, postgres, bot_process, "outbox_marked_sending", CONTINUITY_FAULT_WITHOUT="fence")
 
     await api.until(lambda: len(answers_to(api, PERSON, "only once")) == 2)

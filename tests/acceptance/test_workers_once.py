@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from contextlib import asynccontextmanager, suppress
@@ -27,7 +28,7 @@ LOOK = "SELECT pg_notify('continuity_' || current_schema(), '{\"what\": \"remind
 
 
 @pytest.fixture
-def workers(api, bot_process, postgres):
+def workers(api, postgres, bot_process):
     """Offer a factory of workers on one database, each in a folder of its own; the first polls."""
 
     async def make(*envs):
@@ -47,7 +48,7 @@ def workers(api, bot_process, postgres):
 
 
 @pytest.fixture
-async def two_here(api, bot_here, postgres):
+async def two_here(api, postgres, bot_here):
     """Return two workers in this process; the first does what is done once."""
     one, other = [await bot_here(start=False, folder=name, CONTINUITY_DATABASE_URL=postgres) for name in ("one", "two")]
     one.database = other.database = postgres
@@ -162,7 +163,7 @@ async def ready(port: int) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_webhook_workers_behind_a_balancer_keep_the_order_of_each_chat(api, model, bot_process, postgres):
+async def test_webhook_workers_behind_a_balancer_keep_the_order_of_each_chat(api, model, postgres, bot_process):
     """Updates go to two workers in turn, and to one when the other is killed: each is answered once, in its order."""
     ports = [free_port(), free_port()]
     people = [PERSON, FRIEND]
@@ -198,6 +199,24 @@ async def test_webhook_workers_behind_a_balancer_keep_the_order_of_each_chat(api
         assert lines == [f"{person} says {number}" for number in range(12)]
 
 
+async def test_what_came_in_at_another_worker_comes_first(api, two_here):
+    """The worker that holds a chat may get an update before it hears of the one that another has just written down."""
+    one, other = two_here
+    later = api.updates.next_id + 1_000
+    await other.app.take_webhook(written(later, "first"))
+    await one.app.take_webhook(written(later + 1, "second"))
+    await api.until(lambda: "second" in heard_lines(one))
+
+    assert heard_lines(one) == ["hello", "first", "second"]
+
+
+def written(update_id: int, text: str) -> bytes:
+    """Return the update of a message, as Telegram sends it to a webhook."""
+    who = {"id": PERSON, "is_bot": False, "first_name": "Ada"}
+    message = {"message_id": update_id, "date": 1, "chat": {"id": PERSON, "type": "private"}, "from": who, "text": text}
+    return json.dumps({"update_id": update_id, "message": message}).encode()
+
+
 def heard_lines(bot) -> list[str]:
     """Return what people said, a line each; texts that piled up are one turn."""
     return [line for text, _ in stored_turns(bot) for line in text.splitlines() if line]
@@ -217,7 +236,7 @@ async def severed_at(api, bot, point: str) -> None:
 
 
 @pytest.mark.parametrize("point", POINTS)
-async def test_connections_that_break_at_any_point_of_a_turn_cost_nothing(api, model, bot_process, postgres, point):
+async def test_connections_that_break_at_any_point_of_a_turn_cost_nothing(api, model, postgres, bot_process, point):
     """All of them, also those that hold its lock and hear news: nothing is lost, nothing twice, no model call more."""
     bot = await bot_process(start=False, CONTINUITY_DATABASE_URL=postgres)
     bot.database = postgres
@@ -240,7 +259,7 @@ async def stopped_or_answered(api, bot, said: str) -> bool:
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("point", ["db_before_commit", "db_after_commit"])
-async def test_connections_that_break_around_any_commit_cost_nothing(api, model, bot_process, postgres, point):
+async def test_connections_that_break_around_any_commit_cost_nothing(api, model, postgres, bot_process, point):
     """Around the first, second, third … commit of a start and a turn, until the turn is over before."""
     for nth in range(1, 100):
         bot = await bot_process(start=False, folder=f"{point}-{nth}", CONTINUITY_DATABASE_URL=postgres)
