@@ -20,7 +20,7 @@ from memory.storage.place import lock_path, shown
 _T = TypeVar("_T")
 
 Told = Callable[[int, int], None]
-"""Hears how far a long work is: so much is done, of so much."""
+"""Hears how far a long work is: what is done, and of how much."""
 
 
 def untold(_: int, __: int) -> None:

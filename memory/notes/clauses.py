@@ -42,7 +42,7 @@ NOT_IN_SPITE = ("hypothetical", "obligation", "request")
 """The same for one that says "cancelled" or "no longer leaks": that looks ahead, or corrects, and is an end."""
 _PAST = ("past", "told")
 _FIRST = 2
-"""So many clauses of an answer say what it is an answer to."""
+"""How many clauses of an answer are read for what it is an answer to."""
 _NAMING_STEMS = 2
 _STAYS = frozenset({"lasting", "limit"})
 _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
@@ -439,7 +439,7 @@ def with_reason(clause: Clause, language: Language) -> Clause | None:
 
 
 def states(text: str, lower: str, language: Language) -> bool:
-    """Return whether the text states a fact about the person in so many words."""
+    """Return whether the text states a fact about the person ("I live in Bonn"), by the rules of the language."""
     return any(rule.pattern.search(lower) or rule.pattern.search(text) for rule in language.facts)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory.notes.types import Ending, LastingKind, LastingNote, Matter, MatterKind, ReadingRequest
 
 SHOWN_MAX: Final = 12
-"""So many notes of each kind are shown to the model."""
+"""How many notes of each kind are shown to the model."""
 
 
 class _Drafted(BaseModel):

@@ -10,7 +10,7 @@ from memory.notes.types import LastingKind, MatterKind
 from memory.notes.weigh import closes, is_todo, owes
 
 BRIEF_WORDS = 22
-"""With so many words behind it a promise is kept in the same breath."""
+"""A promise with this many words behind it in the same answer is kept there already."""
 ANSWER_STEMS = 2
 LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 
@@ -21,7 +21,7 @@ def is_courtesy(clause: Clause) -> bool:
 
 
 def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] | None:
-    """Return the kind and the subject of what the person states in so many words, e.g. where they live; else None."""
+    """Return the kind and the subject of a fact that the person states outright, e.g. where they live; else None."""
     if clause.asks or "hypothetical" in clause.cues:
         return None
     for rule in language.facts:

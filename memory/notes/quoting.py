@@ -9,7 +9,7 @@ from memory.notes.weigh import is_todo, owes
 
 JOINT = " … "
 _CLEAR_STEMS = 4
-"""With so many words of meaning a sentence is understood in spite of its pronoun."""
+"""From this many stems on a sentence is understood in spite of its pronoun."""
 
 
 def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:

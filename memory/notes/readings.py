@@ -37,7 +37,7 @@ from memory.storage.store import Store
 from memory.types import ConversationTurn
 
 UNREAD_TURNS = 20
-"""A session with so many unread turns is read without waiting for quiet."""
+"""From this many unread turns on a session is read without waiting for quiet."""
 LOOK_EVERY_S = 5.0
 MODEL_LIMIT_S = 60.0
 """A model that has not answered by then is not waited for."""

@@ -11,9 +11,9 @@ from memory.notes.view import merge
 from memory.types import ConversationTurn
 
 CHUNK_TURNS = 20
-"""So many turns are read at a time."""
+"""How many turns are read at a time."""
 BEFORE_TURNS = 3
-"""So many turns that were read already come along, for what "it" and "yes" mean."""
+"""How many turns that were read already come along, for what "it" and "yes" mean."""
 UNKNOWN_LANGUAGE = "en"
 
 N = TypeVar("N", Matter, LastingNote)

@@ -64,7 +64,7 @@ CLEAR_FROM = 0.09
 FAINT_FROM = 0.05
 """What weighs less is only talk, and not noted at all."""
 STATED_WEIGHT = 0.4
-"""What somebody states in so many words matters at least so much."""
+"""The least weight of a fact that somebody states outright ("I live in Bonn")."""
 MATTERS_MAX = 60
 LASTING_MAX = 40
 _RESTATED = 0.6
@@ -287,7 +287,7 @@ class _RulesReading:
                 self._end(matter.matter_id, said.assistant[0], "settled")
 
     def _listed(self, call: ToolCall, key: str, said: TurnClauses) -> None:
-        """Note what the assistant put on the list in so many words, since the person wanted it there."""
+        """Note what the assistant put on the list with its tool, since the person wanted it there."""
         arguments = json.loads(call.arguments)
         text = " ".join(str(arguments.get("text", "")).split())[:TEXT_MAX_CHARS]
         due = find_due(str(arguments.get("due") or ""), said.turn.created_at_ms, self.request.zone, self.language)

@@ -22,7 +22,7 @@ _SAME_NAME = 0.5
 DAY_MS = 86_400_000
 _CALLED_OFF = frozenset({"drop", "off"})
 _COMMON = 6
-"""A stem in so many notes is what the whole conversation is about: it tells no matter from another."""
+"""A stem that stands in at least this many notes is what the whole conversation is about: it tells no two apart."""
 _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""

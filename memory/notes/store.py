@@ -15,9 +15,9 @@ from memory.ports import Database, Row, Statement
 from memory.types import ConversationTurn
 
 QUIET_MS = 120_000
-"""A session that was silent for so long is read."""
+"""How long a session is silent before it is read."""
 SESSIONS_MAX = 40
-"""Notes of so many sessions of a conversation are merged, the latest first."""
+"""How many sessions of a conversation, the latest first, have their notes merged."""
 
 Change = Callable[[SessionNotes], SessionNotes]
 

@@ -27,9 +27,9 @@ _REPEATS = -1.0
 _SHOWN_FROM = 2.0
 _LOOP_FROM = 1.2
 _FEW, _FEW_FROM = 2, 0.9
-"""So few lines are shown although they are worth less: where little was said, little is what matters."""
+"""Up to how many lines are shown although they are worth less, and how much they are worth at least."""
 _FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
-"""Where so few matters are open, events worth so much stand with them: they are prepared for or reported on."""
+"""With fewer open matters than this, events of at least this worth stand with them: they are prepared for."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 _WHO = "user.name"
 """Whoever comes back knows their own name: `/memory` shows it, no preview."""

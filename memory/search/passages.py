@@ -9,9 +9,9 @@ from memory.search.retriever import PASSAGE_TERMS
 from memory.search.terms import MAX_CHARS, MAX_TERMS, words_at, words_for
 
 CHARS_PER_WORD = 8
-"""An excerpt of so many words may have so many characters each: a passage of code or of links stays short too."""
+"""The characters that an excerpt may have for each of its words: a passage of code or of links stays short too."""
 LEAD_CHARS = 160
-"""A passage is shown from the beginning of its first sentence if that is at most so far before it."""
+"""How far before a passage its first sentence may begin to be shown whole."""
 LITTLE_MORE = 1.25
 """A text that is longer by less than this is not cut."""
 _SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d]*\s+|[\u3002\uff01\uff1f]|\n\s*")

@@ -17,7 +17,7 @@ DAY_MS = 86_400_000
 TOLD_WITHIN_DAYS = 3
 MONTH_DAYS = 31
 PASSAGE_TERMS = 40
-"""A long message is scored by its best passage of so many indexed terms."""
+"""The indexed terms of a passage; a long message is scored by its best one."""
 Key = tuple[int, int]
 """A message: document and side (0 user or memory, 1 assistant)."""
 

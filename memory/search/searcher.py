@@ -51,22 +51,22 @@ from memory.storage.store import checked
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 40
-"""At most so many documents are looked at with their neighbours, fewer for a short answer."""
 SHORTLIST_LEAST = 18
+"""How many documents are looked at with their neighbours: the least with one more for each result wanted, at most."""
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
 """What is read of a long query."""
 AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
 LOOKED_AT, LOOKED_AT_LEAST = 120, 56
-"""About half so many turns are looked at in all, fewer for a short answer."""
+"""How many messages are looked at in all: the least with two more for each result wanted, at most; a turn has two."""
 HITS = 150
-"""The rarest terms are looked up until they stand in so many turns."""
+"""The rarest terms are looked up on both sides of a turn while they stand in at most this many turns together."""
 HITS_OF_SIDE = 450
 HITS_OF_ANSWERS = 300
-"""The others only on the side that the question is about, until they stand in so many turns; answers are long."""
+"""The same for the other terms, on the side alone that the question is about; answers are longer."""
 DATED = 60
-"""So many turns of a time that the question names are looked at, the newest ones."""
+"""How many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 BESIDE_WORDS = 60
@@ -132,7 +132,7 @@ def unindex_memory(memory_id: str) -> Statement:
 
 
 def merge_index(pages: int = MERGE_PAGES) -> Statement:
-    """Return the statement that cleans the index after a deletion; it works on at most about so many pages."""
+    """Return the statement that cleans the index after a deletion; it works on about `pages` pages at most."""
     return Statement("merge_index", {"pages": pages})
 
 

@@ -18,9 +18,9 @@ from memory.search.embeddings import Embedder, load
 from memory.search.retriever import Key
 
 WINDOW = 64
-"""So many documents are looked at in one step, of which at most so many are turned into vectors and stored together."""
+"""How many documents are looked at in one step; those that lack vectors get them and are stored together."""
 AT_ONCE = 16
-"""So many passages at most are worked on when the process is asked to stop."""
+"""How many passages are turned into vectors at once: a process that is asked to stop waits for no more."""
 PASSAGE_WORDS = 120
 PASSAGES = 8
 """A long text has a vector for each of its first passages."""
@@ -30,7 +30,7 @@ NEAREST = 40
 ALIKE = 0.2
 """Texts with nothing in common are below this (the cosine); most talk has little to do with the past."""
 NEIGHBOURS = 0.2
-"""So much of their closeness texts lend to those beside them."""
+"""The share of its closeness that a text lends to those beside it."""
 VECTORS_OF_ONE = 20_000
 VECTORS_HELD = 60_000
 """The vectors of the conversations that were searched last stay in memory: 1.5 KB each."""

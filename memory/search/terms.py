@@ -32,7 +32,7 @@ MAX_TERMS = 3000
 MAX_QUESTION_TERMS = 24
 MAX_WORD_CHARS = 64
 MAX_CHARS = 60_000
-"""What stands behind so many characters of one side of a turn is not looked at; `MAX_TERMS` words seldom have more."""
+"""The characters of one side of a turn that are looked at; `MAX_TERMS` words seldom have more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from memory.search.terms import split_words, stem
 _EDGE: Final = " \t\n.,;:!?…\"'"
 _TOKEN: Final = re.compile(r"[\w'\u2019.:%€$£/-]*\w[%€$£]?")
 _NEWEST: Final = 3
-"""A value alone corrects one of so many statements that came last."""
+"""How many of the last statements a value alone may correct."""
 
 
 def name_in(text: str, words: Words) -> str:

@@ -22,7 +22,7 @@ from memory.search.terms import stem
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _STOP: Final = re.compile(r"[.!?;:]")
 _JOINING: Final = 4
-"""So many words may stand between somebody and their name: "my daughter's name is …"."""
+"""How many words may stand between somebody and their name: "my daughter's name is …"."""
 _NAME_WORDS: Final = 3
 _TITLE_CHARS: Final = 3
 """Behind a word as short as "Dr" a full stop ends no sentence."""
