@@ -33,6 +33,7 @@ from memory.context.tokens import load_counter
 from memory.language import due_dates
 from memory.language.distress import distress_in
 from memory.language.languages import Languages
+from memory.language.ready import compile_rules
 
 __all__ = ["anyio", "bot", "genai_prices", "httpcore", "memory", "openai"]
 
@@ -56,12 +57,10 @@ load_counter()("a count loads what counts")
 distress_in(TALK)
 for code in LANGUAGES:
     command_menu(code)
-for rule in Languages.load().get("en").facts:
-    assert rule.pattern
-assert dict(Languages.load().get("en").cues)
 assert words_for("en")
 asyncio.run(talk())
 Languages.load().warm()
+compile_rules(Languages.load())
 due_dates._search_dates("12 May 2030", "en", {})
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"
