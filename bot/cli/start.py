@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+PLAY_PORT = 8600
 TOKEN_HINT = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
 MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
@@ -76,7 +78,7 @@ def chat(
 @app.command()
 def play(
     folder: Annotated[Path, typer.Option(help="Where the conversations are kept.")] = Path(".playground"),
-    port: Annotated[int, typer.Option(help="Port of the page; another one is used when it is taken.")] = 8600,
+    port: Annotated[int, typer.Option(help="Port of the page; another one is used when it is taken.")] = PLAY_PORT,
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
     require_model(load_settings())
@@ -125,9 +127,17 @@ def init() -> None:
     console.print(f"Written to .env: {written}. `make run` starts the bot.", highlight=False)
 
 
+def gives_lines(stdin: TextIO | None) -> bool:
+    """Return whether the input is a pipe or a file; a terminal, `/dev/null` or a closed input give no lines."""
+    return stdin is not None and not stat.S_ISCHR(os.fstat(stdin.fileno()).st_mode)
+
+
 @app.command(hidden=True)
 def start() -> None:
-    """Do what `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe."""
+    """Do what `make run` promises: the Telegram bot with a token; without one the browser, or lines from a pipe.
+
+    With no input at all, as of a service or `< /dev/null`, it is the browser too.
+    """
     settings = load_settings()
     if settings.telegram_bot_token is not None:
         run()
@@ -140,7 +150,13 @@ def start() -> None:
             highlight=False,
         )
     folder = Path(os.environ.get("CONTINUITY_PLAYGROUND", ".playground"))
-    if sys.stdin.isatty():
+    if not gives_lines(sys.stdin):
         play(folder)
-    else:
-        chat(folder)
+        return
+    console.print(
+        f"Its input is no terminal: each line of it is answered here, and kept in {folder}. "
+        f"`continuity-bot play` opens the messenger in the browser, at http://127.0.0.1:{PLAY_PORT}.",
+        style="dim",
+        highlight=False,
+    )
+    chat(folder)

@@ -15,7 +15,16 @@ from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
 from bot.ops.workers import SILENT_MS, in_words, read_workers
-from bot.ops.workspace import OpsError, Told, Workspace, open_read_only, require_database, running, untold
+from bot.ops.workspace import (
+    NoDatabaseYet,
+    OpsError,
+    Told,
+    Workspace,
+    open_read_only,
+    require_database,
+    running,
+    untold,
+)
 from bot.people.personas import PersonaError, load_personas
 from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
@@ -199,6 +208,9 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
             found += await _of_bot(workspace)
             if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
                 found += await _of_sessions(workspace, deep=deep, told=told)
+    except NoDatabaseYet:
+        says = f"there is none yet; the first start makes it at {shown(settings.database)}"
+        return [Check("database", "ok", says)]
     except (OpsError, ContinuityError) as exc:
         says, _, do = str(exc).partition("; ")
         return [Check("database", "fail", says, do)]

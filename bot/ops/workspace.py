@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from bot.ops.format import find_session
@@ -41,6 +42,10 @@ class OpsError(Exception):
     """The command cannot do what it was asked to; the message says why and what to do."""
 
 
+class NoDatabaseYet(OpsError):
+    """There is no database, and nothing beside its place says that there ever was one: the bot was never started."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """The memory with the bot's tables, without the bot around it."""
@@ -66,17 +71,26 @@ def running(settings: Settings) -> Holder | None:
 
 
 def require_database(settings: Settings) -> None:
-    """Raise OpsError when there is no database: nothing is created by looking."""
+    """Raise `NoDatabaseYet` when there never was a database, OpsError when it is gone; looking creates nothing."""
     file = settings.database_file
     if file.exists() if file else migrate.status(settings.database, MIGRATIONS).current:
         return
     where = f"there is no database at {shown(settings.database)}"
-    if any(settings.continuity_checkpoint_dir.glob("*.json")):
-        raise OpsError(
-            f"{where}, but {settings.continuity_checkpoint_dir} has checkpoints, so there was one; "
-            "`continuity-bot restore BACKUP` puts a backup in its place, or CONTINUITY_DATABASE_URL names the right one"
-        )
-    raise OpsError(f"{where}; `continuity-bot run` makes it, or CONTINUITY_DATABASE_URL names another one")
+    left = _left_behind(settings)
+    if left is None:
+        raise NoDatabaseYet(f"{where}; `continuity-bot run` makes it, or CONTINUITY_DATABASE_URL names another one")
+    raise OpsError(
+        f"{where}, but there was one: {left} is still there; "
+        "`continuity-bot restore BACKUP` puts a backup in its place, or CONTINUITY_DATABASE_URL names the right one"
+    )
+
+
+def _left_behind(settings: Settings) -> Path | None:
+    """Return a file that only a bot which had a database leaves behind, None when there is none."""
+    file = settings.database_file
+    beside = [lock_path(file), Path(f"{file}-wal")] if file else []
+    found = (*(path for path in beside if path.exists()), *sorted(settings.checkpoint_dir.glob("*.json"))[:1])
+    return next(iter(found), None)
 
 
 @contextmanager

@@ -18,11 +18,9 @@ from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
 
 STARTS_WITHIN_S = 60.0
-PORT = 8600
-"""Where the page is, when it is free."""
 
 
-async def play(folder: Path, say: Callable[[str], None], *, port: int = PORT, show: bool = True) -> None:
+async def play(folder: Path, say: Callable[[str], None], *, port: int, show: bool = True) -> None:
     """Serve the page until SIGINT or SIGTERM. Everything stays in `folder`; the next start goes on there."""
     await asyncio.to_thread(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
     clock = MovedClock(folder / "clock")

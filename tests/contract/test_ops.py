@@ -11,12 +11,12 @@ from bot.tables import QUERY_FILES
 from memory.ports import Statement
 from memory.storage.migrate import FOLDER, migrate
 from memory.storage.named_queries import load_queries
+from memory.storage.place import lock_path
 
 LOOKING = (
     ("status",),
     ("sessions",),
     ("show", "s_1"),
-    ("doctor",),
     ("checkpoint", "verify"),
     ("hydrate", "--all", "--dry-run"),
     ("quarantine", "list"),
@@ -266,6 +266,34 @@ def test_doctor_is_content_with_a_healthy_bot(house):
     }  # fmt: skip
     assert [check for check in found["checks"] if check["level"] == "fail"] == []
     assert house.run("doctor").exit_code == 0
+
+
+def test_doctor_passes_before_the_first_start(house):
+    """A database that never was is no fault: it says so, and creates nothing."""
+    found = house.json("doctor")
+
+    (database,) = (check for check in found["checks"] if check["id"] == "database")
+    assert (database["level"], found["level"]) == ("ok", "ok")
+    assert "there is none yet" in database["says"]
+    assert list(house.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("left", ["the lock", "a checkpoint"])
+def test_doctor_fails_for_a_database_that_is_gone(house, left):
+    """Where something says that there was one, it is missing: exit 1, and the report says what to do."""
+    house.fill(2)
+    lock_path(house.database).touch()
+    for path in (house.database, *house.folder.glob("*-wal"), *house.folder.glob("*-shm")):
+        path.unlink(missing_ok=True)
+    if left == "the lock":
+        house.checkpoint(0).unlink()
+    else:
+        lock_path(house.database).unlink()
+
+    result = house.run("doctor")
+    assert result.exit_code == 1
+    assert "there was one" in " ".join(result.stdout.split())
+    assert "restore BACKUP" in " ".join(result.stdout.split())
 
 
 def test_doctor_fails_for_a_checkpoint_that_does_not_match(house):

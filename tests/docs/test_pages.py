@@ -161,7 +161,9 @@ def test_the_first_commands_work_as_a_reader_types_them(fresh_clone):
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    assert "bot Got it" in types("make -o .venv/.runtime run", "My dog is called Rex.\n")
+    piped = types("make -o .venv/.runtime run", "My dog is called Rex.\n")
+    assert "each line of it is answered here" in " ".join(piped.split())
+    assert "bot Got it" in piped
     page = text_of(ROOT / "docs" / "tutorial" / "first-ten-minutes.md")
     typed = [
         line for line in "\n".join(blocks(page, "sh")).splitlines() if "continuity-bot" in line or "export" in line

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from pathlib import Path
 
 import pytest
 from dotenv import dotenv_values
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bot.cli import app
+from bot.cli.start import gives_lines
 from bot.ops.first_run import merged, wrong_token, wrong_users
 
 TOKEN = "123456789:" + "A" * 35
@@ -101,3 +104,21 @@ def test_a_model_that_cannot_answer_is_refused_at_the_start(command, model, told
 def test_the_version_is_told():
     """`--version` prints it and does nothing else."""
     assert run("--version").output.startswith("continuity-bot ")
+
+
+def test_only_a_pipe_or_a_file_is_answered_line_by_line(tmp_path):
+    """With a terminal, nothing to read or no input at all `make run` opens the messenger, and says where."""
+    (tmp_path / "lines").write_text("hello\n", encoding="utf-8")
+    reads, writes = os.pipe()
+    keyboard, terminal = os.openpty()
+    with (
+        os.fdopen(reads) as pipe,
+        os.fdopen(terminal) as at_terminal,
+        Path(os.devnull).open() as nothing,
+        (tmp_path / "lines").open() as file,
+    ):
+        found = [gives_lines(each) for each in (pipe, file, at_terminal, nothing, None)]
+    os.close(writes)
+    os.close(keyboard)
+
+    assert found == [True, True, False, False, False]
