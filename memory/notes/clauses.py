@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memory.language.due_dates import Due, find_due
-from memory.language.languages import Language, Languages, cue_pattern
+from memory.language.languages import Language, Languages
 from memory.language.sentences import (
     clean,
     clip,
-    content_words,
     lowered,
     no_end,
     stems_of,
-    without_elision,
     without_possessive,
     words_of,
 )
 from memory.language.time_rules import blank
+from memory.notes.reports import ended, has_any, outcomes, tells, told_ends
+from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
@@ -29,21 +29,14 @@ CUES = (
     "acts", "ago", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral", "done",
     "drop", "event", "extends", "feeling", "goodbye", "greeting", "hypothetical", "imperative", "in_vain",
     "intention", "kin", "lasting", "later", "laugh", "limit", "negates", "not_a_promise", "not_yet", "obligation",
-    "off", "offer", "others", "over", "past", "pronoun", "proposal", "question", "request", "restored", "takes_on",
-    "tells", "thanks", "ticks_off", "waits", "when_ready", "will_do", "wish",
+    "off", "offer", "others", "over", "past", "pronoun", "proposal", "question", "request", "restored", "stands",
+    "takes_on", "tells", "thanks", "ticks_off", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
 """Cues of what somebody has to do or will do; what they only ask, quote or say as a turn of phrase is none."""
-ENDS = ("closing", "done", "drop", "off", "over", "restored")
-NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "correct")
-"""With one of these a sentence that says "paid" or "done" reports no end."""
-NOT_IN_SPITE = ("hypothetical", "obligation", "request")
-"""The same for one that says "cancelled" or "no longer leaks": that looks ahead, or corrects, and is an end."""
-_PAST = ("past", "told")
 _FIRST = 2
 """How many clauses of an answer are read for what it is an answer to."""
-_NAMING_STEMS = 2
 _STAYS = frozenset({"lasting", "limit"})
 _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
 _ROUTINE_CHARS = 25
@@ -53,8 +46,6 @@ _SHORT_WORDS = 5
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
 _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
-_ARTICLE = 3
-"""Words up to this length are mostly articles in a language that has no data file."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
 NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
 _CAPITAL = re.compile(r"(?<![.!?\u2026:\n«»„“”\"'(] )(?<![.!?\u2026\n])(?<=\s)([^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,})")
@@ -68,7 +59,6 @@ _ASIDE = re.compile(r"\(\(.*?(?:\)\)|\Z)", re.DOTALL)
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
 _ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
-_PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
 _SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
 _BEHIND = re.compile(r"\.? (?P<name>[^\W\d_]{3,})")
 _HEAD = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,}) (?P<rest>(?:\S+ ?){1,3})")
@@ -109,6 +99,10 @@ class Clause:
     """Stems of the words that say when: what "not nine" denies, though it says of nothing what it is."""
     ended: tuple[frozenset[str], ...] = ()
     """Stems of each sentence in it that reports an end."""
+    told: tuple[frozenset[str], ...] = ()
+    """Stems of each sentence in it that tells what was done, or how a thing is now ("tyres on now")."""
+    reports: bool = False
+    """True once something was found that it ends."""
     outcomes: frozenset[int] = frozenset()
     """Which of the language's outcomes it tells: "passed!" says of no exam by name how it went."""
 
@@ -207,7 +201,7 @@ def leading_names(turns: Iterable[ConversationTurn], language: Language) -> froz
     texts = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in turns)
     small = {word for word in _WORDS.findall(texts) if word.islower()}
     heads = (_HEAD.match(part) for turn in turns for part in _sentences(turn.user_text))
-    found = {lowered(head["name"]) for head in heads if head and _has_any(_ACTS, lowered(head["rest"]), language)}
+    found = {lowered(head["name"]) for head in heads if head and has_any(_ACTS, lowered(head["rest"]), language)}
     return _names_among(found - small, language)
 
 
@@ -241,27 +235,6 @@ def _after_article(before: str, language: Language) -> bool:
     return bool(words := words_of(lowered(before[-30:]))) and words[-1] in language.before_nouns
 
 
-@lru_cache(maxsize=16)
-def _time_words(language: Language) -> re.Pattern[str]:
-    groups = [*language.time.get("months", ()), *language.time.get("weekdays", ())]
-    near = [*language.time.get("days", {}), *language.time.get("next_words", ())]
-    return cue_pattern([*(word for group in groups for word in group), *near])
-
-
-def is_time_word(word: str, language: Language) -> bool:
-    """Return whether the word is a day, a month, or says which of them ("next")."""
-    return bool(_time_words(language).fullmatch(word))
-
-
-def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
-    """Return the stems of the words that say what a text is about: no stop words, no days and months."""
-    whole = tuple(without_elision(word, language) for word in words)
-    content = (
-        content_words(whole, language) if language.known else tuple(word for word in whole if len(word) > _ARTICLE)
-    )
-    return stems_of(tuple(word for word in content if not is_time_word(word, language)), language)
-
-
 def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     """Return a turn as clauses: nothing of a change to a reminder, nor of what is answered about reminders.
 
@@ -273,18 +246,11 @@ def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     of_reminders = turn.action_name in ABOUT_REMINDERS
     assistant = () if of_reminders else clauses_of(turn, place, "assistant", frame)
     if any("ticks_off" in clause.cues and not clause.asks for clause in assistant[:_FIRST]):
-        user = [replace(clause, ended=clause.ended or _told_ends(clause, frame.language)) for clause in user]
+        user = [
+            replace(clause, ended=clause.ended or told_ends(clause.lower, clause.stems, frame.language))
+            for clause in user
+        ]
     return TurnClauses(turn, frame.language, tuple(user), tuple(assistant))
-
-
-def _told_ends(clause: Clause, language: Language) -> tuple[frozenset[str], ...]:
-    """Return the stems of each sentence that tells the past: it was answered with "one worry less"."""
-    if "in_vain" in clause.cues:
-        return ()
-    parts = [part for part in _PARTS.split(clause.lower) if _has_any(_PAST, part, language)]
-    ends = (part for part in parts if not (_asks(part, language) or _has_any(NOT_ENDED, part, language)))
-    named = (telling_stems(words_of(part), language) for part in ends)
-    return tuple(each if len(each) >= _NAMING_STEMS else clause.stems for each in named)
 
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:
@@ -356,8 +322,9 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         is_deadline=due is not None and _is_deadline(due, lower, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
-        ended=_ended(lower, stems, language),
-        outcomes=_outcomes(lower, language),
+        ended=ended(lower, stems, language),
+        told=tells(lower, language),
+        outcomes=outcomes(lower, language),
     )
 
 
@@ -375,42 +342,9 @@ def cues_of(lower: str, language: Language) -> frozenset[str]:
     return frozenset(found)
 
 
-def _ended(lower: str, stems: frozenset[str], language: Language) -> tuple[frozenset[str], ...]:
-    """Return the stems of each sentence that reports an end; those of the whole clause for one that names nothing."""
-    reports = [part for part in _PARTS.split(lower) if _reports_an_end(part, language)]
-    if language.has("in_vain", lower):
-        return ()
-    named = (telling_stems(words_of(report), language) for report in reports)
-    return tuple(each if len(each) >= _NAMING_STEMS else stems for each in named)
-
-
 def _values(lower: str, due: Due | None, language: Language) -> frozenset[str]:
     said = " ".join(lower[start:end] for start, end in due.spans) if due else ""
     return stems_of(words_of(said), language)
-
-
-def _outcomes(lower: str, language: Language) -> frozenset[int]:
-    """Return which outcomes the text tells, not asks or hopes for."""
-    told = [part for part in _PARTS.split(lower) if not (_asks(part, language) or _has_any(NOT_ENDED, part, language))]
-    return frozenset(number for number, outcome in enumerate(language.outcomes) if any(map(outcome.said.search, told)))
-
-
-def _asks(sentence: str, language: Language) -> bool:
-    return sentence.rstrip().endswith("?") or language.has("question", sentence)
-
-
-def _reports_an_end(sentence: str, language: Language) -> bool:
-    if _asks(sentence, language):
-        return False
-    if language.has("imperative", sentence) and language.has("when_ready", sentence):
-        return False
-    if _has_any(("off", "restored"), sentence, language) and not _has_any(NOT_IN_SPITE, sentence, language):
-        return True
-    return _has_any(ENDS, sentence, language) and not _has_any(NOT_ENDED, sentence, language)
-
-
-def _has_any(cues: Iterable[str], text: str, language: Language) -> bool:
-    return any(language.has(cue, text) for cue in cues)
 
 
 def with_reason(clause: Clause, language: Language) -> Clause | None:

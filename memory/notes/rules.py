@@ -33,6 +33,7 @@ from memory.notes.settle import (
     Noted,
     corrected_by,
     corrects_nothing,
+    names_the_matter,
     outcomes_of,
     put_off,
     same_matter,
@@ -126,8 +127,10 @@ class _RulesReading:
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""
         reply_before = before.reply_stems if before else frozenset()
-        for number, clause in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
-            self._settle(settled_by(clause, list(self.noted.values()), reply_before), clause)
+        for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
+            ended = settled_by(plain, list(self.noted.values()), reply_before, compounds=self.language.nouns_are_large)
+            self._settle(ended, plain)
+            clause = replace(plain, reports=bool(ended))
             mere = value_alone(clause, list(self.noted.values()), self.language)
             if mere is not None and self._revalue([mere], clause, f"{clause.turn_id}.u{number}"):
                 continue
@@ -149,7 +152,7 @@ class _RulesReading:
         if later and self._revalue(later, clause, f"{key}d", put_later):
             noted = [each for each in self.noted.values() if each.key != f"{key}d"]
         wrong = corrected_by(clause, noted, self.language)
-        bare = [each.key for each in noted if each.key in wrong and says_only_the_value(clause, each, self.language)]
+        bare = [each.key for each in noted if each.key in wrong and self._only_corrects(clause, each)]
         if bare and self._revalue([*wrong, bare[-1]], clause, key):
             return
         reason = None if wrong else with_reason(clause, self.language)
@@ -158,6 +161,10 @@ class _RulesReading:
             clause = replace(clause, stems=clause.stems - reason.stems, cues=clause.cues - LASTING_CUES)
         if reason is None or owes(clause) or clause.due is not None:
             self._add(clause, key, said, before, tuple(wrong), stays=reason is None)
+
+    def _only_corrects(self, clause: Clause, noted: Noted) -> bool:
+        """Return whether a correction cannot stand for what it corrects: it does not say of what."""
+        return says_only_the_value(clause, noted, self.language) or not names_the_matter(clause, noted)
 
     def _settle(self, keys: Iterable[str], clause: Clause) -> None:
         """Note what ended; a matter of this session changes its status."""
@@ -197,7 +204,7 @@ class _RulesReading:
         kind = stated[0] if stated else lasting_kind(clause) if stays and not later else None
         clear = kind is not None or clause.due is not None or is_todo(clause)
         least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
-        faint = weight < least and not wrong
+        faint = (weight < least or (clause.reports and not clear)) and not wrong
         if not text or (is_courtesy(clause) and not stated) or (faint and weight < FAINT_FROM):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)

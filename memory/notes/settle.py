@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
-from memory.notes.clauses import Clause, telling_stems
+from memory.notes.clauses import Clause
+from memory.notes.telling import telling_stems
 from memory.notes.weigh import reports_an_end
 
 NEAR_TURNS = 2
@@ -19,11 +20,17 @@ _SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
 _SAME_NAME = 0.5
 """The same where they share nothing but a name or a number: one hears of people again and again."""
+_TOLD_SHARE = 0.5
+"""Share of the stems of a sentence in passing from which it tells of a task: "tyres on now"."""
 DAY_MS = 86_400_000
+_PART_STEMS = 3
+"""A part of a compound has one letter more than this, at its beginning two; the rest of the compound has so many."""
 _CALLED_OFF = frozenset({"drop", "off"})
 _COMMON = 6
 """A stem that stands in at least this many notes is what the whole conversation is about: it tells no two apart."""
 _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
+_NAMED_STEMS = 1
+"""With so many stems of a note a correction stands for it."""
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
@@ -63,16 +70,22 @@ def outcomes_of(text: str, language: Language) -> frozenset[int]:
     return frozenset(number for number, outcome in enumerate(language.outcomes) if outcome.of.search(lower))
 
 
-def settled_by(clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str]) -> list[str]:
-    """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers."""
+def settled_by(
+    clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str], *, compounds: bool = False
+) -> list[str]:
+    """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers.
+
+    With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen".
+    """
     noted = [each for each in noted if not each.lasts and not _is_still_ahead(each, clause)]
     turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
-    if not reports_an_end(clause):
-        return [each.key for each in turned_out[-1:]]
     often = Counter(stem for each in noted for stem in each.stems)
+    told = [each.key for each in noted if _is_told(clause, each, often, compounds=compounds)]
+    if not reports_an_end(clause):
+        return told or [each.key for each in turned_out[-1:]]
     named = [each for each in noted if _speaks_of(clause, each, often)]
-    if named:
-        return [each.key for each in named]
+    if named or told:
+        return list(dict.fromkeys([*(each.key for each in named), *told]))
     if turned_out:
         return [turned_out[-1].key]
     near = [each for each in noted if 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0]
@@ -98,6 +111,36 @@ def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
     return any(_is_about(said, noted.stems, names, often) for said in clause.ended or (clause.stems,))
 
 
+def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bool) -> bool:
+    """Return whether the clause tells of a task that it is done, or how the thing it was about is now.
+
+    Most of what such a sentence names is the task: others only happen to share a word with it.
+    """
+    past = noted.due_at_ms is not None and noted.due_at_ms < clause.at_ms
+    if not noted.todo or (noted.is_event and not past) or noted.place == clause.place or clause.asks:
+        return False
+    names = clause.names | noted.names
+    told = [_as_whole(said, noted.stems) if compounds else said for said in clause.told]
+    return any(_is_mostly(said, noted.stems, names) and _is_about(said, noted.stems, names, often) for said in told)
+
+
+def _is_mostly(said: frozenset[str], known: frozenset[str], names: frozenset[str]) -> bool:
+    """Return whether most of the stems said are known; a name alone has to be all that is said."""
+    shared = said & known
+    return len(shared) >= _TOLD_SHARE * len(said) and (shared == said or not shared <= names)
+
+
+def _as_whole(said: frozenset[str], known: frozenset[str]) -> frozenset[str]:
+    """Return the stems with those that are the head or the beginning of a known compound as that compound."""
+    return frozenset(next((word for word in known if _is_part(stem, word)), stem) for stem in said)
+
+
+def _is_part(stem: str, word: str) -> bool:
+    longer = len(word) >= len(stem) + _PART_STEMS
+    head = len(stem) > _PART_STEMS and word.endswith(stem)
+    return longer and (head or (len(stem) > _PART_STEMS + 1 and word.startswith(stem)))
+
+
 def _is_about(said: frozenset[str], known: frozenset[str], names: frozenset[str], often: Counter[str]) -> bool:
     """Return whether the stems of a report and of a note have enough in common, and not only a name or a number."""
     shared = said & known
@@ -111,11 +154,19 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
     """Return the keys of what the clause corrects: another date or number of the same thing, or a value it denies."""
     denied = denied_values(clause.lower, language)
     wrong = [
-        each.key for each in noted if each.stems & clause.stems and denied & (each.numbers | each.stems | each.values)
+        each.key
+        for each in noted
+        if denied & (each.numbers | each.stems | each.values) and _is_denied_of(clause, each, denied, language)
     ]
     if "correct" not in clause.cues:
         return wrong or [each.key for each in noted if _is_moved(clause, each)]
     return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each))]))
+
+
+def _is_denied_of(clause: Clause, noted: Noted, denied: frozenset[str], language: Language) -> bool:
+    """Return whether what the clause denies was said of the note: it shares more with it, or denies a name of it."""
+    shared = clause.stems & noted.stems
+    return bool(shared - denied or shared & stems_of(tuple(clause.names), language))
 
 
 def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
@@ -162,6 +213,12 @@ def says_only_the_value(clause: Clause, noted: Noted, language: Language) -> boo
     left = {stem for stem in clause.stems if stem.isalpha()} - denied - clause.names
     beyond = (clause.stems & noted.stems) - denied - stems_of(tuple(clause.names), language)
     return bool(denied) and not beyond and clause.words <= _MERE_VALUE_WORDS and len(left) <= _MERE_VALUE_LEFT
+
+
+def names_the_matter(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause says so much of what the note is about that it can stand in its place."""
+    known = _worded(noted.stems)
+    return len(_worded(clause.stems) & known) >= min(_NAMED_STEMS, len(known))
 
 
 def _has_another(clause: Clause, noted: Noted) -> bool:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered, without_possessive
-from memory.notes.clauses import is_time_word
 from memory.notes.settle import stems_of_text
+from memory.notes.telling import is_time_word
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
 
 WORDS_MAX = 5

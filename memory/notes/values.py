@@ -12,8 +12,9 @@ from memory.language.languages import Language
 from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
-from memory.notes.clauses import NUMBER, Clause, is_time_word, telling_stems
+from memory.notes.clauses import NUMBER, Clause
 from memory.notes.settle import denied_values, kind_of
+from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import LastingNote, Matter
 
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]+),? $")

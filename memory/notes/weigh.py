@@ -5,7 +5,8 @@ The weights are few and the same for every language; the words behind the cues a
 
 from __future__ import annotations
 
-from memory.notes.clauses import NOT_ENDED, Clause, TurnClauses
+from memory.notes.clauses import Clause, TurnClauses
+from memory.notes.reports import NOT_ENDED
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -35,6 +36,8 @@ _ASKS = -0.25
 _THIN, _THIN_STEMS = -0.5, 2
 _OPENS = -0.6
 _OWED = frozenset({"obligation", "takes_on"})
+_OWED_LEAST = 0.12
+"""What somebody has to do is said in a word or two: "need stamps"."""
 _STILL = frozenset(NOT_ENDED)
 _LASTS = frozenset({"lasting", "wish"})
 
@@ -60,7 +63,8 @@ def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
         + _THIN * (len(clause.stems) < _THIN_STEMS and clause.due is None)
     )
     total += _OPENS * (said.turn.seq == 1 and clause.due is None and not _LASTS & clause.cues and not is_todo(clause))
-    return round(max(0.0, min(1.0, total / FULL)), 3)
+    least = _OWED_LEAST if _OWED & clause.cues and clause.stems and not (clause.asks or "bare" in clause.cues) else 0.0
+    return round(max(least, min(1.0, total / FULL)), 3)
 
 
 def is_todo(clause: Clause) -> bool:

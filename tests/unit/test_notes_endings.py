@@ -8,7 +8,7 @@ from memory.language.languages import Languages
 from memory.notes.requests import request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.types import SessionNotes
-from memory.notes.view import merge, preview
+from memory.notes.view import NotesView, loops, merge, preview
 from memory.types import ConversationTurn
 
 LANGUAGES = Languages.load()
@@ -16,8 +16,8 @@ MONDAY_MS = 1_772_438_400_000  # Monday 2 March 2026, 08:00 UTC
 DAY_MS = 86_400_000
 
 
-def alive(language: str, earlier: str, later: str, *, after_days: int = 2) -> str:
-    """Return what is alive after something was said in one session and something else in the next."""
+def viewed(language: str, earlier: str, later: str, *, after_days: int = 2) -> NotesView:
+    """Return the notes after something was said in one session and something else in the next."""
     read: list[SessionNotes] = []
     for number, text in enumerate((earlier, later)):
         turn = ConversationTurn(
@@ -26,8 +26,17 @@ def alive(language: str, earlier: str, later: str, *, after_days: int = 2) -> st
         )  # fmt: skip
         request = request_of([turn], [], None, read, LANGUAGES, zone="UTC", now_ms=turn.created_at_ms)
         read.append(read_by_rules(request, LANGUAGES))
-    seen = merge(read, MONDAY_MS + after_days * DAY_MS + 60_000, LANGUAGES)
-    return "\n".join(each.note.text for each in seen.standings)
+    return merge(read, MONDAY_MS + after_days * DAY_MS + 60_000, LANGUAGES)
+
+
+def alive(language: str, earlier: str, later: str, *, after_days: int = 2) -> str:
+    """Return what is alive after something was said in one session and something else in the next."""
+    return "\n".join(each.note.text for each in viewed(language, earlier, later, after_days=after_days).standings)
+
+
+def shown(language: str, earlier: str, later: str) -> list[str]:
+    """Return what would be offered then."""
+    return [each.note.text for each in preview(viewed(language, earlier, later))]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +62,106 @@ def alive(language: str, earlier: str, later: str, *, after_days: int = 2) -> st
 def test_what_was_done_or_called_off_in_other_words_is_not_alive(language, earlier, later):
     """A report in the past tense, by its result or as "not after all" ends the matter that it speaks of."""
     assert earlier not in alive(language, earlier, later)
+
+
+def open_after(language: str, earlier: str, later: str) -> list[str]:
+    """Return what is listed as open once the second was said, two days after the first."""
+    return [line for line in alive(language, earlier, later).splitlines() if line == earlier]
+
+
+STATES = [
+    ("en", "need to get the brakes looked at", "brakes ok again"),
+    ("en", "i have to mute the parents chat", "parents chat muted"),
+    ("en", "i need to fit the letterbox before winter", "letterbox's on"),
+    ("en", "must drop the keys at the agency", "keys are away"),
+    ("en", "i should ring Dilys about the lift", "dilys said yes to the lift"),
+    ("en", "i still have to pay the nursery fee", "nursery fee's gone through"),
+    ("de", "ich muss die Dachrinne reparieren", "Rinne ist wieder dicht"),
+    ("de", "muss die Sommerreifen draufmachen lassen", "Reifen sind drauf"),
+    ("de", "muss noch die Bescheinigung hochladen", "Bescheinigung hochgeladen"),
+    ("de", "ich muss dem Hausmeister schreiben", "dem Hausmeister hab ich gestern geschrieben"),
+    ("es", "tengo que cambiar los frenos", "frenos ya"),
+    ("es", "tengo que tapizar el sillón", "sillón tapizado"),
+    ("es", "tengo que avisarle a Nadia de la cena", "ya le dije a Nadia"),
+    ("fr", "je dois faire changer les freins", "freins changés"),
+    ("fr", "je dois prévenir Nadia pour le dîner", "Nadia est au courant pour le dîner"),
+    ("fr", "faut que j'achète du riz", "le riz c'est acheté"),
+    ("it", "devo comprare il riso", "il riso è comprato"),
+    ("it", "devo far cambiare i freni", "freni cambiati"),
+    ("it", "devo montare la mensola", "la mensola è su"),
+    ("pt", "preciso trocar os freios", "freios trocados"),
+    ("pt", "tenho que comprar arroz", "o arroz já está comprado"),
+    ("pt", "preciso falar com a Nádia sobre o jantar", "a Nádia topou o jantar"),
+    ("ru", "надо собрать полку", "полку собрала"),
+    ("ru", "надо купить рис", "рис уже есть"),
+]
+
+
+@pytest.mark.parametrize(("language", "earlier", "later"), STATES)
+def test_how_a_thing_is_now_ends_the_task_it_was_about(language, earlier, later):
+    """Nobody says "done": they say that the tyres are on, the chat muted, the shelf up."""
+    assert open_after(language, earlier, later) == []
+
+
+@pytest.mark.parametrize(("language", "earlier", "later"), STATES)
+def test_a_report_of_an_end_is_no_line_of_its_own(language, earlier, later):
+    """What somebody says has ended is not offered as something that goes on."""
+    assert later not in shown(language, earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "need to get the brakes looked at", "the brakes are still squeaking"),
+        ("en", "i have to send the tax forms", "tax forms are half done"),
+        ("en", "i must cancel the gym membership", "the gym wants a letter before they let me cancel"),
+        ("en", "postmortem for Dilys due friday", "fixed."),
+        ("en", "i need to write a card for Dilys", "dilys agreed"),
+        ("de", "ich muss noch Reis kaufen", "Reis vergessen"),
+        ("de", "ich muss noch Reis kaufen", "Reis hol ich morgen"),
+        ("es", "tengo que llamar al plomero", "el plomero no contesta"),
+        ("fr", "je dois repeindre le portail", "le portail je le fais demain"),
+        ("it", "devo rinnovare la patente", "la patente non è ancora arrivata"),
+        ("pt", "tenho que ligar para o eletricista", "o eletricista não atende"),
+        ("ru", "надо покрасить ворота", "ворота покрашу завтра"),
+    ],
+)
+def test_what_is_half_done_put_off_or_only_named_stays_open(language, earlier, later):
+    """A state that is no end, a word without its thing, or somebody's mere name ends nothing."""
+    assert earlier in alive(language, earlier, later) or later in alive(language, earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "errand"),
+    [
+        ("en", "need batteries"), ("en", "train and hostel still to book"), ("en", "the invoice needs to be sent"),
+        ("de", "Reis kaufen"), ("de", "muss die Wäsche aufhängen"), ("de", "Zug und Hostel sind noch zu buchen"),
+        ("es", "comprar arroz"), ("es", "tren y hostal por reservar"), ("fr", "acheter du riz"),
+        ("fr", "train et auberge à réserver"), ("it", "comprare il riso"), ("pt", "comprar arroz"),
+        ("pt", "falta pagar a água"), ("ru", "ещё купить рис и хлеб"),
+    ],
+)  # fmt: skip
+def test_an_errand_of_two_words_is_a_task(language, errand):
+    """People write errands down as on a slip of paper: no "I must", no day."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=2, user_text=errand, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language=language,
+    )  # fmt: skip
+    request = request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS)
+    seen = merge([read_by_rules(request, LANGUAGES)], MONDAY_MS + DAY_MS, LANGUAGES)
+    assert [each.note.text for each in loops(seen)] == [errand]
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "i have to screw the coat rack to the wall", "lina wants to paint, not screw"),
+        ("de", "ich muss die Garderobe an die Wand schrauben", "lina will lackieren, nicht schrauben"),
+    ],
+)
+def test_a_denied_word_alone_corrects_nothing(language, earlier, later):
+    """What is denied of one thing says nothing of another that shares no word with it but that."""
+    assert earlier in alive(language, earlier, later)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+"""Which words of a text say what it is about. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from memory.language.languages import Language, cue_pattern
+from memory.language.sentences import content_words, stems_of, without_elision
+
+_ARTICLE = 3
+"""Words up to this length are mostly articles in a language that has no data file."""
+
+
+@lru_cache(maxsize=16)
+def _time_words(language: Language) -> re.Pattern[str]:
+    groups = [*language.time.get("months", ()), *language.time.get("weekdays", ())]
+    near = [*language.time.get("days", {}), *language.time.get("next_words", ())]
+    return cue_pattern([*(word for group in groups for word in group), *near])
+
+
+def is_time_word(word: str, language: Language) -> bool:
+    """Return whether the word is a day, a month, or says which of them ("next")."""
+    return bool(_time_words(language).fullmatch(word))
+
+
+def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
+    """Return the stems of the words that say what a text is about: no stop words, no days and months."""
+    whole = tuple(without_elision(word, language) for word in words)
+    content = (
+        content_words(whole, language) if language.known else tuple(word for word in whole if len(word) > _ARTICLE)
+    )
+    return stems_of(tuple(word for word in content if not is_time_word(word, language)), language)
