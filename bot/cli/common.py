@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 _T = TypeVar("_T")
+
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+"""We have none; to look for them pydantic reads what every installed package says of itself, 0.1 s of each command."""
 
 console = Console(markup=False)  # what is shown comes from people, files and arguments: `[/x]` is text
 errors = Console(stderr=True, markup=False)
