@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, build
-from memory.context.transcript import NOBODY, clip, user_message
+from memory.context.transcript import NOBODY, clip, turn_tokens, user_message
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
@@ -45,9 +46,10 @@ MIN_RETRIEVED: Final = 6
 """So much is offered for a question, however far it is behind the best."""
 YOUNG_TURNS: Final = 6
 """A session of fewer turns shows little of the past by itself: whatever is said in it is looked up like a question."""
-LAST_WORDS: Final = 2
-"""Exchanges of the session before that are told as they were said."""
+LAST_WORDS: Final = 16
+"""At most this many exchanges of the session before are told as they were said."""
 LAST_WORDS_TOKENS: Final = 150
+"""What they may take, beside what a short history lends (`Budget.lent`)."""
 LAST_SAID_CHARS: Final = 320
 MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
@@ -63,10 +65,20 @@ _UNFOLDED_TURNS: Final = FOLD_TURNS + RAW_TURNS
 _HEADING_TOKENS: Final = 30
 
 log = logging.getLogger(__name__)
+K = TypeVar("K")
 T = TypeVar("T")
 
 Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
 """User id → name, of those that are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a session ended, as it was said: lines under a heading, and the turns that they tell without a cut."""
+
+    session_id: str = ""
+    lines: tuple[str, ...] = ()
+    turn_ids: tuple[str, ...] = ()
 
 
 class SearchPort(Protocol):
@@ -98,6 +110,7 @@ class Assembler:
         self._counter = counter
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
         self._digests: OrderedDict[tuple[str | int, ...], tuple[str, ...]] = OrderedDict()
+        self._endings: OrderedDict[tuple[str | int, ...], Ending] = OrderedDict()
 
     async def packet(
         self,
@@ -131,17 +144,25 @@ class Assembler:
         today, before = _by_day(others, midnight_ms)
         view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), NotesView())
         said_tokens = self._counter.count(user_message(message))
+        lent = self._budget.lent(sum(turn_tokens(turn, self._counter) for turn in history))
+        ending = await self._tier(
+            "last_conversation", errors, lambda: self._ending(others[:1], view, time_zone, lent), Ending()
+        )
+        told = {*(turn.turn_id for turn in history), *ending.turn_ids}
         inputs = ContextInputs(
             state=state,
             history=history,
             retrieved=await self._tier(
-                "retrieved", errors, lambda: self._search(state, message, history, now_ms, alone=alone), []
+                "retrieved", errors, lambda: self._search(state, message, history, told, now_ms, alone=alone), []
             ),
-            today=await self._tier("today", errors, lambda: self._today(today, view, midnight_ms, time_zone), []),
+            today=await self._tier(
+                "today", errors, lambda: self._today(today, view, midnight_ms, time_zone, ending), []
+            ),
             threads=await self._tier("threads", errors, lambda: self._threads(state, others, view), ()),
             last_conversation=await self._tier(
-                "last_conversation", errors, lambda: self._last(before, view, now_ms, time_zone), ""
+                "last_conversation", errors, lambda: self._last(before, view, now_ms, time_zone, ending), ""
             ),
+            lent={"today" if today else "last_conversation": lent},
             jobs=await self._jobs(state, alone=alone),
             bootstrap="" if alone else bootstrap,
             tools_tokens=tools_tokens,
@@ -184,6 +205,7 @@ class Assembler:
         """Let go of everything kept in memory; call it when turns were deleted or healed (P13)."""
         self._turns.clear()
         self._digests.clear()
+        self._endings.clear()
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is kept of these conversations."""
@@ -193,6 +215,7 @@ class Assembler:
         for key in gone:
             del self._turns[key]
         self._digests.clear()
+        self._endings.clear()
 
     async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
         """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
@@ -223,9 +246,16 @@ class Assembler:
         return [row for row in rows if row.session_id != state.session_id]
 
     async def _search(
-        self, state: SessionState, message: str, history: Sequence[ConversationTurn], now_ms: int, *, alone: bool
+        self,
+        state: SessionState,
+        message: str,
+        history: Sequence[ConversationTurn],
+        told: Collection[str],
+        now_ms: int,
+        *,
+        alone: bool,
     ) -> list[RetrievedItem]:
-        """Return what bears on the message; nothing for small talk, whose question is in the history anyway."""
+        """Return what bears on the message beside what is told anyway (turn ids); nothing for small talk."""
         language = self._languages.detect(message)
         if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
             return []
@@ -235,7 +265,7 @@ class Assembler:
                 state.conversation_id,
                 _query(message, history),
                 session_ids=[state.session_id] if alone else None,
-                exclude_turn_ids=[turn.turn_id for turn in history],
+                exclude_turn_ids=sorted(told),
                 limit=MAX_RETRIEVED if asked else MAX_RETRIEVED_FOR_A_STATEMENT,
                 now_ms=now_ms,
                 open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
@@ -244,7 +274,9 @@ class Assembler:
         relevant = _relevant(found, MIN_RETRIEVED if asked else 0)
         return [item for item in relevant if not alone or item.session_id == state.session_id]
 
-    async def _today(self, rows: Sequence[SessionRow], view: NotesView, midnight_ms: int, time_zone: str) -> list[str]:
+    async def _today(
+        self, rows: Sequence[SessionRow], view: NotesView, midnight_ms: int, time_zone: str, ending: Ending
+    ) -> list[str]:
         """Return what was said today in other sessions, the latest first: when, about what, then what was noted."""
         lines: list[str] = []
         shown = rows[:MAX_TODAY_SESSIONS]
@@ -254,7 +286,7 @@ class Assembler:
             noted = _noted(view, {row.session_id}, row.last_turn_at_ms, time_zone)
             digest = await self._digest(row, midnight_ms, room, heading)
             lines += [digest[0], *noted] if noted and digest else digest
-            lines += await self._last_words(row, time_zone) if noted and row is rows[0] else ()
+            lines += ending.lines if noted and row is rows[0] else ()
         return lines
 
     async def _view(self, state: SessionState, *, alone: bool) -> NotesView:
@@ -273,7 +305,9 @@ class Assembler:
         unread = [row for row in others if row.session_id not in view.session_ids]
         return (*noted, *state.open_loops, *(loop for row in unread for loop in _loops(row)))
 
-    async def _last(self, rows: Sequence[SessionRow], view: NotesView, now_ms: int, time_zone: str) -> str:
+    async def _last(
+        self, rows: Sequence[SessionRow], view: NotesView, now_ms: int, time_zone: str, ending: Ending
+    ) -> str:
         """Return what is known from before, best first; where nothing was noted, what the session before was about.
 
         003 asks for it after more than 24 hours, and `today` covers the same day; the evening before would fall between
@@ -283,23 +317,34 @@ class Assembler:
             return ""
         ids = {row.session_id for row in rows}
         if noted := _noted(view, ids, now_ms, time_zone):
-            return "\n".join([*await self._last_words(rows[0], time_zone), *noted])
+            words = ending if ending.session_id == rows[0].session_id else await self._last_words(rows[0], time_zone)
+            return "\n".join([*words.lines, *noted])
         heading = f"From {_clock(rows[0].last_turn_at_ms, time_zone, day=True)}"
         return "\n".join(await self._digest(rows[0], 0, self._budget.last_conversation_tokens, heading))
 
-    async def _last_words(self, row: SessionRow, time_zone: str) -> tuple[str, ...]:
-        """Return how a session ended, as it was said: its last exchanges, the newest always, under a heading."""
-        key = (row.session_id, row.version, time_zone)
-        if key not in self._digests:
+    async def _ending(self, latest: Sequence[SessionRow], view: NotesView, time_zone: str, lent: int) -> Ending:
+        """Return how the session before ended; nothing where nothing was noted, since its summary is told then."""
+        noted = latest and any(each.session_id == latest[0].session_id for each in view.standings)
+        return await self._last_words(latest[0], time_zone, lent) if noted else Ending()
+
+    async def _last_words(self, row: SessionRow, time_zone: str, lent: int = 0) -> Ending:
+        """Return a session's last exchanges under a heading: the newest always, and as many as have room."""
+        key = (row.session_id, row.version, time_zone, lent)
+        if key not in self._endings:
             turns = [turn for turn in await self._store.last_turns(row.session_id, LAST_WORDS) if not turn.unfiled]
-            room, lines = LAST_WORDS_TOKENS, list[str]()
+            room, lines, told = LAST_WORDS_TOKENS + lent, list[str](), list[ConversationTurn]()
             for turn in reversed(turns):
                 said = [f"- {line}" for line in _exchange(turn)]
                 room -= sum(map(self._counter.count, said))
-                lines = [*said, *lines] if room >= 0 or not lines else lines
+                if room < 0 and told:
+                    break
+                lines = [*said, *lines]
+                told.append(turn)
             heading = f"The last words then, on {_clock(row.last_turn_at_ms, time_zone, day=True)}:"
-            self._keep(key, (heading, *lines) if lines else ())
-        return self._digests[key]
+            words = (heading, *lines) if lines else ()
+            whole = tuple(turn.turn_id for turn in told if _is_whole(turn))
+            _keep(self._endings, key, Ending(row.session_id, words, whole))
+        return self._endings[key]
 
     async def _digest(self, row: SessionRow, since_ms: int, max_tokens: int, heading: str) -> tuple[str, ...]:
         """Return a heading and the summary of a session since a moment; made once for each version of the session."""
@@ -312,14 +357,8 @@ class Assembler:
             summary = summarize(turns, previous, self._languages, self._counter, room)
             about = f", about {row.title}" if row.title else ""
             notes = [line for line in summary.splitlines() if line != HEADER]
-            self._keep(key, (f"{heading}{about}:", *notes) if notes else ())
+            _keep(self._digests, key, (f"{heading}{about}:", *notes) if notes else ())
         return self._digests[key]
-
-    def _keep(self, key: tuple[str | int, ...], lines: tuple[str, ...]) -> None:
-        """Keep what was made of a session, and let go of what was made longest ago."""
-        self._digests[key] = lines
-        while len(self._digests) > CACHED_SESSIONS:
-            self._digests.popitem(last=False)
 
     async def _jobs(self, state: SessionState, *, alone: bool) -> list[JobProgress]:
         """Return the running jobs with their progress; without them rather than not at all."""
@@ -331,10 +370,22 @@ class Assembler:
         return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
 
 
+def _keep(cache: OrderedDict[K, T], key: K, made: T) -> None:
+    """Keep what was made of a session, and let go of what was made longest ago."""
+    cache[key] = made
+    while len(cache) > CACHED_SESSIONS:
+        cache.popitem(last=False)
+
+
 def _noted(view: NotesView, session_ids: Collection[str], now_ms: int, time_zone: str) -> list[str]:
     """Return what was noted in some sessions and is alive, best first, a line each."""
     chosen = [each.note for each in view.standings if each.session_id in session_ids][:MAX_KNOWN]
     return [f"- {line_of(note, now_ms, time_zone)}" for note in chosen]
+
+
+def _is_whole(turn: ConversationTurn) -> bool:
+    """Return whether both sides of a turn are short enough to be told without a cut."""
+    return max(len(turn.user_text), len(turn.assistant_text)) <= LAST_SAID_CHARS
 
 
 def _exchange(turn: ConversationTurn) -> tuple[str, str]:

@@ -28,6 +28,9 @@ FIRST_TURN_TOKENS: Final = 200
 FLOOR_TURNS: Final = 30
 """A compaction leaves this many turns verbatim when they fit the history's budget."""
 
+LENT_TOKENS: Final = 900
+"""What a history that is still short lends to the end of the session before, so that it is known as it was said."""
+
 MIN_TOOL_OUTPUT_CHARS: Final = 100
 """Below this the marker that says how much was cut would be most of the text."""
 
@@ -77,6 +80,10 @@ class Budget:
         """Return the budget whose history leaves room under the cap for instructions, tools and the bootstrap."""
         room = max(MIN_HISTORY_TOKENS, self.cap_tokens - FRAME_TOKENS - reserved_tokens)
         return self if room >= self.history_tokens else replace(self, history_tokens=room)
+
+    def lent(self, history_tokens: int) -> int:
+        """Return what a session's history lends: all or nothing, so that a prompt begins like the one before."""
+        return min(LENT_TOKENS, self.history_tokens // 2) if history_tokens <= self.history_tokens // 2 else 0
 
     @property
     def compact_to_tokens(self) -> int:

@@ -75,6 +75,8 @@ class ContextInputs:
     threads: Sequence[OpenLoop] | None = None
     """Open loops of this and earlier sessions; None: only those of the state."""
     last_conversation: str = ""
+    lent: Mapping[Tier, int] = field(default_factory=dict)
+    """Tokens that a tier may take beside its own: a short history needs fewer (`Budget.lent`)."""
     jobs: Sequence[JobProgress] = ()
     bootstrap: str = ""
     """Part of the instructions: always whole, since a cut would take its guardrails; taken out of the cap first."""
@@ -167,7 +169,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     Each tier keeps to its budget, all together to the cap less `reserved_tokens` (but never less than what must
     always fit: the exchange that a short reply answers and the open question).
     """
-    parts = {tier: _Part(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
+    parts = {tier: _part(tier, inputs, budget) for tier in TIERS}
     _guarded(parts["history"], lambda part: _history(part, inputs, budget, counter))
     missing = _missing(inputs, parts["history"])
     known = _Known(inputs.bootstrap, parts["history"].values)
@@ -191,6 +193,12 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     frame_tokens = max(0, packet_text.tokens(packet, counter) - tiers)
     beside = _beside(inputs, counter.count(inputs.bootstrap))
     return packet.model_copy(update=beside | {"frame_tokens": frame_tokens})
+
+
+def _part(tier: Tier, inputs: ContextInputs, budget: Budget) -> _Part:
+    """Return an empty tier; one that is switched off stays so."""
+    own = budget.tokens(tier)
+    return _Part(tier, own + inputs.lent.get(tier, 0) if own else 0, error=inputs.errors.get(tier))
 
 
 def _beside(inputs: ContextInputs, bootstrap_tokens: int) -> dict[str, int]:

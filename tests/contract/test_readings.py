@@ -215,3 +215,39 @@ async def test_the_next_session_is_told_how_the_one_before_ended(memory, reading
     assert "- user: or do I ask my brother to drive her?" in packet.last_conversation.splitlines()
     assert "knee surgery" in packet.last_conversation
     assert fresh.last_conversation == ""
+
+
+async def test_a_young_session_is_told_the_end_of_the_one_before_at_length(memory, readings, say):
+    """Its history is short and lends room; when it has grown, only the last exchanges are left."""
+    before = await opened(memory)
+    tile = "looks blue in the evening, and in the morning nearly grey, as my sister says who paints"
+    said = [f"tile number {number} {tile}" for number in range(10)]
+    await say(before, SURGERY, *said)
+    memory.clock.advance(s=40 * 3600)
+    await readings.catch_up(HERE)
+    session = await opened(memory, "gap")
+    young = await memory.assembler.packet(session, "hi", now_ms=memory.clock.now_ms())
+    await say(session, " ".join(["word"] * 1_600))
+    grown = await memory.recorder.session(session.session_id)
+    later = await memory.assembler.packet(grown, "hi", now_ms=memory.clock.now_ms())
+
+    assert [text for text in said if f"- user: {text}" in young.last_conversation] == said
+    assert "knee surgery" in young.last_conversation
+    assert 0 < sum(text in later.last_conversation for text in said) < len(said)
+
+
+async def test_what_is_told_of_the_end_is_not_told_twice_and_what_was_cut_is_found(memory, readings, say):
+    """A long answer stands there cut, so a search may bring it whole; a short one stands there already."""
+    before = await opened(memory)
+    more = "and so on " * 25
+    long = f"the grout is anthracite {more}, it is from the shop in Wells, {more}"
+    await say(before, SURGERY, long, "the tiles are from the shop in Bath")
+    memory.clock.advance(s=40 * 3600)
+    await readings.catch_up(HERE)
+    session = await opened(memory, "gap")
+    packet = await memory.assembler.packet(session, "which shop is it from?", now_ms=memory.clock.now_ms())
+    found = " ".join(item.text for item in packet.retrieved)
+
+    assert "- user: the tiles are from the shop in Bath" in packet.last_conversation
+    assert "shop in Wells" in found
+    assert "shop in Bath" not in found
