@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 Row = Mapping[str, Any]
+_T = TypeVar("_T")
 
 
 def unobserved(*_: object) -> None:
@@ -50,6 +51,10 @@ class Statement:
     expect: int | None = None
 
 
+Reads = Generator[Statement, list[Row], _T]
+"""Reads that follow from each other: yields each query, is sent its rows, and returns what they come to. Pure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one statement did: the rows that it returned (RETURNING) and how many rows it changed."""
@@ -79,6 +84,14 @@ class Database(Protocol):
 
     async def read_one(self, name: str, /, **params: Any) -> Row | None:
         """Return the first row of the named query, or None."""
+        ...
+
+    async def read_chain(self, reads: Reads[_T], /) -> _T:
+        """Run reads that follow from each other without a way back to the event loop in between, where there is one.
+
+        Each sees what is committed when it runs. The generator may run in another thread. Raises what it raises, and
+        `StorageUnavailable`.
+        """
         ...
 
     async def write(self, *statements: Statement) -> list[Result]:

@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
-from operator import add
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, BinaryIO, cast
@@ -32,6 +31,8 @@ _LOCAL_HEADER = struct.Struct("<26xHH")
 _HEADER_BYTES = 30
 _TYPES = {"<f4": "f", "<u4": "I", "<u2": "H", "<i4": "i"}
 CACHED_TEXTS = 256
+TEXTS_HELD = 16
+"""The pages that so many texts have read are held together, some megabytes at most; to read one again costs a fault."""
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +42,7 @@ class LanguageModel:
 
     def __init__(self, file: mmap.mmap) -> None:
         self._file = file
+        self._texts = 0
         arrays = _arrays(file)
         self._weights, (_, languages) = arrays["ptc"]
         self._row = struct.Struct(f"<{languages}e")
@@ -57,10 +59,17 @@ class LanguageModel:
         counts, scores = self._counts(text), list(self._bias)
         if not counts:
             return self._codes[0]  # as the library does: a language without a data file
+        by_count: dict[int, list[tuple[float, ...]]] = {}
         for feature, count in counts.items():
             row = self._row.unpack_from(self._weights, feature * self._row.size)
-            scores = list(map(add, scores, map(math.log1p(count).__mul__, row)))
-        self._file.madvise(mmap.MADV_DONTNEED)  # pages that were read stay in the system's cache, not in our memory
+            by_count.setdefault(count, []).append(row)
+        for count, found in by_count.items():  # columns are summed in C, most features occur once
+            weight = math.log1p(count)
+            columns = map(sum, zip(*found, strict=True))
+            scores = [score + weight * column for score, column in zip(scores, columns, strict=True)]
+        self._texts += 1
+        if not self._texts % TEXTS_HELD:
+            self._file.madvise(mmap.MADV_DONTNEED)  # what was read stays in the system's cache, not in our memory
         best = max(range(len(scores)), key=scores.__getitem__)
         return self._codes[best]
 

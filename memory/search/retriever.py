@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import zip_longest
 from math import inf, log, log2
+from operator import attrgetter
 from typing import NamedTuple
 
 DAY_MS = 86_400_000
@@ -153,6 +154,7 @@ class Weights:
 
 
 WEIGHTS = Weights()
+_IN_ORDER = attrgetter("ordinal", "key")
 
 
 PARTS = (
@@ -269,36 +271,48 @@ def rank(
     `messages` are the matching ones with their neighbours; `dense` tells how close they are in meaning, if known.
     Scores are divided by the mean weight of a term, so that they mean the same in a short and in a long conversation.
     """
-    ordered = sorted(messages, key=lambda m: (m.ordinal, m.key))
+    ordered = sorted(messages, key=_IN_ORDER)
     unit = matches.total / max(1, len(matches.idf))
     sessions = _session_scores(ordered, matches.own, weights)
+    sessions = {session: weights.session * score / unit for session, score in sessions.items()}
     person = _person_signs(question, weights)
     at_time = _time_signs(question, now_ms, weights)
-    scored = []
-    for message, (near, answer) in zip(ordered, _surroundings(ordered, matches, weights), strict=True):
-        key = message.key
-        doc, side = key
-        own = matches.own.get(key, 0.0)
-        date, recency = at_time(message.at_ms)
+    length = _length_signs(weights)
+    idf, total, coverage, owns = matches.idf, matches.total, weights.coverage, matches.own
+    when = weights.when if question.wants_time else 0.0
+    order = []
+    for n, (message, near, answer) in enumerate(zip(ordered, *_surroundings(ordered, matches, weights), strict=True)):
+        key, _, ref, session_id, _, ordinal, user_id, words, _, asking, time_words, at_ms = message
+        own = owns.get(key, 0.0)
+        date, recency = at_time(at_ms)
         parts = (
             own / unit,
-            weights.session * sessions.get(message.session_id, 0.0) / unit,
-            (_worth(near, matches.idf, matches.total, weights.coverage) - own) / unit if near else 0.0,
+            sessions.get(session_id, 0.0),
+            (_worth(near, idf, total, coverage) - own) / unit if near else 0.0,
             answer / unit,
             weights.dense * dense.get(key, 0.0) if dense else 0.0,
-            person(side, message.user_id),
-            -weights.doubled * log2(max(1.0, message.words / weights.plain_words)),
+            person(key[1], user_id),
+            length(words),
             date,
-            weights.when * message.time_words if question.wants_time else 0.0,
-            -weights.question if message.asks else 0.0,
-            weights.open_loop if message.ref in open_refs else 0.0,
+            when * time_words,
+            -weights.question if asking else 0.0,
+            weights.open_loop if ref in open_refs else 0.0,
             recency,
             0.0,
         )
-        passage, beside = matches.passage.get(key, 0), matches.passage.get((doc, 1 - side))
-        scored.append(Scored(message, sum(parts), parts, passage, beside))
-    scored.sort(key=lambda s: (-s.score, -s.message.at_ms, -s.message.ordinal, s.message.key))
-    return scored
+        order.append((-sum(parts), -at_ms, -ordinal, key, n, parts))
+    order.sort()
+    passage = matches.passage
+    return [
+        Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get((key[0], 1 - key[1])))
+        for score, _, _, key, n, parts in order
+    ]
+
+
+def _length_signs(weights: Weights) -> Callable[[int], float]:
+    """Return what tells how much a message of so many words is behind for its length."""
+    plain = weights.plain_words
+    return lambda words: -weights.doubled * log2(words / plain) if words > plain else 0.0
 
 
 def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:
@@ -329,9 +343,9 @@ def _session_scores(
     return {session: sum(sorted(values)[-best:]) / best for session, values in by_session.items()}
 
 
-def _surroundings(
+def _surroundings(  # noqa: C901 - one loop that hundreds of messages pass
     ordered: Sequence[SearchedMessage], matches: Matches, weights: Weights
-) -> list[tuple[Mapping[int, float] | None, float]]:
+) -> tuple[list[dict[int, float] | None], list[float]]:
     """Return for each message its shares of the terms completed by its neighbours', and what it gets as an answer.
 
     What is lent shrinks for a long message, which stands for itself. None where no neighbour has anything.
@@ -342,29 +356,26 @@ def _surroundings(
     near: list[dict[int, float] | None] = [None] * len(ordered)
     answers = [0.0] * len(ordered)
 
-    def lend(lender: int, borrower: int, part: float) -> None:
-        shares = given[lender]
-        if shares is None:
-            return
+    def lend(lent: Mapping[int, float], borrower: int, factor: float) -> None:
         mine = near[borrower]
         if mine is None:
-            mine = near[borrower] = dict(given[borrower] or ())
-        factor = part * lends[lender] * room[borrower]
-        for term, share in shares.items():
-            lent = factor * share
-            if lent > mine.get(term, 0.0):
-                mine[term] = lent
+            near[borrower] = mine = dict(given[borrower] or ())
+        for term, share in lent.items():
+            if factor * share > mine.get(term, 0.0):
+                mine[term] = factor * share
 
     for distance, before, after in ((1, weights.before_1, weights.next_1), (2, weights.before_2, weights.next_2)):
-        for first, (message, follower) in enumerate(zip(ordered, ordered[distance:], strict=False)):
+        for first, (left, right) in enumerate(zip(given, given[distance:], strict=False)):
             second = first + distance
-            if (given[first] is given[second] is None) or not _adjacent(message, follower, distance):
+            if (left is right is None) or not _adjacent(ordered[first], ordered[second], distance):
                 continue
-            lend(first, second, before)
-            lend(second, first, after)
-            if distance == 1 and message.asks and given[first] is not None:
-                answers[second] = weights.answers * lends[first] * matches.own[message.key] * room[second]
-    return list(zip(near, answers, strict=True))
+            if left is not None:
+                lend(left, second, before * lends[first] * room[second])
+            if right is not None:
+                lend(right, first, after * lends[second] * room[first])
+            if distance == 1 and left is not None and ordered[first].asks:
+                answers[second] = weights.answers * lends[first] * matches.own[ordered[first].key] * room[second]
+    return near, answers
 
 
 def _adjacent(message: SearchedMessage, other: SearchedMessage, distance: int) -> bool:

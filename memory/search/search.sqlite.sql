@@ -22,15 +22,19 @@ INSERT INTO search_index (search_index, rank) VALUES ('merge', -:pages);
 -- turns) on both sides, of the others (at most about :most_of_side) on one, so that a word said in every turn of a long
 -- conversation costs nothing. Every place is one number: document, side (1 bit), passage (7 bits), term (5 bits); and of
 -- each document its traits, which say how many terms its sides have. JSON in one row, since rows cost more to hand over
--- than to find; joined as text, since that costs half of what the JSON functions do.
+-- than to find; joined as text, since that costs half of what the JSON functions do. Terms that are too frequent are
+-- left out before their places are asked for: behind that, SQLite would walk all of them only to drop each.
 WITH counts AS MATERIALIZED (
     SELECT json_extract(q.value, '$[1]') AS n, c.term AS term, c.doc AS docs,
            SUM(c.doc) OVER (ORDER BY c.doc, c.term) AS so_far
     FROM json_each(:terms) q CROSS JOIN search_counts c ON c.term = json_extract(q.value, '$[0]')
 ),
+looked_up AS MATERIALIZED (
+    SELECT * FROM counts WHERE so_far <= :most_of_side OR so_far <= :most OR so_far = docs
+),
 hits AS MATERIALIZED (
     SELECT v.doc AS doc, v.col AS col, v.offset / :passage_terms AS passage, c.n AS n
-    FROM counts c CROSS JOIN search_hits v ON v.term = c.term
+    FROM looked_up c CROSS JOIN search_hits v ON v.term = c.term
     WHERE (c.so_far <= :most OR c.so_far = c.docs OR (v.col = :side AND c.so_far <= :most_of_side))
       AND (CAST(:sessions AS TEXT) IS NULL OR v.doc IN (
           SELECT doc_id FROM search_docs

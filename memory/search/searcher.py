@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
-
-import orjson
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.language.sentences import clip, is_question, lowered
-from memory.ports import Database, Statement, TokenCounter
+from memory.ports import Database, Reads, Statement, TokenCounter
+from memory.search.lookups import Texts, dated, documents, look_up, texts_of
 from memory.search.passages import excerpt
 from memory.search.query import Query
 from memory.search.retriever import (
-    PASSAGE_TERMS,
     WEIGHTS,
-    Hit,
     Key,
     Matches,
     Question,
     Scored,
     SearchedMessage,
-    TermHits,
     Weights,
     interleaved,
     rank,
@@ -47,7 +40,6 @@ from memory.search.terms import (
     time_words,
     unnamed,
 )
-from memory.storage.store import checked
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 40
@@ -55,18 +47,8 @@ SHORTLIST_LEAST = 18
 """How many documents are looked at with their neighbours: the least with one more for each result wanted, at most."""
 QUERY_HEAD_CHARS, QUERY_TAIL_CHARS = 1_500, 500
 """What is read of a long query."""
-AROUND = 2
-"""Turns on each side of a found one that are looked at; more when little was found."""
-AROUND_MOST = 40
 LOOKED_AT, LOOKED_AT_LEAST = 120, 56
 """How many messages are looked at in all: the least with two more for each result wanted, at most; a turn has two."""
-HITS = 150
-"""The rarest terms are looked up on both sides of a turn while they stand in at most this many turns together."""
-HITS_OF_SIDE = 450
-HITS_OF_ANSWERS = 300
-"""The same for the other terms, on the side alone that the question is about; answers are longer."""
-DATED = 60
-"""How many turns of a time that the question names are looked at, the newest ones."""
 MERGE_PAGES = 500
 EXCERPT_WORDS = 120
 BESIDE_WORDS = 60
@@ -136,23 +118,10 @@ def merge_index(pages: int = MERGE_PAGES) -> Statement:
     return Statement("merge_index", {"pages": pages})
 
 
-Traits = Sequence[Sequence[int] | None]
-"""Of each side of a turn: how many words and terms it has, whether it asks, how many words of time it has; or None."""
-
-
 def _traits(text: str, words: Sequence[str], terms: str, code: str) -> Sequence[int] | None:
     if not words:
         return None
     return [len(words), terms.count(" ") + 1 if terms else 0, asks(text), time_words(words, code)]
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The words of something that was found: of a turn both sides, of a memory its text."""
-
-    user_text: str
-    assistant_text: str = ""
-    language: str | None = None
 
 
 class Searcher:
@@ -189,17 +158,25 @@ class Searcher:
         Of a long text the passage that matches is returned. A query without a word that means something finds
         nothing. Raises `StorageUnavailable`.
         """
-        best = await self.order(query)
-        texts = await self._texts([(one.message.source, one.message.ref) for one in best])
+        reads = await self._reads(query)
+        best, texts = await self._db.read_chain(_with_texts(reads))
         return [self._item(one, texts[ref]) for one in best if (ref := (one.message.source, one.message.ref)) in texts]
 
     async def order(self, query: Query) -> list[Scored]:
         """Return what `search` would show, each turn by its best side, without reading the texts."""
+        return await self._db.read_chain(await self._reads(query))
+
+    async def _reads(self, query: Query) -> Reads[list[Scored]]:
+        """Return the reads that come to what `search` would show; what is asked of a model is asked here."""
         text = clip(query.text, QUERY_HEAD_CHARS, QUERY_TAIL_CHARS)
         speaks = self._languages.get(query.language) if query.language else self._languages.detect(text)
         question = read_question(text, speaks, now_ms=query.now_ms, names=query.names)
         fit = await self._fit(query, unnamed(text, query.names), speaks.code)
-        messages, matches = await self._candidates(query, question, fit.nearest)
+        asks_now = is_question(text, lowered(text), speaks)
+        return self._ordered(query, question, fit, hinted=bool(fit.nearest) and not asks_now)
+
+    def _ordered(self, query: Query, question: Question, fit: Fit, *, hinted: bool) -> Reads[list[Scored]]:
+        messages, matches = yield from self._candidates(query, question, fit.nearest)
         ranked = rank(
             question,
             messages,
@@ -209,7 +186,7 @@ class Searcher:
             now_ms=query.now_ms,
             dense=fit.scores,
         )
-        if fit.nearest and not is_question(text, lowered(text), speaks):
+        if hinted:
             ranked = interleaved(ranked, fit.nearest)
         chosen: dict[tuple[str, str], Scored] = {}
         for scored in ranked:
@@ -236,27 +213,28 @@ class Searcher:
             return NO_FIT
         return fit or NO_FIT
 
-    async def _candidates(
+    def _candidates(
         self, query: Query, question: Question, nearest: Sequence[Key]
-    ) -> tuple[list[SearchedMessage], Matches]:
+    ) -> Reads[tuple[list[SearchedMessage], Matches]]:
         here = query.conversation_id
         sessions = None if query.session_ids is None else json.dumps(sorted(query.session_ids))
         most = min(SHORTLIST, SHORTLIST_LEAST + query.limit) + len(query.exclude_turn_ids)
-        matches = await self._matches(here, question, sessions)
+        matches = yield from self._matches(here, question, sessions)
         docs = shortlist(matches, most)
-        docs += await self._dated(here, question)
+        docs += yield from dated(here, question)
         docs += [doc for doc, _ in nearest]
         looked_at = min(LOOKED_AT, LOOKED_AT_LEAST + 2 * query.limit)
-        return (await self._documents(here, docs, looked_at, sessions) if docs else []), matches
+        messages = (yield from documents(here, docs, looked_at, sessions)) if docs else []
+        return messages, matches
 
-    async def _matches(self, conversation_id: str, question: Question, sessions: str | None) -> Matches:
+    def _matches(self, conversation_id: str, question: Question, sessions: str | None) -> Reads[Matches]:
         """Return what has the question's terms, weighed.
 
         A term that the conversation does not have in the question's language is looked for in the other spellings:
         each look-up reads every segment of the index, and few questions need it.
         """
         first = {hashed(conversation_id, spelling): term for term, spelling in enumerate(question.terms)}
-        found, counts, turns = await self._look_up(conversation_id, first, question, sessions)
+        found, counts, turns = yield from look_up(conversation_id, first, question, sessions)
         others = {
             hashed(conversation_id, spelling): term
             for term, (stemmed, word) in enumerate(zip(question.terms, question.words, strict=True))
@@ -264,69 +242,12 @@ class Searcher:
             for spelling in other_spellings(stemmed, word, self._languages.codes)
         }
         if others:
-            more, added, _ = await self._look_up(conversation_id, others, question, sessions)
+            more, added, _ = yield from look_up(conversation_id, others, question, sessions)
             counts = [a + b for a, b in zip(counts, added, strict=True)]
             for key, one in more.items():
                 found[key] = one._replace(hits=[*one.hits, *found[key].hits]) if key in found else one
         idf = term_weights(counts, turns, question.framing, self._weights)
         return weigh(idf, found.values(), self._weights)
-
-    async def _look_up(
-        self, conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
-    ) -> tuple[dict[Key, TermHits], list[int], int]:
-        """Return what has the tokens, how many turns have each term of the question, and how many turns there are."""
-        counts = [0] * len(question.terms)
-        if not tokens:
-            return {}, counts, 0
-        row = await self._db.read_one(
-            "search_terms",
-            conversation_id=conversation_id,
-            terms=json.dumps([[token, term] for token, term in tokens.items()]),
-            passage_terms=PASSAGE_TERMS,
-            sessions=sessions,
-            most=HITS,
-            side="assistant_terms" if question.role == "assistant" else "user_terms",
-            most_of_side=HITS_OF_ANSWERS if question.role == "assistant" else HITS_OF_SIDE,
-        )
-        if row is None:
-            return {}, counts, 0
-        for term, docs in orjson.loads(row["counts"]):
-            counts[term] += docs
-        return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["traits"])), counts, row["turns"]
-
-    async def _dated(self, conversation_id: str, question: Question) -> list[int]:
-        docs: list[int] = []
-        for span in sorted({span for day in question.days if (span := day.span_ms())}):
-            row = await self._db.read_one(
-                "search_between", conversation_id=conversation_id, from_ms=span[0], to_ms=span[1] - 1, most=DATED
-            )
-            docs += orjson.loads(row["docs"]) if row else []
-        return docs
-
-    async def _documents(
-        self, conversation_id: str, docs: Sequence[int], looked_at: int, sessions: str | None
-    ) -> list[SearchedMessage]:
-        row = await self._db.read_one(
-            "search_documents",
-            conversation_id=conversation_id,
-            docs=json.dumps(docs),
-            around=min(AROUND_MOST, max(AROUND, looked_at // len(docs))),
-            sessions=sessions,
-        )
-        return [one for values in orjson.loads(row["docs"] if row else "[]") for one in _sides(values)]
-
-    async def _texts(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Texts]:
-        turns = [ref for source, ref in refs if source == "turn"]
-        memories = [ref for source, ref in refs if source == "memory"]
-        found: dict[tuple[str, str], Texts] = {}
-        if turns:
-            for row in await self._db.read("search_turns", turns=json.dumps(turns)):
-                turn = checked(row).turn
-                found["turn", turn.turn_id] = Texts(turn.user_text, turn.assistant_text, turn.language)
-        if memories:
-            for row in await self._db.read("search_memories", memories=json.dumps(memories)):
-                found["memory", row["memory_id"]] = Texts(row["text"])
-        return found
 
     def _item(self, scored: Scored, texts: Texts) -> RetrievedItem:
         message = scored.message
@@ -363,33 +284,6 @@ class Searcher:
         return texts.language or self._languages.detect(texts.user_text or texts.assistant_text).code
 
 
-def _unpacked(hits: Sequence[int], traits: Sequence[tuple[int, Traits]]) -> dict[Key, TermHits]:
-    """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
-    traits_of = dict(traits)
-    by_message: dict[int, list[Hit]] = {}
-    for number, times in Counter(hits).items():
-        hit = (number >> 5 & 127, number & 31, times)
-        known = by_message.get(number >> 12)
-        if known is None:
-            by_message[number >> 12] = [hit]
-        else:
-            known.append(hit)
-    found = {}
-    for message, here in by_message.items():
-        doc, side = message >> 1, message & 1
-        trait = traits_of[doc][side]
-        found[doc, side] = TermHits((doc, side), trait[1] if trait else 0, here)
-    return found
-
-
-def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
-    doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
-    found = []
-    for side, trait in enumerate(traits):
-        if trait:
-            words, terms, asking, times = trait
-            key = (doc_id, side)
-            found.append(
-                SearchedMessage(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
-            )
-    return found
+def _with_texts(reads: Reads[list[Scored]]) -> Reads[tuple[list[Scored], dict[tuple[str, str], Texts]]]:
+    best = yield from reads
+    return best, (yield from texts_of([(one.message.source, one.message.ref) for one in best]))

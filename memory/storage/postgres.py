@@ -25,7 +25,8 @@ from memory.errors import (
     StorageUnavailable,
 )
 from memory.faults import point, without
-from memory.ports import Lock, Result, Row, Statement, unobserved
+from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
+from memory.storage.chain import answered_in_turn
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import shown
@@ -183,6 +184,10 @@ class PostgresDatabase:
         """Return the first row of the named query, or None. Raises `StorageUnavailable`."""
         rows = await self.read(name, **params)
         return rows[0] if rows else None
+
+    async def read_chain(self, reads: Reads[_T], /) -> _T:
+        """Run the reads one after another, as `memory.ports.Database.read_chain` promises."""
+        return await answered_in_turn(reads, lambda asked: self.read(asked.name, **asked.params))
 
     # --- write ------------------------------------------------------------------------------------------------------
 

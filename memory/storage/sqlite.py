@@ -6,14 +6,15 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import aiosqlite
 
 from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
-from memory.ports import Lock, Result, Row, Statement, unobserved
+from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
+from memory.storage.chain import answered
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import database_files
@@ -24,6 +25,8 @@ from memory.storage.sqlite_rows import accept, look
 BACKUP_PAGES = 2_000
 """A backup tells how far it is after this many pages (8 MB)."""
 
+
+_T = TypeVar("_T")
 
 OF_ERASURE = "erased_"
 """Queries whose names begin so see rows that were altered on the disk too: they are forgotten like the others (P13)."""
@@ -125,6 +128,40 @@ class SqliteDatabase:
         """Return the first row of the named query, or None. Raises `StorageUnavailable`."""
         rows = await self.read(name, **params)
         return rows[0] if rows else None
+
+    async def read_chain(self, reads: Reads[_T], /) -> _T:
+        """Run the reads in one visit to the reading thread, as `memory.ports.Database.read_chain` promises.
+
+        A visit costs more than most queries: two threads have to wake.
+        """
+        asked: list[str] = []
+        try:
+            execute: Callable[..., Awaitable[_T]] = self._reader._execute  # noqa: SLF001 - what its own methods call
+            found = await execute(self._all_of, reads, asked)
+        except StorageError as error:
+            self.condition.failed(asked[-1], error)
+            raise
+        except ValueError as exc:
+            if self._closed:
+                raise StorageUnavailable(f"database {self.path} is closed; a chain of reads came too late") from exc
+            raise
+        for name in asked:
+            self.condition.worked(name)
+        return found
+
+    def _all_of(self, reads: Reads[_T], asked: list[str]) -> _T:
+        """Run the reads, in the reading thread; note the name of each query."""
+        connection = self._reader._conn  # noqa: SLF001 - what its own thread works with
+
+        def ask(statement: Statement) -> list[Row]:
+            asked.append(statement.name)
+            text = named(self._queries, statement.name)
+            try:
+                return connection.execute(text, statement.params).fetchall()
+            except FOREIGN as exc:
+                raise translate(exc, self.path, statement.name) from exc
+
+        return answered(reads, ask)
 
     async def write(self, *statements: Statement) -> list[Result]:
         """Run the statements as one transaction; when this returns they survive a power cut.

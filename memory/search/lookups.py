@@ -1,0 +1,136 @@
+"""What a search reads, each a chain of reads: where terms stand, what surrounds a document, what was said. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from memory.ports import Reads, Statement
+from memory.search.retriever import PASSAGE_TERMS, Hit, Key, Question, SearchedMessage, TermHits
+from memory.storage.store import checked
+
+HITS = 150
+"""The rarest terms are looked up on both sides of a turn while they stand in at most this many turns together."""
+HITS_OF_SIDE = 450
+HITS_OF_ANSWERS = 300
+"""The same for the other terms, on the side alone that the question is about; answers are longer."""
+DATED = 60
+"""How many turns of a time that the question names are looked at, the newest ones."""
+AROUND = 2
+"""Turns on each side of a found one that are looked at; more when little was found."""
+AROUND_MOST = 40
+
+Traits = Sequence[Sequence[int] | None]
+"""Of each side of a turn: how many words and terms it has, whether it asks, how many words of time it has; or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The words of something that was found: of a turn both sides, of a memory its text."""
+
+    user_text: str
+    assistant_text: str = ""
+    language: str | None = None
+
+
+def look_up(
+    conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
+) -> Reads[tuple[dict[Key, TermHits], list[int], int]]:
+    """Return what has the tokens, how many turns have each term of the question, and how many turns there are."""
+    counts = [0] * len(question.terms)
+    if not tokens:
+        return {}, counts, 0
+    of_answers = question.role == "assistant"
+    (row,) = yield Statement(
+        "search_terms",
+        {
+            "conversation_id": conversation_id,
+            "terms": json.dumps([[token, term] for token, term in tokens.items()]),
+            "passage_terms": PASSAGE_TERMS,
+            "sessions": sessions,
+            "most": HITS,
+            "side": "assistant_terms" if of_answers else "user_terms",
+            "most_of_side": HITS_OF_ANSWERS if of_answers else HITS_OF_SIDE,
+        },
+    )
+    for term, docs in orjson.loads(row["counts"]):
+        counts[term] += docs
+    return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["traits"])), counts, row["turns"]
+
+
+def dated(conversation_id: str, question: Question) -> Reads[list[int]]:
+    """Return the documents of the times that the question names."""
+    docs: list[int] = []
+    for from_ms, to_ms in sorted({span for day in question.days if (span := day.span_ms())}):
+        where = {"conversation_id": conversation_id, "from_ms": from_ms, "to_ms": to_ms - 1, "most": DATED}
+        (row,) = yield Statement("search_between", where)
+        docs += orjson.loads(row["docs"])
+    return docs
+
+
+def documents(
+    conversation_id: str, docs: Sequence[int], looked_at: int, sessions: str | None
+) -> Reads[list[SearchedMessage]]:
+    """Return the messages of these documents and of the turns around them, about `looked_at` in all."""
+    (row,) = yield Statement(
+        "search_documents",
+        {
+            "conversation_id": conversation_id,
+            "docs": json.dumps(docs),
+            "around": min(AROUND_MOST, max(AROUND, looked_at // len(docs))),
+            "sessions": sessions,
+        },
+    )
+    return [one for values in orjson.loads(row["docs"]) for one in _sides(values)]
+
+
+def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Texts]]:
+    """Return the words of what was found, by source and ref."""
+    turns = [ref for source, ref in refs if source == "turn"]
+    memories = [ref for source, ref in refs if source == "memory"]
+    found: dict[tuple[str, str], Texts] = {}
+    if turns:
+        for row in (yield Statement("search_turns", {"turns": json.dumps(turns)})):
+            turn = checked(row).turn
+            found["turn", turn.turn_id] = Texts(turn.user_text, turn.assistant_text, turn.language)
+    if memories:
+        for row in (yield Statement("search_memories", {"memories": json.dumps(memories)})):
+            found["memory", row["memory_id"]] = Texts(row["text"])
+    return found
+
+
+def _unpacked(hits: Sequence[int], traits: Sequence[tuple[int, Traits]]) -> dict[Key, TermHits]:
+    """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
+    traits_of = dict(traits)
+    by_message: dict[int, list[Hit]] = {}
+    for number, times in Counter(hits).items():
+        hit = (number >> 5 & 127, number & 31, times)
+        known = by_message.get(number >> 12)
+        if known is None:
+            by_message[number >> 12] = [hit]
+        else:
+            known.append(hit)
+    found = {}
+    for message, here in by_message.items():
+        doc, side = message >> 1, message & 1
+        trait = traits_of[doc][side]
+        found[doc, side] = TermHits((doc, side), trait[1] if trait else 0, here)
+    return found
+
+
+def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
+    doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
+    found = []
+    for side, trait in enumerate(traits):
+        if trait:
+            words, terms, asking, times = trait
+            key = (doc_id, side)
+            found.append(
+                SearchedMessage(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
+            )
+    return found

@@ -1,0 +1,30 @@
+"""Reads that follow from each other, run to their end: in one thread, or one after another in the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from memory.ports import Reads, Row, Statement
+
+_T = TypeVar("_T")
+
+
+def answered(reads: Reads[_T], ask: Callable[[Statement], list[Row]]) -> _T:
+    """Return what the reads come to. Raises what they raise, and what `ask` does."""
+    try:
+        statement = next(reads)
+        while True:
+            statement = reads.send(ask(statement))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def answered_in_turn(reads: Reads[_T], ask: Callable[[Statement], Awaitable[list[Row]]]) -> _T:
+    """Return what the reads come to, asking from the event loop. Raises what they raise, and what `ask` does."""
+    try:
+        statement = next(reads)
+        while True:
+            statement = reads.send(await ask(statement))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
