@@ -106,13 +106,13 @@ SELECT COALESCE(MAX(position), 0) AS position FROM inbox;
 DELETE FROM inbox WHERE state = 'done' AND done_at_ms < :before_ms;
 
 -- name: outbox_insert
--- P4: written down with the turn, before anything is sent.
+-- P4: written down with the turn, before anything is sent; what is sent as soon as that is stored bears its mark already (P5).
 INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, thread_id, position, turn_id, part_no, kind, text,
     entities_json, markup_json, reply_to_message_id, edits_message_id, state, attempts, message_id, after_message_id,
     error, created_at_ms, sending_at_ms, sent_at_ms)
 VALUES (:part_id, :bot_id, :conversation_id, :chat_id, :thread_id, :position, :turn_id, :part_no, :kind, :text,
-    :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, 'queued', 0, NULL, :after_message_id,
-    NULL, :created_at_ms, NULL, NULL);
+    :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, :state, :attempts, NULL, :after_message_id,
+    NULL, :created_at_ms, :sending_at_ms, NULL);
 
 -- name: outbox_sending
 -- P5: the mark before the call, with the highest message id known.

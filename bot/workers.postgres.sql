@@ -24,8 +24,8 @@ INSERT INTO outbox (part_id, bot_id, conversation_id, chat_id, thread_id, positi
     entities_json, markup_json, reply_to_message_id, edits_message_id, state, attempts, message_id, after_message_id,
     error, created_at_ms, sending_at_ms, sent_at_ms)
 VALUES (:part_id, :bot_id, :conversation_id, :chat_id, :thread_id, nextval('outbox_positions'), :turn_id, :part_no,
-    :kind, :text, :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, 'queued', 0, NULL,
-    :after_message_id, NULL, :created_at_ms, NULL, NULL);
+    :kind, :text, :entities_json, :markup_json, :reply_to_message_id, :edits_message_id, :state, :attempts, NULL,
+    :after_message_id, NULL, :created_at_ms, CAST(:sending_at_ms AS BIGINT), NULL);
 
 -- name: outbox_last_position
 -- The counter goes on behind what a copy from another database brought.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +17,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_S = 10.0
 _END: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 """What the end of a stream means when the server gave no reason itself."""
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -99,13 +101,11 @@ class ChatServer:
             ) as answer:
                 if answer.status_code != HTTPStatus.OK:
                     raise refusal(answer.status_code)
-                async for line in answer.aiter_lines():
-                    if line.startswith("data:"):
-                        data = line[5:].strip()
-                        if data == "[DONE]":
-                            yield _END
-                            return
-                        yield _piece(data)
+                async for data in _events(answer):
+                    if data == b"[DONE]":
+                        yield _END
+                        return
+                    yield _piece(data)
         except httpx.HTTPError as exc:
             raise broken(type(exc).__name__) from exc
 
@@ -118,14 +118,26 @@ class ChatServer:
             raise broken(type(exc).__name__) from exc
         if answer.status_code != HTTPStatus.OK:
             raise refusal(answer.status_code)
-        return _piece(answer.text)
+        return _piece(answer.content)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
 
-def _piece(data: str) -> dict[str, Any]:
+async def _events(answer: httpx.Response) -> AsyncIterator[bytes]:
+    """Yield the data of each event of a stream, all that came together at once (`aiter_lines` decodes line by line)."""
+    begun = b""
+    async for chunk in answer.aiter_bytes():
+        *lines, begun = _LINE_END.split(begun + chunk)
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield line[5:].strip()
+    if begun.startswith(b"data:"):
+        yield begun[5:].strip()
+
+
+def _piece(data: bytes) -> dict[str, Any]:
     try:
         piece = orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -104,7 +104,11 @@ class Committer:
         self, target: Target, messages: Sequence[OutgoingMessage], turn_id: str | None = None
     ) -> tuple[list[Part], list[Statement]]:
         """Return the parts of several messages and the statements that write them down."""
-        composed = [self._outbox.compose(target, message, turn_id) for message in messages]
+        mark = self._delivery.marked
+        composed = [
+            self._outbox.compose(target, message, turn_id, *(() if number else (mark,)))
+            for number, message in enumerate(messages)
+        ]
         return [p for parts, _ in composed for p in parts], [s for _, rows in composed for s in rows]
 
     async def until_stored(self, write: Callable[[], Awaitable[_T]]) -> _T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -78,6 +78,8 @@ class Part:
     attempts: int = 0
     message_id: int | None = None
     after_message_id: int | None = None
+    marked: bool = False
+    """True when it was written down as `sending` for a call that this process is about to make."""
     bare: bool = False
     """True when the server refused it with options: it is tried once more as text and buttons alone."""
 
@@ -107,6 +109,11 @@ def _split(plain: str, entities: list[Any]) -> list[tuple[str, list[Entity]]]:
     return [(part, [e.to_dict() for e in inside]) for part, inside in split_entities(plain, entities, MAX_UTF16)]
 
 
+def _queued(part: Part) -> Part:
+    """Return the part as it is: it waits for its turn."""
+    return part
+
+
 class Outbox:
     """Makes rows of the table `outbox` and `buttons`; the caller commits them with whatever belongs to them."""
 
@@ -123,9 +130,16 @@ class Outbox:
         self._position = row["position"] if row else 0
 
     def compose(
-        self, target: Target, message: OutgoingMessage, turn_id: str | None = None
+        self,
+        target: Target,
+        message: OutgoingMessage,
+        turn_id: str | None = None,
+        mark: Callable[[Part], Part] = _queued,
     ) -> tuple[list[Part], list[Statement]]:
-        """Return the parts of a message and the statements that write it down; buttons hang on the last part."""
+        """Return the parts of a message and the statements that write it down; buttons hang on the last part.
+
+        `mark` returns the first part as it is written down: marked when it goes out as soon as that is stored.
+        """
         markup, statements = self._buttons(target, message)
         pieces = render(message.text, markdown=message.markdown)
         parts = [
@@ -134,6 +148,7 @@ class Outbox:
         ]
         if markup:
             parts[-1] = replace(parts[-1], markup=markup)
+        parts[0] = mark(parts[0])
         return parts, [*statements, *map(self.insert, parts)]
 
     def preview(self, target: Target, turn_id: str, text: str, reply_to_message_id: int | None) -> Part:
@@ -143,6 +158,7 @@ class Outbox:
 
     def insert(self, part: Part) -> Statement:
         """Return the statement that writes one part down."""
+        now_ms = self._clock.now_ms()
         return Statement(
             "outbox_insert",
             {
@@ -160,8 +176,11 @@ class Outbox:
                 "markup_json": orjson.dumps(part.markup).decode() if part.markup else None,
                 "reply_to_message_id": part.reply_to_message_id,
                 "edits_message_id": part.edits_message_id,
+                "state": part.state,
+                "attempts": part.attempts,
                 "after_message_id": part.after_message_id,
-                "created_at_ms": self._clock.now_ms(),
+                "created_at_ms": now_ms,
+                "sending_at_ms": now_ms if part.marked else None,
             },
         )
 

@@ -207,6 +207,19 @@ class Delivery:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
+    def marked(self, part: Part) -> Part:
+        """Return a part that is about to be written down with the mark of P5, if nothing keeps it from going out then.
+
+        So a reply costs one commit before it is sent, not two. Where it would have to wait, or where a probe could not
+        prove whether it was sent, it is written down as `queued`, and marked when its turn has come.
+        """
+        now_s, chat_id = asyncio.get_running_loop().time(), self._moves.today(part.chat_id)
+        waits = chat_id in self._waiting or chat_id in self.unreachable or self._pace.wait_s(chat_id, now_s) > 0
+        away = chat_id != part.chat_id or is_local(chat_id) or not self.holds(part.conversation_id)
+        if waits or away or part.after_message_id is None or not self._probe_ids:
+            return part
+        return replace(part, state="sending", attempts=1, marked=True)
+
     def _where_it_is_now(self, part: Part) -> Part:
         """Return the part for the number that its chat has today; message ids of the old number mean nothing there."""
         chat_id = self._moves.today(part.chat_id)
@@ -286,8 +299,9 @@ class Delivery:
     async def _settle(self, part: Part) -> int | None:
         """Mark, call, record, again until settled; return the message id, None when it failed.
 
-        A crash before the mark: the part is queued, the next start sends it. Between the mark and the record: it is
-        `sending`, the next start probes whether it is on the screen. After the record: nothing is left to do.
+        A crash before the mark: the part is queued, the next start sends it; `marked` sets it with the commit itself.
+        Between the mark and the record: it is `sending`, the next start probes whether it is on the screen. After the
+        record: nothing is left to do.
         """
         if is_local(part.chat_id):
             await self._show(part)
@@ -295,7 +309,7 @@ class Delivery:
         if part.chat_id in self.unreachable:
             await self._fail(part, self.unreachable[part.chat_id])
             return None
-        step = Next("probe" if part.state == "sending" else "again")
+        step = Next("probe" if part.state == "sending" and not part.marked else "again")
         while step.action in ("probe", "again"):
             if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
                 reach = await self._reach(part)
@@ -344,11 +358,15 @@ class Delivery:
     async def _mark(self, part: Part) -> Part:
         await self._wait_for_pace(part.chat_id)
         top = self.high_water.top(part.chat_id)
+        if part.marked and part.after_message_id == top:
+            while not self._owned():
+                await self._write()
+            return replace(part, marked=False)
         mark = {"part_id": part.part_id, "at_ms": self._clock.now_ms(), "after_message_id": top}
         await self._write(Statement("outbox_sending", mark, expect=1))
         while not self._owned():  # the process was stopped behind the mark: somebody else may be sending it by now
             await self._write()
-        return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top)
+        return replace(part, state="sending", attempts=part.attempts + 1, after_message_id=top, marked=False)
 
     async def _call(self, part: Part) -> int:
         if part.edits_message_id is not None:

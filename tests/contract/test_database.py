@@ -40,6 +40,43 @@ async def test_no_row_is_none(database):
     assert await database.read("last_turns", session_id="nobody", limit=3) == []
 
 
+async def test_reads_that_follow_from_each_other_are_answered_in_turn(database):
+    """Each read is chosen by what the one before found; what the chain returns comes back."""
+    await database.write(turn(1), turn(2))
+
+    def reads():
+        last = yield Statement("last_turns", {"session_id": "s_1", "limit": 1})
+        first = yield Statement(
+            "turns_between", {"session_id": "s_1", "from_seq": 1, "through_seq": last[0]["seq"] - 1, "limit": 9}
+        )
+        nobody = yield Statement("get_turn", {"turn_id": "nobody"})
+        return [last[0]["turn_id"], *[row["turn_id"] for row in first], *nobody]
+
+    def nothing():
+        return "at hand"
+        yield
+
+    assert await database.read_chain(reads()) == ["t_2", "t_1"]
+    assert await database.read_chain(nothing()) == "at hand"
+
+
+async def test_what_goes_wrong_in_a_chain_of_reads_comes_through(database):
+    """A mistake of the chain's own is raised as it is, a refused query as ours; the next read works."""
+
+    def mistaken():
+        yield Statement("get_turn", {"turn_id": "t_1"})
+        raise LookupError("mine")
+
+    def refused():
+        yield Statement("get_turn", {})
+
+    with pytest.raises(LookupError, match="mine"):
+        await database.read_chain(mistaken())
+    with pytest.raises(StorageError, match="get_turn"):
+        await database.read_chain(refused())
+    assert await database.read("get_turn", turn_id="t_1") == []
+
+
 async def test_a_write_is_all_or_nothing(database):
     """When the last of three statements meets a row that exists, the first two are not stored either."""
     await database.write(turn(1))

@@ -133,3 +133,34 @@ async def test_a_refusal_that_passes_is_waited_for(start, screen):
 
     assert len(tries) == 3
     assert screen.sent == ["hello"]
+
+
+async def written(one, messages):
+    """Say this in a chat whose last message id is known; return the names of what was written, call by call."""
+    calls, write = [], one.services.db.write
+
+    async def noted(*statements):
+        calls.append([statement.name for statement in statements])
+        return await write(*statements)
+
+    one.services.db.write = one.services.delivery._db.write = noted
+    one.services.delivery.high_water.saw(HERE.chat_id, 5)
+    await one.services.committer.write(HERE, messages)
+    await one.settled()
+    return calls
+
+
+async def test_what_can_go_out_at_once_bears_its_mark_in_its_commit(one, screen):
+    """One commit stands before the send (P4 and P5 in one), one behind it; what has to wait is marked when it goes."""
+    messages = [OutgoingMessage("one"), OutgoingMessage("two")]
+
+    assert await written(one, messages) == [["outbox_insert"] * 2, ["outbox_sent"], ["outbox_sending"], ["outbox_sent"]]
+    assert screen.sent == ["one", "two"]
+    assert await one.rows("outbox", "state, attempts") == [("sent", 1), ("sent", 1)]
+
+
+async def test_what_no_probe_could_prove_is_marked_when_it_goes_out(start):
+    """Without the probe a part that was marked and not sent would count as doubtful: it is queued first."""
+    one = await start(continuity_probe_ids=0)
+
+    assert await written(one, [OutgoingMessage("one")]) == [["outbox_insert"], ["outbox_sending"], ["outbox_sent"]]
