@@ -32,7 +32,7 @@ _HEADER_BYTES = 30
 _TYPES = {"<f4": "f", "<u4": "I", "<u2": "H", "<i4": "i"}
 CACHED_TEXTS = 256
 TEXTS_HELD = 16
-"""The pages that so many texts have read are held together, some megabytes at most; to read one again costs a fault."""
+"""How many texts share the pages that they read, a few megabytes, before they are let go: each costs a fault."""
 
 log = logging.getLogger(__name__)
 
