@@ -55,7 +55,7 @@ def record(root: Path, *words: str, child: Path = CHILD, **env: str) -> list[Ste
     if not shutil.which("strace"):
         pytest.skip("strace records what reaches the disk, and is not installed")
     log = root.with_name(f"{root.name}.strace")
-    strace = ["strace", "-f", "-y", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={WATCHED}"]
+    strace = ["strace", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={WATCHED}"]
     done = subprocess.run(
         [*strace, sys.executable, str(child), *words],
         capture_output=True,

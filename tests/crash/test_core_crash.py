@@ -174,7 +174,18 @@ def test_a_sync_that_fails_is_not_acknowledged(tmp_path):
     asyncio.run(prepare(tmp_path))
     fault = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=3"]
     done = subprocess.run(
-        ["strace", "-f", "-o", str(tmp_path / "trace"), *fault, sys.executable, str(CHILD), str(tmp_path), "errors"],
+        [
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-o",
+            str(tmp_path / "trace"),
+            *fault,
+            sys.executable,
+            str(CHILD),
+            str(tmp_path),
+            "errors",
+        ],
         capture_output=True,
         text=True,
         timeout=60,
