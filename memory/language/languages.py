@@ -117,6 +117,8 @@ class Language:
     """What stands before the name of a person, however that is written ("mr okafor")."""
     articles: tuple[str, ...] = ()
     """What stands before a plain word, seldom before a name."""
+    determiners: frozenset[str] = frozenset()
+    """What the name of a thing stands behind: articles, "my", in a language without articles prepositions."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
     endings: re.Pattern[str] = _NEVER
@@ -264,6 +266,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         titles=tuple(data.get("titles", "").split()),
         honorifics=cue_pattern(data.get("honorifics", "").split()),
         articles=tuple(data.get("articles", "").split()),
+        determiners=frozenset((data.get("determiners") or data.get("before_nouns", "")).split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),

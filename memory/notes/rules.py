@@ -7,7 +7,6 @@ was noted before it: what it names as done is settled, what it corrects is repla
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -339,8 +338,7 @@ class _RulesReading:
         request, so_far = self.request, self.request.notes
         matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
         lasting = sorted(self.lasting.values(), key=lambda n: -n.weight)[:LASTING_MAX]
-        spoken = Counter(stem for each in said for stem in each.reply_stems & _stems_of(each.user))
-        title, title_ids = title_of(matters, lasting, self.language, spoken)
+        title, title_ids = title_of(matters, lasting, self.language, said)
         standing, standing_ids = standing_of(matters, lasting)
         return SessionNotes(
             session_id=request.session_id,
@@ -357,10 +355,6 @@ class _RulesReading:
             language=self.language.code,
             written_at_ms=request.now_ms,
         )
-
-
-def _stems_of(clauses: Iterable[Clause]) -> frozenset[str]:
-    return frozenset[str]().union(*(clause.stems for clause in clauses))
 
 
 def _share(one: Clause, other: Clause) -> float:

@@ -1,58 +1,78 @@
-"""The title of a session and where it stands, out of its notes. Pure."""
+"""The title of a session and where it stands, out of its notes and what both sides speak of. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from memory.language.languages import Language
-from memory.language.sentences import lowered, without_possessive
+from memory.language.sentences import lowered, without_elision, without_possessive
+from memory.notes.clauses import TurnClauses
 from memory.notes.settle import stems_of_text
 from memory.notes.telling import is_time_word
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
 
-WORDS_MAX = 5
+TOPICS_MAX = 4
 STANDING_LINES = 4
-_TOKEN = re.compile(r"\S+")
-_EDGE = " .,;:!?\u2026\"'()[]«»„“”-\u2013"
-_SECOND_PART = 2
-_WORTH_MAX = 5.0
-_SPOKEN, _SPOKEN_MAX = 3, 3
+_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_BEGINS = re.compile(r"(?:^|[.!?\u2026:\n])[\s\"'(\u201c\u201e\u00ab*]*$")
+"""Where a sentence begins, every word is written large."""
+_SHOUTED = 5
+"""A word of so many letters is written large for its own sake."""
+_SHORTEST = 3
+"""Letters of the shortest word that can name a topic."""
+_SAME_CHARS = 5
+"""Two words that begin with so many letters in common name one topic."""
+_OFTEN = 4
+"""Beyond this many turns of a side, a topic is not worth more."""
+_BOTH, _NAMED_ONCE, _NAMED_MAX = 1.5, 1.0, 2
+_NOTED, _LASTING_SHARE = 6.0, 0.5
+"""A topic of the weightiest matter is worth so much more; of what stays true, half of it."""
 
 Note = Matter | LastingNote
 
 
+@dataclass(slots=True)
+class _Topic:
+    """A word that may name what a session is about."""
+
+    forms: Counter[str] = field(default_factory=Counter)
+    """How it was written."""
+    of_user: dict[str, None] = field(default_factory=dict)
+    """The turns in which the person says it, in order."""
+    of_assistant: dict[str, None] = field(default_factory=dict)
+    named: int = 0
+    """How often it stands behind an article, or is written large: it names a thing."""
+
+    def value(self, noted: float) -> float:
+        """Return how well it names the session; `noted` is the weight of the notes that speak of it."""
+        often = min(len(self.of_user), _OFTEN) + min(len(self.of_assistant), _OFTEN)
+        both = _BOTH * bool(self.of_user and self.of_assistant)
+        return often + both + _NAMED_ONCE * min(self.named, _NAMED_MAX) + _NOTED * noted
+
+
 def title_of(
-    matters: Sequence[Matter],
-    lasting: Sequence[LastingNote],
-    language: Language,
-    spoken: Mapping[str, int] = MappingProxyType({}),
+    matters: Sequence[Matter], lasting: Sequence[LastingNote], language: Language, said: Sequence[TurnClauses]
 ) -> tuple[str, tuple[str, ...]]:
     """Return a few words that name what the session was about, and the turns they come from; "" without any note.
 
-    They are the stretches of its weightiest notes with the words that most of its notes share, and that both sides
-    speak of (`spoken`: in how many turns).
+    They are the things that the notes name and that most of the turns speak of, of both sides if possible.
     """
-    everything: list[Note] = [*matters, *lasting]
-    often = Counter(stem for note in everything for stem in stems_of_text(note.text, language))
-    for stem in often:
-        often[stem] += _SPOKEN * min(spoken.get(stem, 0), _SPOKEN_MAX)
-    alive = [note for note in everything if isinstance(note, Matter) and note.status == "open"]
-    notes = sorted(alive or everything, key=_worth, reverse=True)
-    parts: list[str] = []
+    noted = _noted(matters, lasting, language)
+    topics = {stem: topic for stem, topic in _topics(said, language).items() if stem in noted and topic.of_user}
+    named = {stem: topic for stem, topic in topics.items() if topic.named} or topics
+    best = sorted(named, key=lambda stem: (-named[stem].value(noted[stem]), stem))
+    words: list[str] = []
     turn_ids: list[str] = []
-    for note in notes:
-        part = _stretch(note.text, often, language)
-        length = len(", ".join([*parts, part]))
-        if part and length <= TITLE_MAX_CHARS and not any(_overlap(part, other) for other in parts):
-            parts.append(part)
-            turn_ids += note.turn_ids
-        if len(parts) == _SECOND_PART:
-            break
-    title = ", ".join(parts)
-    return (title[:1].upper() + title[1:], tuple(turn_ids))
+    for stem in best:
+        word = named[stem].forms.most_common(1)[0][0]
+        if len(words) < TOPICS_MAX and _fits(word, words):
+            words.append(word)
+            turn_ids += (*named[stem].of_user, *named[stem].of_assistant)
+    title = ", ".join(words)
+    return (title[:1].upper() + title[1:], tuple(dict.fromkeys(turn_ids)))
 
 
 def standing_of(matters: Sequence[Matter], lasting: Sequence[LastingNote]) -> tuple[str, tuple[str, ...]]:
@@ -68,39 +88,54 @@ def standing_of(matters: Sequence[Matter], lasting: Sequence[LastingNote]) -> tu
     return "\n".join(lines), tuple(turn_id for note in chosen for turn_id in note.turn_ids)
 
 
-def _worth(note: Note) -> float:
-    return note.weight + (0.1 if isinstance(note, Matter) and note.due_at_ms is not None else 0.0)
+def _noted(matters: Sequence[Matter], lasting: Sequence[LastingNote], language: Language) -> dict[str, float]:
+    """Return the stems of the notes with the weight of the weightiest; of ended matters only if nothing else is."""
+    alive = [matter for matter in matters if matter.status == "open"]
+    weighed: list[tuple[Note, float]] = [(matter, 1.0) for matter in alive]
+    weighed += [(note, _LASTING_SHARE) for note in lasting]
+    found: dict[str, float] = {}
+    for note, share in weighed or [(matter, 1.0) for matter in matters]:
+        for stem in stems_of_text(note.text, language):
+            found[stem] = max(found.get(stem, 0.0), note.weight * share)
+    return found
 
 
-def _stretch(text: str, often: Counter[str], language: Language) -> str:
-    """Return the few words in a row that hold the most of what the session speaks of."""
-    words = _TOKEN.findall(text)
-    worth = [_word_worth(word, often, language) for word in words]
-    best, span = 0.0, (0, 0)
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + WORDS_MAX, len(words)) + 1):
-            value = sum(worth[start:end]) - 0.15 * (end - start)
-            if worth[start] and worth[end - 1] and value > best and not _breaks(words[start : end - 1]):
-                best, span = value, (start, end)
-    return " ".join(words[span[0] : span[1]]).strip(_EDGE)
+def _topics(said: Sequence[TurnClauses], language: Language) -> dict[str, _Topic]:
+    """Return the words of both sides by their stem."""
+    topics: dict[str, _Topic] = {}
+    for each in said:
+        for clause in (*each.user, *each.assistant):
+            for written, plain, named in _words(clause.text, language):
+                topic = topics.setdefault(language.stem(plain), _Topic())
+                topic.forms[written] += 1
+                topic.named += named
+                (topic.of_user if clause.speaker == "user" else topic.of_assistant)[clause.turn_id] = None
+    return topics
 
 
-def _breaks(words: Sequence[str]) -> bool:
-    return any(word[-1] in ".!?:;\u2026" for word in words)
+def _words(text: str, language: Language) -> Iterator[tuple[str, str, bool]]:
+    """Yield the telling words: as written, lower-cased and bare, and whether it stands there as the name of a thing."""
+    before = ""
+    for found in _TOKEN.finditer(text):
+        written = found.group()
+        written = written.lower() if written.isupper() and len(written) >= _SHOUTED else written
+        whole = without_possessive(lowered(written))
+        plain = without_elision(whole, language)
+        large = written[0].isupper() and not _BEGINS.search(text[: found.start()])
+        named = before in language.determiners or plain != whole or large
+        if _can_name(plain, language):
+            yield (plain if plain != lowered(written) else written), plain, named
+        before = whole
 
 
-def _word_worth(word: str, often: Counter[str], language: Language) -> float:
-    plain = lowered(word.strip(_EDGE))
-    if (
-        not plain
-        or (language.known and plain in language.stop_words)
-        or is_time_word(plain, language)
-        or plain.isdigit()
-    ):
-        return 0.0
-    count = often[language.stem(without_possessive(plain))]
-    return min(1.0 + 0.5 * count, _WORTH_MAX) if count else 0.0
+def _can_name(plain: str, language: Language) -> bool:
+    """Return whether a word can name what is spoken of: no stop word, no "mr", no day, no number."""
+    if len(plain) < _SHORTEST or plain in language.stop_words or language.honorifics.fullmatch(plain):
+        return False
+    counts = plain in language.time.get("numbers", {}) or plain in language.ordinals
+    return not counts and not is_time_word(plain, language)
 
 
-def _overlap(part: str, other: str) -> bool:
-    return bool(set(lowered(part).split()) & set(lowered(other).split()))
+def _fits(word: str, words: Sequence[str]) -> bool:
+    same = any(lowered(word)[:_SAME_CHARS] == lowered(other)[:_SAME_CHARS] for other in words)
+    return not same and len(", ".join([*words, word])) <= TITLE_MAX_CHARS
