@@ -305,6 +305,7 @@ class ConversationMemory(Parts):
         *,
         user_id: int | None = None,
         dedupe_key: str | None = None,
+        unanswered: bool = False,
         third_party: bool = False,
         time_zone: str | None = None,
         reserved_tokens: int = 0,
@@ -318,7 +319,8 @@ class ConversationMemory(Parts):
         """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
 
         Nothing is stored but a session that begins; what you `record` counts. With a `dedupe_key` (your id of the
-        message) a message is answered once: what was answered before has its turn in `recorded`. `third_party` marks
+        message) a message is answered once: what was answered before has its turn in `recorded` (which is not looked up
+        when you know it to be `unanswered`; a second answer is a `Conflict` all the same). `third_party` marks
         text that the user forwarded or quoted: it is never promoted. `time_zone` is by whose clock "by Friday" is read,
         the session's unless you say so.
 
@@ -327,7 +329,7 @@ class ConversationMemory(Parts):
         the others are. `turn_id` is the turn's id if you chose one, `state` what `session` returned if you asked it.
         Raises `StorageUnavailable`.
         """
-        recorded = await self.store.turn_answering(dedupe_key) if dedupe_key else None
+        recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not unanswered else None
         state = state or await self.session(conversation_id, user_id)
         besides = reserved_tokens + (self.counter.count(bootstrap) if bootstrap else 0)
         state = await self.compactor.compact_if_due(

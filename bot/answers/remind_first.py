@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.answers.follow_up import with_follow_ups
+from bot.answers.follow_up import promises_in, with_follow_ups
 from bot.answers.offline.words import words_of
 from bot.answers.rearrange import Scene, rearranged, repeated
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
@@ -248,7 +248,9 @@ class RemindFirst:
                 show(answer.text)
                 return answer
         answer = await self.next.respond(ask, show)
-        return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages) if self.next_has_tools else answer
+        if not self.next_has_tools or not promises_in(ask, answer, self.languages)[1]:
+            return answer
+        return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages)
 
     def answer(self, ask: Ask, reminders: Sequence[Reminder] = ()) -> Answer | None:
         """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,9 +47,13 @@ class PersonalChoices:
     async def time_zone(self, user_id: int | None) -> TimeZone:
         """Return somebody's time zone, the bot's own when they chose none or it cannot be read just now."""
         try:
-            chosen = (await self.choices(user_id)).get(TIME_ZONE)
+            return self.zone_in(await self.choices(user_id))
         except StorageUnavailable:
-            chosen = None
+            return self.zone_in({})
+
+    def zone_in(self, choices: Mapping[str, Any]) -> TimeZone:
+        """Return the time zone that was chosen, the bot's own when none was."""
+        chosen = choices.get(TIME_ZONE)
         if isinstance(chosen, str) and known_zone(chosen) is not None:
             return TimeZone(chosen, chosen=True)
         return TimeZone(self._default_time_zone, chosen=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,18 @@ class Personas:
 
     async def chosen(self, user_id: int | None) -> Persona | None:
         """Return somebody's persona; None when the one they chose is not offered any more."""
-        name = (await self._people.choices(user_id)).get(PERSONA, self.default.name)
-        return self.by_name.get(str(name))
+        return self._offered(await self._people.choices(user_id))
 
     async def of(self, user_id: int | None) -> Persona:
         """Return somebody's persona, the default when theirs is missing. Raises `StorageUnavailable`."""
-        return await self.chosen(user_id) or self.default
+        return self.persona_in(await self._people.choices(user_id))
+
+    def persona_in(self, choices: Mapping[str, Any]) -> Persona:
+        """Return the persona that was chosen, the default when none was or it is not offered any more."""
+        return self._offered(choices) or self.default
+
+    def _offered(self, choices: Mapping[str, Any]) -> Persona | None:
+        return self.by_name.get(str(choices.get(PERSONA, self.default.name)))
 
 
 def _read(path: Path) -> Persona:

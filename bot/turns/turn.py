@@ -56,6 +56,8 @@ class _TurnWork:
     said: AskedAgain
     effects: Sequence[Statement] = ()
     """Committed with the end of the updates."""
+    state: SessionState | None = None
+    """Of the session, when it was read just now and nothing has happened since."""
 
     @property
     def target(self) -> Target:
@@ -180,8 +182,9 @@ class Turns:
             await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects))
             return
         state = await self._session(batch)
+        unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
         for together, each_id in await self.gate.enter(batch, turn_id, state):
-            await self._answer(_TurnWork(together, each_id, self._said(together), effects))
+            await self._answer(_TurnWork(together, each_id, self._said(together), effects, unchanged))
 
     async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
@@ -197,7 +200,7 @@ class Turns:
         batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target
         meters, took = self._services.meters, _Took(self._queued_ms(batch))
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id), meters.turn(turn_id) as span:
-            state = await self._session(batch)
+            state = work.state or await self._session(batch)
             span.set(continuity__session_id=state.session_id)
             with meters.timed("packet") as took.packet:
                 pending, ask = await self._begin(batch, state, turn_id, said)
@@ -259,8 +262,8 @@ class Turns:
     ) -> tuple[PendingTurn, Ask]:
         """Return the turn that waits for its answer, and what is asked of whoever answers."""
         services, first = self._services, batch[0]
-        zone = await services.people.time_zone(first.user_id)
-        persona = instructions_of(await services.personas.of(first.user_id))
+        choices = await services.people.choices(first.user_id)
+        zone, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
         count, responder = services.memory.counter.count, services.responder
         tools_tokens = count(responder.tools())
         pending = await services.memory.begin(
@@ -268,6 +271,7 @@ class Turns:
             said.text,
             user_id=first.user_id,
             dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
+            unanswered=True,
             third_party=said.third_party,
             time_zone=zone.name,
             reserved_tokens=count(responder.preface(persona)) + tools_tokens,

@@ -22,7 +22,7 @@ from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.language.zones import zone_of
-from memory.notes.current import CurrentNotes
+from memory.notes.current import STATES_READ, CurrentNotes
 from memory.notes.lines import line_of, loop_of
 from memory.notes.types import Matter
 from memory.notes.view import NotesView, loops
@@ -137,12 +137,13 @@ class Assembler:
         alone = state.isolated if isolated is None else isolated
         errors: dict[Tier, str] = {}
         history = await self._tier("history", errors, lambda: self.history(state), list[ConversationTurn]())
-        others = await self._tier("today", errors, lambda: self._others(state, alone=alone), list[SessionRow]())
+        rows = await self._tier("today", errors, lambda: self._sessions(state, alone=alone), None)
+        others = [row for row in rows or () if row.session_id != state.session_id][:MAX_OTHER_SESSIONS]
         if "today" in errors:
             errors["last_conversation"] = errors["today"]
         midnight_ms = _midnight_ms(now_ms, time_zone)
         today, before = _by_day(others, midnight_ms)
-        view = await self._tier("threads", errors, lambda: self._view(state, alone=alone), NotesView())
+        view = await self._tier("threads", errors, lambda: self._view(state, rows, alone=alone), NotesView())
         said_tokens = self._counter.count(user_message(message))
         lent = self._budget.lent(sum(turn_tokens(turn, self._counter) for turn in history))
         ending = await self._tier(
@@ -238,12 +239,9 @@ class Assembler:
             log.warning("the names of a group are left out of the packet: %s", error)
             return NOBODY
 
-    async def _others(self, state: SessionState, *, alone: bool) -> list[SessionRow]:
-        """Return the conversation's other sessions, the latest first; none for a session that was started fresh."""
-        if alone:
-            return []
-        rows = await self._store.sessions(state.conversation_id, limit=MAX_OTHER_SESSIONS + 1)
-        return [row for row in rows if row.session_id != state.session_id]
+    async def _sessions(self, state: SessionState, *, alone: bool) -> list[SessionRow] | None:
+        """Return the conversation's sessions, the latest first; None for a session that was started fresh."""
+        return None if alone else await self._store.sessions(state.conversation_id, limit=STATES_READ)
 
     async def _search(
         self,
@@ -260,10 +258,12 @@ class Assembler:
         if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
             return []
         asked = len(history) < YOUNG_TURNS or any(each.asks for each in read_sentences(message, language))
+        wanted = _query(message, history)
         found = await self._searcher.search(
             Query(
                 state.conversation_id,
-                _query(message, history),
+                wanted,
+                language=language.code if wanted == message else None,
                 session_ids=[state.session_id] if alone else None,
                 exclude_turn_ids=sorted(told),
                 limit=MAX_RETRIEVED if asked else MAX_RETRIEVED_FOR_A_STATEMENT,
@@ -289,12 +289,12 @@ class Assembler:
             lines += ending.lines if noted and row is rows[0] else ()
         return lines
 
-    async def _view(self, state: SessionState, *, alone: bool) -> NotesView:
+    async def _view(self, state: SessionState, rows: Sequence[SessionRow] | None, *, alone: bool) -> NotesView:
         """Return what is alive in the conversation, or in this session alone."""
         if self._notes is None:
             return NotesView()
         only = state.session_id if alone else None
-        return await self._notes.view(state.conversation_id, only=only, catch_up=False)
+        return await self._notes.view(state.conversation_id, only=only, catch_up=False, rows=rows)
 
     async def _threads(
         self, state: SessionState, others: Sequence[SessionRow], view: NotesView

@@ -276,11 +276,21 @@ def parse_language(data: Mapping[str, Any]) -> Language:
     )
 
 
+def _voices(languages: Iterable[Language]) -> dict[str, list[tuple[str, int]]]:
+    """Return for each word the languages that it speaks for, by code, and how many votes it gives each."""
+    voices: dict[str, list[tuple[str, int]]] = {}
+    for language in languages:
+        for word in language.vote_words | language.stop_words:
+            voices.setdefault(word, []).append((language.code, 2 if word in language.vote_words else 1))
+    return voices
+
+
 class Languages:
     """All languages that have a data file, and a cheap guess which one a text is in."""
 
     def __init__(self, languages: Iterable[Language]) -> None:
         self._by_code = {language.code: language for language in languages}
+        self._voices = _voices(self._by_code.values())
         self._bare: dict[str, Language] = {}
 
     @staticmethod
@@ -311,7 +321,7 @@ class Languages:
         text = text[:_VOTE_CHARS]
         words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
         lower = text.lower()
-        votes = {code: _votes(words, lower, language) for code, language in self._by_code.items()}
+        votes = self._votes(words, lower)
         if len(words) <= _SHORT_WORDS and not any(votes.values()):
             votes = {code: _is_cue(lower, language) for code, language in self._by_code.items()}
         most = max(votes.values(), default=0)
@@ -320,6 +330,19 @@ class Languages:
         if sure and (default in leaders or len(leaders) == 1):
             return self.get(default if default in leaders else leaders[0])
         return self.get(_guess(text, default))
+
+    def _votes(self, words: Sequence[str], lower: str) -> dict[str, int]:
+        """Count two for each frequent word, one for each other stop word, two for each letter or ending of its own."""
+        votes = dict.fromkeys(self._by_code, 0)
+        for word in words:
+            for code, weight in self._voices.get(word, ()):
+                votes[code] += weight
+        heads = [word.partition("'")[0] for word in words if "'" in word]
+        letters = frozenset(lower)
+        for code, language in self._by_code.items():
+            own = sum(head in language.elisions for head in heads) + len(language.letters & letters)
+            votes[code] += 2 * (own + len(language.endings.findall(lower) if language.endings is not _NEVER else ()))
+        return votes
 
     @staticmethod
     def warm() -> None:
@@ -330,14 +353,6 @@ class Languages:
 def _is_cue(text: str, language: Language) -> int:
     """Return 1 when a text of a few words is a phrase like "done" or "never mind"."""
     return int(any(language.has(cue, text) for cue in ("yes", "no", "thanks", "greeting", "done", "drop", "why")))
-
-
-def _votes(words: Iterable[str], lower: str, language: Language) -> int:
-    """Count two for each frequent word, one for each other stop word, two for each letter or ending of its own."""
-    count = sum(2 if word in language.vote_words else word in language.stop_words for word in words)
-    elided = sum("'" in word and word.partition("'")[0] in language.elisions for word in words)
-    endings = len(language.endings.findall(lower))
-    return count + 2 * (elided + endings + len(language.letters.intersection(lower)))
 
 
 _library = LanguageGuess()

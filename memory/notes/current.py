@@ -14,7 +14,7 @@ from memory.notes.view import NotesView, merge
 from memory.ports import Clock
 from memory.sessions.evidence import state_of_row
 from memory.state.loops import says_the_same
-from memory.storage.store import Store
+from memory.storage.store import SessionRow, Store
 from memory.types import OpenLoop, SessionState
 
 STATES_READ = 12
@@ -50,9 +50,10 @@ class CurrentNotes:
             only,
         )
 
-    async def _states(self, conversation_id: str) -> list[SessionState]:
+    async def _states(self, conversation_id: str, rows: Sequence[SessionRow] | None = None) -> list[SessionState]:
         """Return the states of the latest sessions in which something ended or was taken back."""
-        rows = await self._store.sessions(conversation_id, limit=STATES_READ)
+        if rows is None:
+            rows = await self._store.sessions(conversation_id, limit=STATES_READ)
         found = (state_of_row(row)[0] for row in rows if any(word in row.state_json for word in _TELLING))
         return [state for state in found if state]
 
@@ -63,16 +64,24 @@ class CurrentNotes:
             log.info("notes are told as far as they were read: %s", exc)
 
     async def view(
-        self, conversation_id: str, *, only: str | None = None, user_id: int | None = None, catch_up: bool = True
+        self,
+        conversation_id: str,
+        *,
+        only: str | None = None,
+        user_id: int | None = None,
+        catch_up: bool = True,
+        rows: Sequence[SessionRow] | None = None,
     ) -> NotesView:
         """Return what is alive in the conversation now, best first; with `user_id` nothing that others said there.
+
+        `rows` are its latest `STATES_READ` sessions, when they were read just now.
 
         Nothing that rests on a turn which the person took back.
         """
         if catch_up:
             await self._catch_up(conversation_id)
         found = await self._readings.notes.of_conversation(conversation_id)
-        states = await self._states(conversation_id)
+        states = await self._states(conversation_id, rows)
         undone, ended = _undone(states), _ended(states)
         notes = _told(found, undone, only)
         gone = {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}
@@ -82,8 +91,8 @@ class CurrentNotes:
             view = view.model_copy(update={"standings": tuple(stands)})
         if user_id is None:
             return view
-        rows = await self._store.db.read("turns_of_others", conversation_id=conversation_id, user_id=user_id)
-        foreign = {row["turn_id"] for row in rows}
+        others = await self._store.db.read("turns_of_others", conversation_id=conversation_id, user_id=user_id)
+        foreign = {row["turn_id"] for row in others}
         kept = (each for each in view.standings if foreign.isdisjoint(each.note.turn_ids))
         return view.model_copy(update={"standings": tuple(kept)})
 
