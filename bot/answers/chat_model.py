@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -27,6 +28,8 @@ MAX_REQUESTS = 16
 """Requests of one answer: a model that calls tools for ever is stopped."""
 WRONG_CALLS = 1
 """How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
+MOST_TOKENS = 10**9
+"""No request takes more: a larger number is none."""
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 
 
@@ -36,6 +39,8 @@ class GrowingReply:
 
     text: str = ""
     finished: bool = False
+    usage: dict[str, Any] = field(default_factory=dict)
+    """What the server said last that it took: some say it with every piece, and each time the whole of it."""
     calls: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def take(self, delta: dict[str, Any]) -> bool:
@@ -43,7 +48,7 @@ class GrowingReply:
         for asked in delta.get("tool_calls") or ():
             call = self.calls.setdefault(asked.get("index", len(self.calls)), {"id": "", "name": "", "arguments": ""})
             function = asked.get("function") or {}
-            call["id"] = asked.get("id") or call["id"]
+            call["id"] = str(asked.get("id") or call["id"])
             call["name"] += function.get("name") or ""
             call["arguments"] += function.get("arguments") or ""
         content = delta.get("content")
@@ -110,14 +115,12 @@ class ChatModel:
     ) -> GrowingReply:
         body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": tool_calls.offered()}
         reply = GrowingReply()
-        async for piece in self._server.stream(body):
-            alive()
-            if told := piece.get("usage"):
-                count(told, usage)
-            for choice in (piece.get("choices") or ())[:1]:
-                if reply.take(choice.get("delta") or {}):
+        async with aclosing(self._server.stream(body)) as pieces:
+            async for piece in pieces:
+                alive()
+                if read_piece(reply, piece):
                     show(reply.shown)
-                reply.finished = reply.finished or bool(choice.get("finish_reason"))
+        count(reply.usage, usage)
         if not reply.finished:
             raise broken("the stream ended before the model said that it was finished")
         return reply
@@ -127,11 +130,30 @@ class ChatModel:
         await self._server.close()
 
 
-def count(told: dict[str, Any], usage: Usage) -> None:
-    """Add what a server says that one request took."""
-    usage.input_tokens += told.get("prompt_tokens") or 0
-    usage.output_tokens += told.get("completion_tokens") or 0
-    usage.cache_read_tokens += (told.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+def read_piece(reply: GrowingReply, piece: dict[str, Any]) -> bool:
+    """Take one piece of the stream; return True when the text grew. Raises `ModelError` for one of another shape."""
+    try:
+        reply.usage = piece.get("usage") or reply.usage
+        grew = False
+        for choice in (piece.get("choices") or ())[:1]:
+            grew = reply.take(choice.get("delta") or {})
+            reply.finished = reply.finished or bool(choice.get("finish_reason"))
+    except (AttributeError, TypeError, LookupError) as exc:
+        raise garbage("a piece of the answer has another shape") from exc
+    return grew
+
+
+def count(told: Any, usage: Usage) -> None:
+    """Add what a server says that one request took; what is no number of tokens counts as none."""
+    usage.input_tokens += _tokens(told, "prompt_tokens")
+    usage.output_tokens += _tokens(told, "completion_tokens")
+    usage.cache_read_tokens += _tokens(told, "prompt_tokens_details", "cached_tokens")
+
+
+def _tokens(told: Any, *path: str) -> int:
+    for name in path:
+        told = told.get(name) if isinstance(told, dict) else None
+    return told if type(told) is int and 0 <= told <= MOST_TOKENS else 0
 
 
 async def priced(name: str, server: ChatServer, usage: Usage, *, listed: bool) -> Decimal | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -15,9 +17,12 @@ from bot.intake.telegram_request import trusted
 
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_S = 10.0
+DRAIN_S = 0.2
+"""How long the end of a stream is waited for behind its last piece: a connection that is read to its end is kept."""
+LINE_MAX_BYTES = 4 * 1024 * 1024
 _END: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 """What the end of a stream means when the server gave no reason itself."""
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_END = re.compile(rb"[\r\n]")
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -76,11 +81,16 @@ class ChatServer:
 
     @classmethod
     def of_environment(cls) -> ChatServer:
-        """Return the server that the environment names. Raises `ModelError` when OpenAI's own has no key."""
-        url = (os.environ.get("OPENAI_BASE_URL") or OPENAI_URL).rstrip("/")
-        key = os.environ.get("OPENAI_API_KEY")
+        """Return the server that the environment names.
+
+        Raises `ModelError` for a key that can be none, or when OpenAI's own server has none.
+        """
+        url = (os.environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL).rstrip("/")
+        key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not key and url == OPENAI_URL:
             raise ModelError("NoKey", "why_refused", "OPENAI_API_KEY is not set")
+        if not (key.isascii() and key.isprintable()):
+            raise ModelError("NoKey", "why_refused", "OPENAI_API_KEY has a character that no key has")
         headers = {"Authorization": f"Bearer {key or 'none'}"}
         named = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
         headers |= {header: value for name, header in named.items() if (value := os.environ.get(name))}
@@ -91,8 +101,11 @@ class ChatServer:
         """Return whether it is on this machine."""
         return httpx.URL(self.url).host in {"localhost", "::1"} or httpx.URL(self.url).host.startswith("127.")
 
-    async def stream(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Yield the pieces of the answer as they come. Raises `ModelError` for all that goes wrong on the way."""
+    async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Yield the pieces of the answer as they come; close it when you leave early, so that the request ends.
+
+        Raises `ModelError` for all that goes wrong on the way.
+        """
         whole = orjson.dumps({**body, "stream": True, "stream_options": {"include_usage": True}})
         sent = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         try:
@@ -101,12 +114,14 @@ class ChatServer:
             ) as answer:
                 if answer.status_code != HTTPStatus.OK:
                     raise refusal(answer.status_code)
-                async for data in _events(answer):
-                    if data == b"[DONE]":
-                        yield _END
-                        return
-                    yield _piece(data)
-        except httpx.HTTPError as exc:
+                async with aclosing(_events(answer)) as events:
+                    async for data in events:
+                        if data == b"[DONE]":
+                            await _drain(events)
+                            yield _END
+                            return
+                        yield _piece(data)
+        except (httpx.HTTPError, httpx.InvalidURL) as exc:
             raise broken(type(exc).__name__) from exc
 
     async def whole(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +129,7 @@ class ChatServer:
         content, sent = orjson.dumps({**body, "stream": False}), {"Content-Type": "application/json"}
         try:
             answer = await self._client.post(f"{self.url}/chat/completions", content=content, headers=sent)
-        except httpx.HTTPError as exc:
+        except (httpx.HTTPError, httpx.InvalidURL) as exc:
             raise broken(type(exc).__name__) from exc
         if answer.status_code != HTTPStatus.OK:
             raise refusal(answer.status_code)
@@ -125,16 +140,30 @@ class ChatServer:
         await self._client.aclose()
 
 
-async def _events(answer: httpx.Response) -> AsyncIterator[bytes]:
-    """Yield the data of each event of a stream, all that came together at once (`aiter_lines` decodes line by line)."""
+async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
+    """Yield the data of each event of a stream, all that came together at once (`aiter_lines` decodes line by line).
+
+    CR and LF alone end a line: U+2028 may stand within a piece. Raises `ModelError` for a line that does not end, and
+    what httpx raises.
+    """
     begun = b""
     async for chunk in answer.aiter_bytes():
         *lines, begun = _LINE_END.split(begun + chunk)
         for line in lines:
             if line.startswith(b"data:"):
                 yield line[5:].strip()
+        if len(begun) > LINE_MAX_BYTES:
+            raise garbage("a line of the answer does not end")
     if begun.startswith(b"data:"):
         yield begun[5:].strip()
+
+
+async def _drain(events: AsyncIterator[bytes]) -> None:
+    """Read an answer to its end, which a server may never send: then its connection is not kept."""
+    with suppress(TimeoutError, httpx.HTTPError, ModelError):
+        async with asyncio.timeout(DRAIN_S):
+            async for _ in events:
+                pass
 
 
 def _piece(data: bytes) -> dict[str, Any]:

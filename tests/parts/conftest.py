@@ -222,6 +222,7 @@ class OneBot:
         await self.joined.lanes.close(0)
         await self.services.delivery.close()
         await self.joined.continuity_gate.close()
+        await self.services.responder.close()
         await self._opened.aclose()
 
 
