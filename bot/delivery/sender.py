@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count, islice
-from typing import Literal
+from typing import Literal, TypeVar
 
 import stamina
 import structlog
@@ -32,6 +32,8 @@ from memory.ports import Clock, Database, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
+_T = TypeVar("_T")
+
 UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
 MAX_ATTEMPTS = 12
@@ -40,6 +42,11 @@ MAX_ATTEMPTS = 12
 MOST_PROBED = 200
 """Ids that are tried for one part at most, however many are doubtful."""
 
+LATE_S = 3.0
+"""A request that left before its process died may still be on its way: who finds nothing looks again after so long."""
+
+_PASSING = (Failure.WAIT, Failure.MAYBE_SENT, Failure.NOT_SENT)
+"""A question that fails like this is asked again."""
 _REFUSALS = (Failure.REFUSED, Failure.NO_TOPIC, Failure.NO_ORIGINAL)
 
 
@@ -111,7 +118,7 @@ def unknown_ids(after: int, known: Collection[int], reach: int) -> list[int]:
 
 def proven_unsent(part: Part, top: int | None, reach: int, known: Collection[int] = ()) -> bool:
     """Return True when the probe covered every id that the part could have had."""
-    if part.after_message_id is None:
+    if part.after_message_id is None or reach > MOST_PROBED:
         return False
     between = sum(part.after_message_id < each <= (top or 0) for each in known)
     return (top or 0) - part.after_message_id - between < reach
@@ -309,11 +316,11 @@ class Delivery:
         if part.chat_id in self.unreachable:
             await self._fail(part, self.unreachable[part.chat_id])
             return None
-        step = Next("probe" if part.state == "sending" and not part.marked else "again")
+        left = part.state == "sending" and not part.marked
+        step = Next("probe" if left else "again")
         while step.action in ("probe", "again"):
             if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
-                reach = await self._reach(part)
-                found = await self._probe(part, reach)
+                found, reach = await self._search(part, late=left and part.kind != "preview")
                 if found is not None:
                     self.probed_sent += 1
                     return await self._record(part, found)
@@ -412,10 +419,33 @@ class Delivery:
             )
         await self._fail(part, str(error))
 
+    async def _search(self, part: Part, *, late: bool) -> tuple[int | None, int]:
+        """Return the id under which a part is on the screen, if any, and how many were to be tried.
+
+        With `late` it is looked for once more after a while: the request of a process that is gone may come in late.
+        """
+        reach = await self._reach(part)
+        found = await self._probe(part, reach)
+        if found is None and late and reach:
+            await self._pauses.rest(LATE_S)
+            reach = await self._reach(part)
+            found = await self._probe(part, reach)
+        return found, reach
+
     async def _reach(self, part: Part) -> int:
-        """Return how many ids to try: each other part that is doubtful may have one in between."""
+        """Return how many ids to try: other parts that are doubtful, and what nobody has taken in, may lie between."""
+        if not self._probe_ids:
+            return 0
+        waiting = await self._not_taken_in(part.chat_id)
         row = await self._db.read_one("outbox_doubtful", bot_id=part.bot_id, chat_id=part.chat_id, part_id=part.part_id)
-        return min(self._probe_ids + (row["n"] if row else 0), MOST_PROBED) if self._probe_ids else 0
+        return self._probe_ids + waiting + (row["n"] if row else 0)
+
+    async def _not_taken_in(self, chat_id: int) -> int:
+        """Return how many updates wait at Telegram."""
+        try:
+            return (await self._asked(chat_id, self._bot.get_webhook_info)).pending_update_count
+        except TelegramError:  # a server that does not say
+            return 0
 
     async def _proven_unsent(self, part: Part, reach: int) -> bool:
         known = await self._known_ids(part)
@@ -425,7 +455,10 @@ class Delivery:
         """Return the id under which the part is on the screen already, None when it was not found (section 6)."""
         if part.after_message_id is None:
             return None
-        for candidate in unknown_ids(part.after_message_id, await self._known_ids(part), reach):
+        known = await self._known_ids(part)
+        for candidate in unknown_ids(part.after_message_id, known, min(reach, MOST_PROBED)):
+            if candidate in await self._known_ids(part):  # taken in meanwhile
+                continue
             if await self._is_ours(part, candidate):
                 log.info("part was on the screen already", part_id=part.part_id, message_id=candidate)
                 return candidate
@@ -438,18 +471,22 @@ class Delivery:
 
     async def _is_ours(self, part: Part, candidate: int) -> bool:
         """Edit the candidate into the part's text: success or "not modified" proves that it is ours."""
+        try:
+            await self._asked(part.chat_id, lambda: telegram_calls.edit(self._bot, part, candidate))
+        except TelegramError as error:
+            return classify(error) is Failure.UNCHANGED
+        return True
+
+    async def _asked(self, chat_id: int, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what Telegram answers, however often it has to be asked. Raises what waiting does not mend."""
         while True:
             try:
-                await telegram_calls.edit(self._bot, part, candidate)
+                return await ask()
             except TelegramError as error:
                 failure = classify(error)
-                if failure is Failure.UNCHANGED:
-                    return True
-                if failure not in (Failure.WAIT, Failure.MAYBE_SENT, Failure.NOT_SENT):
-                    return False
-                await self._wait(part.chat_id, failure, retry_after_s(error) if isinstance(error, RetryAfter) else 1.0)
-            else:
-                return True
+                if failure not in _PASSING:
+                    raise
+                await self._wait(chat_id, failure, retry_after_s(error) if isinstance(error, RetryAfter) else 1.0)
 
     async def _wait(self, chat_id: int, failure: Failure, wait_s: float) -> None:
         if failure is Failure.WAIT:

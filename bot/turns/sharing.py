@@ -11,7 +11,7 @@ from typing import Protocol
 import orjson
 import structlog
 
-from bot.delivery.outbox import Outbox
+from bot.delivery.outbox import Outbox, Part
 from bot.delivery.rate_limit import RateLimiter
 from bot.intake.updates import Envelope
 from bot.turns import holding
@@ -152,6 +152,8 @@ class Workers:
         self._told: set[str] = set()
         """Chats that are held, for which another process has written something down."""
         self._spare: set[str] = set()
+        self._sending: set[str] = set()
+        """Parts that the last look found marked and not at hand: whoever committed them is about to deliver them."""
         self._keeps = False
         self._keeper = False
         self._looked_around_s = float("-inf")
@@ -370,10 +372,17 @@ class Workers:
         services, worker, text = self._services, self._db.worker or 0, json.dumps(sorted(names))
         parts = await self._outbox.of_leases(services.me.bot_id, worker, text)
         envelopes = await services.inbox.of_leases(services.me, worker, text, self._goes_on, begun=begun)
-        parts = [part for part in parts if not services.delivery.has(part)]
+        parts = self._left([part for part in parts if not services.delivery.has(part)], begun=begun)
         envelopes = [envelope for envelope in envelopes if not self._lanes.has(envelope)]
         if parts or envelopes:
             await self._recovery.take_up(parts, envelopes, self._report)
+
+    def _left(self, parts: list[Part], *, begun: bool) -> list[Part]:
+        """Return the parts that nobody is about to deliver: a marked one of a chat that was held is, for a moment."""
+        if begun:
+            return parts
+        before, self._sending = self._sending, {part.part_id for part in parts if part.state == "sending"}
+        return [part for part in parts if part.part_id not in self._sending - before]
 
     # --- leases -----------------------------------------------------------------------------------------------------
 

@@ -117,6 +117,8 @@ class PostgresDatabase:
         """When the last transaction began that renewed its row, by the monotonic clock."""
         self._renewing_s = 0.0
         """When the last one began that was to do so."""
+        self._steady_s = float("-inf")
+        """When it was last back after a time in which it could not renew its row."""
         self.excused_json: Callable[[], str] = lambda: "[]"
         """Which turns are not to blame if this process dies now; noted with each renewal."""
         self.on_news: Callable[[str], None] = unobserved
@@ -209,7 +211,7 @@ class PostgresDatabase:
             self._retried(names, lambda: self._with_connection(lambda to: self._commit(to, fence, statements)))
         )
         if fence is not None and fence.name == RENEW:
-            self._renewed_s = max(self._renewed_s, began_s)
+            self._renewed(began_s)
         self.condition.worked(names)
         return results
 
@@ -238,8 +240,12 @@ class PostgresDatabase:
         return self.worker is None or without("fence") or time.monotonic() - self._renewed_s < CERTAIN_S
 
     async def workers(self) -> list[Row]:
-        """Return the processes that work on the database, and whether each is taken for dead. `StorageUnavailable`."""
-        return await self.read("workers_seen", worker=self.worker or 0, silent_s=SILENT_S, gone_s=GONE_S)
+        """Return the processes that work on the database, and whether each is taken for dead. `StorageUnavailable`.
+
+        Who has just been cut off itself takes nobody for dead: the others may be about to come back.
+        """
+        judge = self.worker if time.monotonic() - self._steady_s >= GONE_S else None
+        return await self.read("workers_seen", worker=judge or 0, silent_s=SILENT_S, gone_s=GONE_S)
 
     async def tell(self, text: str) -> None:
         """Tell every process that listens. Raises `StorageUnavailable`."""
@@ -252,6 +258,12 @@ class PostgresDatabase:
             return Statement("worker_check", {"worker": self.worker})
         self._renewing_s = now_s
         return Statement(RENEW, {"worker": self.worker, "excused_json": self.excused_json()})
+
+    def _renewed(self, began_s: float) -> None:
+        """Note a renewal, and whether this process was cut off before it."""
+        if (now_s := time.monotonic()) - self._renewed_s > CERTAIN_S:
+            self._steady_s = now_s
+        self._renewed_s = max(self._renewed_s, began_s)
 
     async def _stay_alive(self, lock: Lock) -> None:
         while not self._closed and self.condition.beyond_repair is None:

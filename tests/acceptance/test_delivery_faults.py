@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from story import FRIEND, PERSON, answered, bot_texts, rows
 
@@ -58,6 +59,55 @@ async def test_many_sends_that_a_death_leaves_unrecorded_are_found(api, bot_proc
 
     for person in people:
         assert bot_texts(api, person) == ["You said: hello", "You said: thanks"]
+
+
+async def dies_in_a_send(api, bot) -> dict:
+    """Kill a bot whose send is under way and has had no effect yet; return what it was to send."""
+    api.faults.plant("getUpdates", Kind.HANG, times=None)
+    api.faults.plant("sendMessage", Kind.HANG, times=None)
+    api.people.says(PERSON, "hello")
+    await api.until(lambda: api.calls_of("sendMessage"))
+    await bot.kill()
+    api.faults.clear()
+    return api.calls_of("sendMessage")[-1].params
+
+
+async def comes_in(api, params: dict) -> None:
+    """Let a request arrive that left before its process died."""
+    async with httpx.AsyncClient() as client:
+        (await client.post(f"{api.url}/bot{api.token}/sendMessage", json=params)).raise_for_status()
+
+
+def settled(bot) -> bool:
+    return rows(bot, "SELECT DISTINCT state FROM outbox") == [("sent",)]
+
+
+@pytest.mark.crash
+async def test_an_unrecorded_send_is_found_behind_messages_that_nobody_has_taken_in(api, bot_process):
+    """Twenty people wrote before it was shown, and Telegram still keeps what they wrote: their ids lie in between."""
+    bot = await bot_process()
+    sent = await dies_in_a_send(api, bot)
+    for number in range(20):
+        api.people.says(FRIEND + number, "and me?")
+    await comes_in(api, sent)
+    api.faults.plant("getUpdates", Kind.HANG, times=None)
+    await bot.launch()
+    await api.until(lambda: settled(bot))
+
+    assert bot_texts(api) == ["You said: hello"]
+
+
+@pytest.mark.crash
+async def test_a_send_that_comes_in_late_is_found(api, bot_process):
+    """The bytes were on their way when the process died, and arrive when its successor has looked for them once."""
+    bot = await bot_process()
+    sent = await dies_in_a_send(api, bot)
+    await bot.launch()
+    await api.until(lambda: len(api.calls_of("editMessageText")) >= 12)
+    await comes_in(api, sent)
+    await api.until(lambda: settled(bot))
+
+    assert bot_texts(api) == ["You said: hello"]
 
 
 async def test_a_429_stalls_only_its_chat(api, bot_here):

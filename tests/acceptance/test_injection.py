@@ -227,6 +227,7 @@ async def test_who_reads_behind_the_replies_obeys_nobody(api, obedient, bot_here
     assert obedient.obeyed == []
 
 
+@pytest.mark.file  # a server is copied by its own tool
 async def test_a_restored_conversation_is_fenced_as_it_was(api, obedient, bot_here):
     """What was foreign is foreign in a backup, and when it is restored and taken up again."""
     bot = await bot_here()

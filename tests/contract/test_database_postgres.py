@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from functools import partial
 
 import psycopg
 import pytest
@@ -292,6 +293,74 @@ async def test_who_has_renewed_itself_meanwhile_is_not_declared_dead(postgres):
     await other.close()
     for lock in locks:
         lock.release()
+
+
+SILENT = """INSERT INTO workers (boot_id, place, excused_json, started_at_ms, alive_at)
+    VALUES ('gone', 'elsewhere', '[]', 1, clock_timestamp() - INTERVAL '1 hour')"""
+
+
+async def until(check):
+    """Wait until something is true on the server, which tells nobody."""
+    async with asyncio.timeout(30):
+        while not await check():  # noqa: ASYNC110 - nobody could set an event
+            await asyncio.sleep(0.02)
+
+
+async def takes_for_dead(db):
+    """Return whether a worker takes another one for dead."""
+    return any(row["is_dead"] for row in await db.workers())
+
+
+async def is_certain(db):
+    return db.owned()
+
+
+async def is_cut_off(db):
+    return not db.owned()
+
+
+async def test_who_was_cut_off_itself_takes_nobody_for_dead_at_once(postgres):
+    """When the network comes back, the first one to be back waits for the others, which may be about to follow."""
+    lock = lock_alone(postgres, shared=True)
+    one = await open_database(postgres, QUERY_FILES)
+    await one.join(lock, alone=False)
+    async with await psycopg.AsyncConnection.connect(postgres) as outside:
+        await outside.execute(SILENT)
+        await outside.commit()
+        await until(partial(takes_for_dead, one))
+        await outside.execute("SELECT worker FROM workers WHERE worker = %s FOR UPDATE", (one.worker,))
+        await until(partial(is_cut_off, one))
+        await outside.rollback()
+        await until(partial(is_certain, one))
+
+    assert not await takes_for_dead(one)
+    await until(partial(takes_for_dead, one))
+    await one.close()
+    lock.release()
+
+
+async def test_nobody_was_silent_while_the_server_was_away(monkeypatch):
+    """After a start of the server every worker has as long as ever to say that it is alive."""
+    monkeypatch.setattr(adapter, "SILENT_S", 600.0)
+    monkeypatch.setattr(adapter, "GONE_S", 600.0)
+    try:
+        cluster = Cluster()
+    except NoServer as exc:
+        pytest.skip(str(exc))
+    try:
+        migrate(cluster.url)
+        with psycopg.connect(cluster.url, autocommit=True) as outside:
+            outside.execute(SILENT)
+        lock = lock_alone(cluster.url, shared=True)
+        one = await open_database(cluster.url, QUERY_FILES)
+        await one.join(lock, alone=False)
+        taken = await takes_for_dead(one)
+        await one.close()
+        lock.release()
+    finally:
+        cluster.remove()
+
+    assert not taken
 
 
 async def test_what_one_tells_all_others_hear(postgres):
