@@ -117,8 +117,8 @@ async def test_ten_thousand_updates_after_a_long_downtime(api, model, bot_here, 
 
 
 async def test_a_backlog_after_a_downtime_is_heard_in_order(api, bot_here, monkeypatch):
-    """The same with ten people and thirty messages."""
-    await backlog(api, bot_here, monkeypatch, people=10, messages=30)
+    """The same with ten people and twelve messages: more than one poll brings."""
+    await backlog(api, bot_here, monkeypatch, people=10, messages=12)
 
 
 async def backlog(api, bot_here, monkeypatch, *, people: int, messages: int) -> None:

@@ -74,14 +74,15 @@ def tokens(messages):
 
 
 @pytest.mark.parametrize("compacting", [True, False])
-def test_a_thousand_turns_of_everything(compacting):
+@pytest.mark.parametrize("count", [250, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_long_conversation_of_everything(count, compacting):
     """Within 6150 tokens at every turn, roles alternate, no orphaned call, the marker, the last exchange verbatim."""
     state, turns = make_state(), []
-    for seq in range(1, 1001):
+    for seq in range(1, count + 1):
         turns.append(mixed(seq))
         state = state.model_copy(update={"last_seq": seq})
         state = step(state, turns) if compacting else state
-        if seq % 7 and seq < 990:
+        if seq % 7 and seq < count - 10:
             continue
         packet = build(ContextInputs(state=state, history=turns, now_ms=0), BUDGET, COUNTER)
         messages = prompt(packet, "why?")

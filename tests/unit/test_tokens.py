@@ -47,17 +47,21 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("text", TEXTS)
-def test_a_count_is_exactly_that_of_tiktoken(text):
-    """The table and the merging give what OpenAI's own library gives, in any language."""
+@pytest.fixture(scope="module")
+def encoding():
+    """Return OpenAI's own encoding; to build it takes as long as a thousand counts."""
     tiktoken = pytest.importorskip("tiktoken")
     ranks = dict(ranks_of_the_package())
-    encoding = tiktoken.Encoding("o200k", pat_str=O200K, mergeable_ranks=ranks, special_tokens={})
+    return tiktoken.Encoding("o200k", pat_str=O200K, mergeable_ranks=ranks, special_tokens={})
 
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_count_is_exactly_that_of_tiktoken(encoding, text):
+    """The table and the merging give what OpenAI's own library gives, in any language."""
     assert load_counter()(text) == len(encoding.encode_ordinary(text))
 
 
-def test_rare_words_beyond_a_bound_are_estimated(cache):
+def test_rare_words_beyond_a_bound_are_estimated():
     """A text of nothing but rare words is counted from its first ones, within a tenth, so that nobody is held up."""
     rare = " ".join(f"xq{number:04d}zv" for number in range(400))
     count = TiktokenCounter().count
@@ -99,7 +103,7 @@ def test_without_an_encoding_characters_are_counted_and_it_is_said_once():
     assert "no ranks" in warnings[0]
 
 
-def test_a_text_that_the_tokenizer_refuses_still_has_a_size(cache):
+def test_a_text_that_the_tokenizer_refuses_still_has_a_size():
     """Half an emoji is estimated instead of raising."""
     assert TiktokenCounter().count("abcd\ud83d") in {2, 3}
     assert rough_count("x") == 1
