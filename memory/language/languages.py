@@ -225,9 +225,11 @@ def _texts(data: object) -> Iterator[str]:
             yield from _texts(value)
 
 
-def _facts(data: Mapping[str, Any]) -> tuple[FactRule, ...]:
+def _facts(data: Mapping[str, Any], titles: Sequence[str]) -> tuple[FactRule, ...]:
+    """Return the rules of a data file; a value runs to the end of the clause, past the full stop of a title."""
     ends = "".join(rf"|\s+{end}(?!\w)" for end in data.get("clause_end", ()))
-    value = rf"(?P<value>[^.,;!?\n]+?)(?=\s*(?:$|[.,;!?\n]{ends}))"
+    stop = "".join(rf"(?<!\b{title})" for title in titles) + r"\."
+    value = rf"(?P<value>(?:[^.,;!?\n]|(?!{stop})\.)+?)(?=\s*(?:$|[,;!?\n]|{stop}{ends}))"
     return tuple(
         FactRule(
             r"(?<!\w)(?:" + row["pattern"].replace("{value}", value) + ")",
@@ -255,7 +257,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         ordinals=ordinals,
         ordinal_pattern=ordinal_pattern,
         actions=_Patterns(data.get("actions", {})),
-        facts=_facts(data.get("facts", {})),
+        facts=_facts(data.get("facts", {}), data.get("titles", "").split()),
         outcomes=tuple(
             OutcomeRule(cue_pattern([said]), cue_pattern([of])) for said, of in data.get("outcomes", {}).get("rows", ())
         ),

@@ -22,6 +22,8 @@ _SAME_NAME = 0.5
 """The same where they share nothing but a name or a number: one hears of people again and again."""
 _TOLD_SHARE = 0.5
 """Share of the stems of a sentence in passing from which it tells of a task: "tyres on now"."""
+_KNOWN_SHARE = 0.25
+"""Share of the stems of the task that it has to name at least: a long one is not over by one word of it."""
 DAY_MS = 86_400_000
 _PART_STEMS = 3
 """A part of a compound has one letter more than this, at its beginning two; the rest of the compound has so many."""
@@ -127,7 +129,8 @@ def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bo
 def _is_mostly(said: frozenset[str], known: frozenset[str], names: frozenset[str]) -> bool:
     """Return whether most of the stems said are known; a name alone has to be all that is said."""
     shared = said & known
-    return len(shared) >= _TOLD_SHARE * len(said) and (shared == said or not shared <= names)
+    much = len(shared) >= _TOLD_SHARE * len(said) and len(shared) >= _KNOWN_SHARE * len(known)
+    return much and (shared == said or not shared <= names)
 
 
 def _as_whole(said: frozenset[str], known: frozenset[str]) -> frozenset[str]:

@@ -116,6 +116,11 @@ def test_a_report_of_an_end_is_no_line_of_its_own(language, earlier, later):
         ("en", "i have to send the tax forms", "tax forms are half done"),
         ("en", "i must cancel the gym membership", "the gym wants a letter before they let me cancel"),
         ("en", "postmortem for Dilys due friday", "fixed."),
+        (
+            "en",
+            "the caretaker is bringing the long ladder, he promised, as the hall's one has broken",
+            "the hall has moved to the other side of the street",
+        ),
         ("en", "i need to write a card for Dilys", "dilys agreed"),
         ("de", "ich muss noch Reis kaufen", "Reis vergessen"),
         ("de", "ich muss noch Reis kaufen", "Reis hol ich morgen"),
@@ -321,3 +326,45 @@ def test_nobody_is_told_their_own_name():
     seen = merge([notes], MONDAY_MS + DAY_MS, LANGUAGES)
 
     assert ([each.note.text for each in seen.standings], preview(seen)) == (["Hi, I'm Nora"], [])
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "kind"),
+    [
+        ("en", "i'll tell the movers after sleep", "task"),
+        ("en", "ill mail mr vance about the lease", "task"),
+        ("en", "the caretaker is bringing the ladder, he promised", "promise"),
+        ("en", "dilys said she'd look at the contract", "promise"),
+        ("de", "unser Hausmeister wollte sich wegen der Leiter melden", "promise"),
+        ("de", "der Hausmeister hat mir die Leiter versprochen", "promise"),
+        ("es", "el conserje me prometió la escalera", "promise"),
+        ("fr", "le gardien a promis de passer pour l'échelle", "promise"),
+        ("it", "il custode mi ha promesso la scala", "promise"),
+        ("pt", "o zelador me prometeu a escada", "promise"),
+    ],
+)
+def test_what_somebody_takes_on_or_promised_is_open(language, said, kind):
+    """Sleep that comes first makes no routine of a task, and what others promised is waited for."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=2, user_text=said, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language=language,
+    )  # fmt: skip
+    request = request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS)
+
+    assert [matter.kind for matter in read_by_rules(request, LANGUAGES).matters] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "value"),
+    [
+        ("en", "My doctor is Dr. Weber. She is nice", "Dr. Weber"),
+        ("en", "I live in St. Ives and I'm happy", "St. Ives"),
+        ("de", "Mein Arzt ist Dr. Weber. Er ist nett", "Dr. Weber"),
+        ("en", "I live in Leeds. It rains", "Leeds"),
+    ],
+)
+def test_the_full_stop_of_a_title_ends_no_value(language, said, value):
+    """What somebody states runs to the end of the sentence, and "Dr." is none."""
+    found = [rule.pattern.search(said) for rule in LANGUAGES.get(language).facts]
+
+    assert [match["value"] for match in found if match] == [value]
