@@ -99,7 +99,9 @@ async def measure(count: int, conversations: int, searches: int) -> dict[str, fl
         values.sort()
         figures[f"{kind}_p50_ms"] = round(values[len(values) // 2], 2)
         figures[f"{kind}_p95_ms"] = round(values[int(len(values) * 0.95)], 2)
-    figures["cpu_p50_ms"] = round(sorted(busy)[len(busy) // 2], 2)
+    busy.sort()
+    figures["cpu_p50_ms"] = round(busy[len(busy) // 2], 2)
+    figures["cpu_p95_ms"] = round(busy[int(len(busy) * 0.95)], 2)
     return figures | {"fill_ms_per_turn": round(1000 * filled_s / count, 3), "bytes_per_turn": size // count}
 
 

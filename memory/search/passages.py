@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from memory.search.retriever import PASSAGE_TERMS
-from memory.search.terms import MAX_CHARS, MAX_TERMS, words_at, words_for
+from memory.search.terms import MAX_CHARS, MAX_TERMS, most_words, words_at, words_for
 
 CHARS_PER_WORD = 8
 """The characters that an excerpt may have for each of its words: a passage of code or of links stays short too."""
@@ -19,6 +19,8 @@ _SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d]*\s+|[\u3002\uff01\u
 
 def passage_starts(text: str, code: str) -> list[int]:
     """Return where in the text each passage of indexed terms begins; the first at 0, none behind what is indexed."""
+    if most_words(text) <= PASSAGE_TERMS:
+        return [0]
     stop = words_for(code).stop
     starts, terms = [0], 0
     for word, at in words_at(text[:MAX_CHARS]):

@@ -105,6 +105,12 @@ def words_at(text: str) -> Iterator[tuple[str, int]]:
             yield word, at
 
 
+def most_words(text: str) -> int:
+    """Return how many words `words_at` finds at most, in a quarter of its time."""
+    lowered = text.lower()
+    return len(lowered) if _UNSPACED.search(lowered) else len(_WORD.findall(lowered))
+
+
 def split_words(text: str) -> list[str]:
     """Return the words of a text as `words_at` finds them."""
     return [word for word, _ in words_at(text)]

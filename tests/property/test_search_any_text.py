@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import memory
 from memory.search.query import Query
 from memory.search.searcher import index_turn
-from memory.search.terms import index_terms, split_words
+from memory.search.terms import index_terms, most_words, split_words
 from memory.storage.store import chain, insert_turn
 from memory.testing import make_turn, open_memory
 
@@ -43,6 +43,12 @@ def test_terms_are_plain_tokens(text):
     terms = index_terms(HERE, split_words(text), "en").split()
 
     assert all(len(term) == 10 and set(term) <= set("0123456789abcdef") for term in terms)
+
+
+@given(text=st.one_of(anything, st.text("aé1İ日本กข 's’_-.", max_size=30)))
+def test_no_text_has_more_words_than_it_has_at_most(text):
+    """A text that is taken for one passage by the quick count is one."""
+    assert len(split_words(text)) <= most_words(text)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
