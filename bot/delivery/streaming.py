@@ -53,6 +53,8 @@ class LivePreviews:
         self.outbox = outbox
         self.delivery = delivery
         self.drafts_work = True
+        self.untold: set[str] = set()
+        """Turns that this process began and that have shown nothing yet: no message of theirs has to be looked for."""
 
     def live(
         self, target: Target, turn_id: str, mode: Mode, reply_to_message_id: int | None
@@ -90,7 +92,10 @@ class LiveAnswer:
 
     async def __aenter__(self) -> Self:
         """Begin: "typing…" after a moment."""
-        self.message_id = await self._previews.delivery.preview(self._turn_id)
+        if self._turn_id in self._previews.untold:
+            self._previews.untold.discard(self._turn_id)
+        else:
+            self.message_id = await self._previews.delivery.preview(self._turn_id)
         self._task = asyncio.create_task(self._run(), name=f"live:{self._turn_id}")
         return self
 

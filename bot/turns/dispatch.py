@@ -61,11 +61,16 @@ class Dispatch:
         Raises Postponed when the disk takes nothing at all: the batch stays at the head of its lane. Otherwise only a
         defect of the last resort raises.
         """
-        turn_id = batch[0].turn_id or self._services.ids.new("t")
+        turn_id, untold = batch[0].turn_id or self._services.ids.new("t"), self._services.previews.untold
+        if batch[0].turn_id is None:
+            untold.add(turn_id)
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
-        await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
-        with replies.speaking(await language_of(self._services, batch[-1])):
-            await self._work(batch, turn_id, do)
+        try:
+            await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
+            with replies.speaking(await language_of(self._services, batch[-1])):
+                await self._work(batch, turn_id, do)
+        finally:
+            untold.discard(turn_id)
 
     async def _work(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
         claimed = do is not None
