@@ -23,7 +23,7 @@ from bot.delivery.streaming import LivePreviews
 from bot.features.answering import Answering
 from bot.features.basics import Basics
 from bot.features.continuity.commands import Continuity
-from bot.features.continuity.gate import GOES_ON, ContinuityGate
+from bot.features.continuity.gate import ContinuityGate
 from bot.features.continuity.idle import Idle
 from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
@@ -55,6 +55,7 @@ from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
 from bot.turns.lanes import Lanes
 from bot.turns.model_waits import ModelWaits
+from bot.turns.parked import GOES_ON
 from bot.turns.recovery import Recovery
 from bot.turns.services import Services
 from bot.turns.sharing import PEOPLE, REMINDERS, OneProcess, Sharing, Workers

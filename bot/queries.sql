@@ -42,10 +42,16 @@ UPDATE inbox SET state = 'parked', error = :error, turn_id = :turn_id
 WHERE bot_id = :bot_id AND update_id = :update_id AND state IN ('received', 'claimed', 'parked');
 
 -- name: turn_of_message
--- Which turn answered a message that is edited now.
-SELECT turn_id FROM inbox
-WHERE bot_id = :bot_id AND conversation_id = :conversation_id AND message_id = :message_id
-    AND update_id <> :update_id AND turn_id IS NOT NULL ORDER BY position DESC LIMIT 1;
+-- Which turn answered a message that is edited now; edits before this one have a turn's id too, and none that is stored.
+SELECT inbox.turn_id FROM inbox JOIN conversation_turns ON conversation_turns.turn_id = inbox.turn_id
+WHERE inbox.bot_id = :bot_id AND inbox.conversation_id = :conversation_id AND inbox.message_id = :message_id
+ORDER BY inbox.position DESC LIMIT 1;
+
+-- name: parked_turn_of_message
+-- The turn in which a message that is edited now waits for the person's word, and what for.
+SELECT turn_id, error FROM inbox
+WHERE bot_id = :bot_id AND conversation_id = :conversation_id AND message_id = :message_id AND state = 'parked'
+ORDER BY position DESC LIMIT 1;
 
 -- name: inbox_quarantine
 -- P3: three failures; kept for the operator, never tried again by itself.
@@ -177,9 +183,10 @@ SELECT button_id, conversation_id, user_id, group_id, action, payload_json, used
 FROM buttons WHERE button_id = :button_id;
 
 -- name: offers_to_answer_again
--- Whether a message that was changed again has its offer already.
-SELECT button_id, payload_json FROM buttons
-WHERE conversation_id = :conversation_id AND action = 'answer_again' AND used_at_ms IS NULL
+-- Whether a message that was changed again has its offer already, or had one that was taken. With `action = …` SQLite
+-- would take that for granted while it asks for the digest of buttons that do something else, and find it wrong.
+SELECT button_id, payload_json, used_at_ms FROM buttons
+WHERE conversation_id = :conversation_id AND action || '' = 'answer_again'
 ORDER BY created_at_ms DESC LIMIT 100;
 
 -- name: button_means

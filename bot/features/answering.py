@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import orjson
+
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.features.sessions import Sessions
@@ -12,6 +16,7 @@ from bot.turns.lanes import Lanes
 from bot.turns.parked import decided, resume
 from bot.turns.services import Services
 from bot.turns.turn import AskedAgain, Turns
+from memory.ports import Statement
 
 
 class Answering:
@@ -75,20 +80,30 @@ class Answering:
         await self._sessions.fresh(tap.envelope, tap.use, skip)
 
     async def _answer_again(self, tap: Tap) -> None:
-        """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update."""
-        said = AskedAgain(tap.payload["text"], third_party=tap.payload.get("third_party", False))
+        """Let the tap take its turn in the lane. After a crash the tap is replayed like any other update.
+
+        What is answered is what the message says when the turn comes: it may have been edited again meanwhile. The
+        button keeps which turn answered it, for the next edit.
+        """
 
         async def answer(envelope: Envelope) -> None:
-            if await self._is_used(tap):
+            meant = await self._meant(tap)
+            if meant is None:
                 await self._services.committer.done([envelope], [])
                 return
             turn_id = envelope.turn_id or self._services.ids.new("t")
-            if before := tap.payload.get("replaces"):  # what was written first is not what the person says now
+            if before := meant.get("replaces"):  # what was written first is not what the person says now
                 await withdraw(self._services, before)
-            await self._turns.answer([envelope], turn_id, said=said, effects=(tap.use,))
+            said = AskedAgain(meant["text"], third_party=meant.get("third_party", False))
+            of = {name: meant[name] for name in ("message_id", "user_id")} | {"answered_by": turn_id}
+            values = {"button_id": tap.envelope.button_id, "payload_json": orjson.dumps(of).decode()}
+            await self._turns.answer(
+                [envelope], turn_id, said=said, effects=(Statement("button_means", values), tap.use)
+            )
 
         self._lanes.submit(tap.envelope, answer)
 
-    async def _is_used(self, tap: Tap) -> bool:
+    async def _meant(self, tap: Tap) -> dict[str, Any] | None:
+        """Return what the button stands for now, None when it was used."""
         row = await self._services.db.read_one("button_find", button_id=tap.envelope.button_id)
-        return row is None or row["used_at_ms"] is not None
+        return None if row is None or row["used_at_ms"] is not None else orjson.loads(row["payload_json"])

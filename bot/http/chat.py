@@ -18,11 +18,11 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from bot.delivery.local import Growing, Screen
-from bot.features.continuity.gate import WAITS
 from bot.http.problems import Problem, body_of, of, responses
 from bot.http.served import Served
 from bot.intake.local import local_chat_id, local_update
 from bot.intake.updates import Envelope
+from bot.turns.parked import WAITS
 from memory.errors import ContinuityError
 from memory.language.sentences import clean
 from memory.ports import Row

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
+from typing import Any
 
 import orjson
 import structlog
@@ -18,11 +19,12 @@ from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
+from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
-from memory.ports import Statement
+from memory.ports import Row, Statement
 
 log = structlog.get_logger(__name__)
 
@@ -156,7 +158,7 @@ class Dispatch:
         if head.kind == "text":
             await self._turns.answer(batch, turn_id)
         elif head.kind == "edit":
-            if not await self._turns.gate.joins(head):
+            if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
                 await self._offer_again(head)
         elif head.kind == "command":
             await self._command(head)
@@ -181,21 +183,53 @@ class Dispatch:
         unknown = OutgoingMessage(unknown_command(envelope.command[:COMMAND_CHARS], self._commands))
         await self._services.committer.done([envelope], [unknown] if envelope.private else [])
 
+    async def _joins_parked(self, edit: Envelope) -> bool:
+        """Let an edit wait with its message for [Try again], which then answers what it says now; else return False.
+
+        An answer that was made and could not be stored is one to the first words: it is kept, and the edit offered.
+        """
+        row = await self._services.db.read_one("parked_turn_of_message", **_message_of(edit))
+        if row is None or row["error"] in (WAITS, GOES_ON) or self._turns.has_answer(row["turn_id"]):
+            return False
+        inbox, turn_id, why = self._services.inbox, row["turn_id"], row["error"]
+        still = {"turn_id": turn_id, "was": why, "mark": why}
+        try:
+            await self._services.db.write(
+                Statement("inbox_hold", still, expect=await inbox.parked(turn_id)), inbox.park(edit, turn_id, why)
+            )
+        except Conflict:  # it was put back to work meanwhile
+            return False
+        return True
+
     async def _offer_again(self, envelope: Envelope) -> None:
-        """Offer to answer a message as it reads now; an offer that stands already takes over the newest text."""
+        """Offer to answer a message as it reads now; an offer that stands already takes over the newest text.
+
+        What is noted of the answer before goes with it: of the one that an earlier offer led to, else of the first.
+        """
         about = {"message_id": envelope.message_id, "user_id": envelope.user_id}
-        of = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id", "update_id")}
-        before = await self._services.db.read_one("turn_of_message", **of)
         payload = {"text": envelope.text, "third_party": envelope.third_party, **about}
-        payload |= {"replaces": before["turn_id"]} if before else {}
-        for row in await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id):
-            if about.items() <= orjson.loads(row["payload_json"]).items():
-                values = {"button_id": row["button_id"], "payload_json": orjson.dumps(payload).decode()}
-                await self._services.committer.done([envelope], [], Statement("button_means", values))
-                return
+        offers = await self._services.db.read("offers_to_answer_again", conversation_id=envelope.conversation_id)
+        meant: dict[str, Any] = {}
+        latest: Row | None = None
+        for row in reversed(offers):
+            said = orjson.loads(row["payload_json"])
+            if about.items() <= said.items():
+                latest, meant = row, said
+        if latest is not None and latest["used_at_ms"] is None:
+            payload |= {name: meant[name] for name in ("replaces",) if name in meant}
+            values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
+            await self._services.committer.done([envelope], [], Statement("button_means", values))
+            return
+        if replaces := meant.get("answered_by") or await self._turn_of(envelope):
+            payload["replaces"] = replaces
         button = Button(replies.say("answer_again"), "answer_again", payload)
         message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])
+
+    async def _turn_of(self, edit: Envelope) -> str | None:
+        """Return the turn that answered a message before it was edited, None when none did."""
+        row = await self._services.db.read_one("turn_of_message", **_message_of(edit))
+        return row["turn_id"] if row else None
 
     async def _membership(self, envelope: Envelope) -> None:
         log.info("membership changed", chat_id=envelope.chat_id, status=envelope.text)
@@ -209,3 +243,7 @@ class Dispatch:
             replies.say("quarantined"), edits_message_id=await self._services.delivery.preview(turn_id)
         )
         await self._services.committer.quarantined(batch, [message], f"{attempts} attempts failed", turn_id)
+
+
+def _message_of(envelope: Envelope) -> dict[str, Any]:
+    return {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "message_id")}

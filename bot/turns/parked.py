@@ -11,6 +11,10 @@ from bot.turns.services import Services
 from memory.errors import Conflict
 from memory.ports import Statement
 
+WAITS = "waits for the user's word on what to carry forward"
+"""The mark of messages that a session's first question holds back; whatever else is parked has an error instead."""
+GOES_ON = "goes on, the user was asked what to carry forward"
+
 
 async def decided(services: Services, turn_id: str, what: Literal["inbox_reopen", "inbox_skip"]) -> Statement:
     """Return the statement that puts a parked turn back to work, or lets it go.

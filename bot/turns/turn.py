@@ -238,6 +238,10 @@ class Turns:
         self._services.meters.took("queue", waited_ms / 1000)
         return waited_ms
 
+    def has_answer(self, turn_id: str) -> bool:
+        """Return whether the answer of a turn was made and could not be stored: trying again stores it."""
+        return turn_id in self._unstored
+
     def _keep(self, made: _Made) -> None:
         self._unstored[made.ask.turn_id] = made
         while len(self._unstored) > MAX_UNSTORED:

@@ -8,8 +8,8 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
-from loopback.model import ModelFault
-from story import PERSON, answered, bot_lines, bot_texts, rows, stored_turns
+from loopback.model import Gate, ModelFault
+from story import PERSON, answered, bot_lines, bot_texts, reply, rows, shows, stored_turns, tap
 
 from bot.turns.turn import Turns
 
@@ -104,6 +104,75 @@ async def test_an_edited_message_is_answered_again_once_however_often_the_button
 
     assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 2?", "What is 2 + 3?"]
     assert len(model.requests) == 2
+
+
+async def test_the_newest_of_two_quick_edits_is_answered(api, model, bot_here):
+    """Edited twice while something else is answered, and [Answer again] tapped: one offer, the last words answered."""
+    bot = await bot_here()
+    said = api.people.says(PERSON, "What is 2 + 2?")
+    await answered(api, PERSON, "What is 2 + 2?")
+    api.people.edits(PERSON, said.message_id, "What is 2 + 3?")
+    await api.until(lambda: len(bot_lines(api)) == 2)
+
+    model.gate = Gate()
+    api.people.says(PERSON, "a long story, please")
+    await model.until(lambda: len(model.requests) == 2)
+    api.people.edits(PERSON, said.message_id, "What is 2 + 4?")
+    api.people.presses(PERSON, "Answer again")
+    await api.until(lambda: api.calls_of("answerCallbackQuery"))
+    model.gate.open()
+    await answered(api, PERSON, "What is 2 + 4?")
+    await bot.settled()
+
+    asked = [user for user, _ in stored_turns(bot)]
+    assert asked == ["What is 2 + 2?", "a long story, please", "What is 2 + 4?"]
+    assert len(bot_lines(api)) == 4
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["edited twice", "answered again between"])
+async def test_each_answer_again_takes_the_notes_before_along(api, bot_here, caplog, between):
+    """However often a message is edited, what is noted is what it says now; no row is taken for an altered one."""
+    bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_TIMEZONE="Europe/Berlin")
+    said = api.people.says(PERSON, "I have to call the vet on Friday about Rex.")
+    await shows(api, "call the vet")
+    api.people.edits(PERSON, said.message_id, "I have to call the groomer on Monday about Rex.")
+    offer = await shows(api, "changed a message")
+    if between:
+        await tap(api, "Answer again", on=offer)
+        await shows(api, "groomer")
+    api.people.edits(PERSON, said.message_id, "I have to call the breeder on Tuesday about Rex.")
+    newest = "SELECT 1 FROM buttons WHERE used_at_ms IS NULL AND payload_json LIKE '%breeder%'"
+    await api.until(lambda: rows(bot, newest))
+    await bot.settled()
+    await tap(api, "Answer again", on=[line for line in bot_lines(api) if "changed a message" in line.text][-1])
+    await shows(api, "breeder")
+    await bot.settled()
+
+    listed = (await reply(api, "/memory")).text + (await reply(api, "/loops")).text
+    assert "breeder" in listed
+    assert "vet" not in listed
+    assert "groomer" not in listed
+    assert "does not match its digest" not in caplog.text
+
+
+async def test_an_edit_joins_its_message_that_waits_for_try_again(api, model, bot_here):
+    """[Try again] answers what the message says now, once; nothing else is offered."""
+    bot = await bot_here()
+    model.plant(ModelFault.SERVER_ERROR, times=None)
+    said = api.people.says(PERSON, "What is 2 + 2?")
+    await api.until(lambda: bot_lines(api), 40)
+    for text in ("What is 2 + 3?", "What is 2 + 4?"):
+        api.people.edits(PERSON, said.message_id, text)
+    await api.until(lambda: len(rows(bot, "SELECT 1 FROM inbox WHERE state = 'parked'")) == 3)
+    assert len(bot_lines(api)) == 1
+
+    model.heal()
+    api.people.presses(PERSON, "Try again")
+    await answered(api, PERSON, "What is 2 + 4?")
+    await bot.settled()
+
+    assert [user for user, _ in stored_turns(bot)] == ["What is 2 + 4?"]
+    assert rows(bot, "SELECT state FROM inbox WHERE state <> 'done'") == []
 
 
 async def test_what_others_wrote_stays_theirs_when_it_is_answered_again(api, model, bot_here):

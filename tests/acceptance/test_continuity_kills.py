@@ -8,7 +8,7 @@ import pytest
 from loopback.model import Gate
 from story import OFFER, PACKET, PERSON, PROMISE, answered, answers_to, bot_lines, change, heard, rows, shows
 
-from bot.features.continuity.gate import GOES_ON
+from bot.turns.parked import GOES_ON
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."

@@ -22,6 +22,7 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import offer_message, shown_message
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
+from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
@@ -34,9 +35,6 @@ ANSWER_AFTER_S = 120.0
 """A message waits so long for the user's word; then it is answered without: offered, not imposed."""
 
 SETTLE_S = 1.0
-
-WAITS = "waits for the user's word on what to carry forward"
-GOES_ON = "goes on, the user was asked what to carry forward"
 
 log = structlog.get_logger(__name__)
 
