@@ -46,7 +46,7 @@ def lasting_kind(clause: Clause) -> LastingKind | None:
 
 def matter_kind(clause: Clause, said: TurnClauses) -> MatterKind:
     """Return which kind of matter the clause is; a question is one only while its answer asks back."""
-    awaited = "waits" in clause.cues or ("others" in clause.cues and bool(clause.actor))
+    awaited = "waits" in clause.cues or ("others" in clause.cues and bool(clause.actor) and "agrees" not in clause.cues)
     kinds: tuple[tuple[MatterKind, bool], ...] = (
         ("promise", asked_for_later(clause, said)),
         ("task", owes(clause)),

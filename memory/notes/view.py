@@ -25,7 +25,7 @@ _SOON, _SOON_MS = 0.6, 7 * DAY_MS
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _SHOWN_FROM = 2.0
-_LOOP_FROM = 1.2
+_LOOP_FROM = 1.0
 _FEW, _FEW_FROM = 2, 0.9
 """Up to how many lines are shown although they are worth less, and how much they are worth at least."""
 _FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8

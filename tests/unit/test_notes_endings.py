@@ -339,6 +339,7 @@ def test_nobody_is_told_their_own_name():
         ("de", "der Hausmeister hat mir die Leiter versprochen", "promise"),
         ("es", "el conserje me prometió la escalera", "promise"),
         ("fr", "le gardien a promis de passer pour l'échelle", "promise"),
+        ("fr", "auberge et train encore a reserver", "task"),
         ("it", "il custode mi ha promesso la scala", "promise"),
         ("pt", "o zelador me prometeu a escada", "promise"),
     ],
@@ -368,3 +369,24 @@ def test_the_full_stop_of_a_title_ends_no_value(language, said, value):
     found = [rule.pattern.search(said) for rule in LANGUAGES.get(language).facts]
 
     assert [match["value"] for match in found if match] == [value]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Dilys said yes to the swap on the 13th"),
+        ("en", "dad thinks we're going to a garden centre"),
+        ("fr", "attends je mange"),
+        ("de", "warte mal kurz, ich esse"),
+        ("es", "espera, que estoy comiendo"),
+    ],
+)
+def test_what_others_did_and_a_moment_of_patience_is_not_open(language, said):
+    """Who has said yes owes nothing any more, and "hang on" waits for nobody."""
+    turn = ConversationTurn(
+        turn_id="t", session_id="s", conversation_id="c", seq=2, user_text=said, assistant_text="Ok.",
+        created_at_ms=MONDAY_MS, language=language,
+    )  # fmt: skip
+    request = request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS)
+
+    assert {matter.kind for matter in read_by_rules(request, LANGUAGES).matters} <= {"event", "project", "theme"}
