@@ -20,7 +20,6 @@ from bot.answers.responder import Responder
 from bot.delivery.connection import StartError, until_reached
 from bot.delivery.rate_limit import RateLimits
 from bot.features.continuity.gate import ContinuityGate
-from bot.intake.inbox import Arrival
 from bot.intake.polling import POLL_TIMEOUT_S
 from bot.intake.raw_json import write_json
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, read_update
@@ -286,8 +285,8 @@ class App:
         if envelope is None:
             raise ValueError("not a local message")
         arrival = await inbox.put(me, envelope.update_id, envelope.conversation_id, write_json(raw))
-        if arrival is not Arrival.KNOWN:
-            self.joined.deliver(replace(envelope, behind=arrival is Arrival.BEHIND))
+        if arrival.is_new:
+            self.joined.deliver(replace(envelope, behind=arrival.behind))
         return envelope
 
     async def reopen(self, turn_id: str) -> None:

@@ -2,15 +2,17 @@
 -- Differs by necessity because a file has one process.
 
 -- name: inbox_insert
--- As for every database, but the order of arrival is counted over all workers; does something of its chat come first?
+-- As for every database, but the order of arrival is counted over all workers; what of its conversation comes before it?
 INSERT INTO inbox (bot_id, update_id, position, conversation_id, payload, state, attempts, error, received_at_ms,
     done_at_ms, chat_id, message_id)
 VALUES (:bot_id, :update_id, nextval('inbox_positions'), :conversation_id, :payload, :state, 0, :error, :received_at_ms,
     :done_at_ms, :chat_id, :message_id)
 ON CONFLICT (bot_id, update_id) DO NOTHING
-RETURNING EXISTS (SELECT 1 FROM inbox before
+RETURNING (SELECT before.update_id FROM inbox before
     WHERE lease_of(before.conversation_id) = lease_of(inbox.conversation_id)
-        AND before.state IN ('received', 'claimed') AND before.position < inbox.position) AS behind;
+        AND before.conversation_id = inbox.conversation_id
+        AND before.state IN ('received', 'claimed') AND before.position < inbox.position
+    ORDER BY before.position DESC LIMIT 1) AS behind;
 
 -- name: inbox_last_position
 -- The counter goes on behind what a copy from another database brought.

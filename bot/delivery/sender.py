@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count, islice
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import stamina
 import structlog
@@ -28,7 +28,7 @@ from bot.intake.local import is_local
 from bot.pauses import FULL, Pauses
 from memory import faults
 from memory.errors import Conflict, StorageUnavailable
-from memory.ports import Clock, Database, Statement, unobserved
+from memory.ports import Clock, Database, Row, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
@@ -437,8 +437,9 @@ class Delivery:
         if not self._probe_ids:
             return 0
         waiting = await self._not_taken_in(part.chat_id)
-        row = await self._db.read_one("outbox_doubtful", bot_id=part.bot_id, chat_id=part.chat_id, part_id=part.part_id)
-        return self._probe_ids + waiting + (row["n"] if row else 0)
+        where = {"bot_id": part.bot_id, "chat_id": part.chat_id, "part_id": part.part_id}
+        (row,) = await self._read("outbox_doubtful", **where)
+        return self._probe_ids + waiting + int(row["n"])
 
     async def _not_taken_in(self, chat_id: int) -> int:
         """Return how many updates wait at Telegram."""
@@ -466,8 +467,7 @@ class Delivery:
 
     async def _known_ids(self, part: Part) -> set[int]:
         where = {"bot_id": part.bot_id, "chat_id": part.chat_id, "after_message_id": part.after_message_id}
-        rows = await self._db.read("outbox_known_ids", **where)
-        return {row["message_id"] for row in rows}
+        return {row["message_id"] for row in await self._read("outbox_known_ids", **where)}
 
     async def _is_ours(self, part: Part, candidate: int) -> bool:
         """Edit the candidate into the part's text: success or "not modified" proves that it is ours."""
@@ -503,8 +503,16 @@ class Delivery:
 
     async def _write(self, *statements: Statement) -> None:
         """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
+        await self._until_stored(lambda: self._db.write(*statements))
+
+    async def _read(self, name: str, **params: Any) -> list[Row]:
+        """Read, and again until the database answers: what cannot be looked up is not given up."""
+        return await self._until_stored(lambda: self._db.read(name, **params))
+
+    async def _until_stored(self, work: Callable[[], Awaitable[_T]]) -> _T:
         async for attempt in stamina.retry_context(
             on=StorageUnavailable, attempts=None, timeout=None, **self._pauses.retries(0.5, 10.0)
         ):
             with attempt:
-                await self._db.write(*statements)
+                return await work()
+        raise AssertionError("stamina either returns or raises")

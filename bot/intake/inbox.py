@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from enum import Enum, auto
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
@@ -13,14 +12,14 @@ from memory.errors import StorageError
 from memory.ports import Clock, Database, Row, Statement
 
 
-class Arrival(Enum):
+@dataclass(frozen=True, slots=True)
+class Arrival:
     """What became of an update that came in."""
 
-    KNOWN = auto()
-    """It was there already: nothing was written."""
-    NEW = auto()
-    BEHIND = auto()
-    """New, and others of its chat that some worker wrote down are not finished yet."""
+    is_new: bool
+    """False when it was there already: nothing was written."""
+    behind: int | None = None
+    """The update before it in its conversation, when that one is not finished; any worker may have written it down."""
 
 
 class Inbox:
@@ -77,8 +76,8 @@ class Inbox:
             raise
         self.storage_error = None
         if result.changed != 1:
-            return Arrival.KNOWN
-        return Arrival.BEHIND if any(row["behind"] for row in result.rows) else Arrival.NEW
+            return Arrival(is_new=False)
+        return Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""

@@ -94,9 +94,9 @@ class Intake:
             return
         faults.point("inbox_before_write")
         arrival = await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope)
-        if arrival is not Arrival.KNOWN:
+        if arrival.is_new:
             faults.point("inbox_after_write")
-            self._deliver(replace(envelope, behind=arrival is Arrival.BEHIND))
+            self._deliver(replace(envelope, behind=arrival.behind))
 
     async def _moved(self, before: int, after: int) -> None:
         """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""

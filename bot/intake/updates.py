@@ -82,8 +82,8 @@ class Envelope:
     received_at_ms: int = 0
     waits: int = 0
     """How often the process died while it could not be blamed: it waited for its model, or was not alone at work."""
-    behind: bool = False
-    """True when others of its chat, which any worker may have written down, were not finished when it came in."""
+    behind: int | None = None
+    """The update before it in its conversation, which any worker may have written down, when that was not finished."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
 

@@ -162,8 +162,12 @@ class Lanes:
 
     def has(self, envelope: Envelope) -> bool:
         """Return whether an update waits or is being worked on."""
-        line = self._lines.get(envelope.conversation_id)
-        return envelope.update_id in self._at or (line is not None and line.has(envelope.update_id))
+        return self.has_update(envelope.conversation_id, envelope.update_id)
+
+    def has_update(self, conversation_id: str, update_id: int) -> bool:
+        """Return whether an update with this number waits or is being worked on."""
+        line = self._lines.get(conversation_id)
+        return update_id in self._at or (line is not None and line.has(update_id))
 
     def waiting(self, conversation_id: str) -> int:
         """Return how many envelopes wait in a conversation's line."""

@@ -192,12 +192,12 @@ class Workers:
     def submit(self, envelope: Envelope) -> None:
         """Work on an update when its chat is held; else take the chat, or let its holder know.
 
-        What comes behind others is loaded with them, in the order of arrival: they may not be at hand yet.
+        What comes behind one that is not at hand yet is loaded with it, in the order of arrival.
         """
         name = lease_of(envelope.conversation_id)
         if name in self._held and (self._is_busy(name) or self._room()):
             self._held[name] = _now_s()
-            if envelope.behind and not envelope.urgent:
+            if self._is_behind(envelope):
                 self._told.add(name)
                 self._news.set()
             else:
@@ -206,6 +206,13 @@ class Workers:
         if self._held.pop(name, None) is not None:  # somebody with room may take it
             self._spare.add(name)
         self._want(envelope.conversation_id)
+
+    def _is_behind(self, envelope: Envelope) -> bool:
+        """Return whether an update has to wait for one before it that is not at hand."""
+        before = envelope.behind
+        if before is None or envelope.urgent:
+            return False
+        return not self._lanes.has_update(envelope.conversation_id, before)
 
     def holds(self, conversation_id: str) -> bool:
         """Return whether this process works on the chat of a conversation."""

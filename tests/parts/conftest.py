@@ -85,6 +85,9 @@ class Screen:
     async def answer_callback_query(self, callback_id: str, **given: Any) -> bool:
         return bool(await self._call("answer_callback_query", {"callback_id": callback_id, **given}))
 
+    async def get_webhook_info(self) -> SimpleNamespace:
+        return SimpleNamespace(pending_update_count=0)
+
     async def send_chat_action(self, chat_id: int, action: str, **given: Any) -> bool:
         return bool(await self._call("send_chat_action", {"chat_id": chat_id, "action": action, **given}))
 
@@ -167,11 +170,22 @@ class OneBot:
                 raise StorageUnavailable(f"no room for {found}")
             return await write(*statements)
 
-        stored.db.write = picky
+        read = stored.db.read
+
+        async def picky_read(name, **params):
+            if name in self._refused:
+                self._refused.discard(name)
+                raise StorageUnavailable(f"no answer to {name}")
+            return await read(name, **params)
+
+        stored.db.write, stored.db.read = picky, picky_read
         return self
 
     def refuse(self, *names: str) -> None:
-        """Let the disk refuse every transaction with one of these statements from now on; without names none."""
+        """Let the disk refuse every transaction with one of these statements from now on, and one read of that name.
+
+        Without names it refuses none.
+        """
         self._refused = set(names)
 
     async def recover(self) -> StartReport:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+from telegram.error import BadRequest
+
 from bot import replies
 
 
@@ -72,3 +75,25 @@ async def test_a_reply_that_was_written_and_not_sent_is_sent_and_not_made_again(
     assert len(script.asked) == 1
     assert screen.sent[-1].startswith("You said: hello")
     assert await one.rows("outbox", "state") == [("sent",)]
+
+
+@pytest.mark.parametrize("read", ["outbox_doubtful", "outbox_known_ids"])
+async def test_a_reply_is_not_given_up_because_the_database_does_not_answer(start, screen, read):
+    """The database is away while it is looked for on the screen: it is sent, and nobody hears of a loss."""
+    one = await start()
+    await one.take(1, "hello")
+    await one.settled()
+    screen.hold = asyncio.Event()
+    await one.take(2, "again")
+    await one.joined.lanes.until_idle()
+    await one.die()
+    screen.hold.set()
+    before = len(screen.sent)
+    screen.faults["edit_message_text"] = [BadRequest("Message to edit not found") for _ in range(100)]
+    one = await start()
+    one.refuse(read)
+    await one.recover()
+    await one.settled()
+
+    assert screen.sent[before:] == ["You said: again"]
+    assert await one.rows("outbox", "state") == [("sent",), ("sent",)]
