@@ -183,10 +183,9 @@ SELECT button_id, conversation_id, user_id, group_id, action, payload_json, used
 FROM buttons WHERE button_id = :button_id;
 
 -- name: offers_to_answer_again
--- Whether a message that was changed again has its offer already, or had one that was taken. With `action = …` SQLite
--- would take that for granted while it asks for the digest of buttons that do something else, and find it wrong.
+-- Whether a message that was changed again has its offer already, or had one that was taken.
 SELECT button_id, payload_json, used_at_ms FROM buttons
-WHERE conversation_id = :conversation_id AND action || '' = 'answer_again'
+WHERE conversation_id = :conversation_id AND action = 'answer_again'
 ORDER BY created_at_ms DESC LIMIT 100;
 
 -- name: button_means

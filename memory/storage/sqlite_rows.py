@@ -165,7 +165,11 @@ def accept(connection: sqlite3.Connection) -> None:
 
 
 def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
-    """Let a reader see sound rows alone; each altered one is named in the log, once. A `trusting` one sees all."""
+    """Let a reader see sound rows alone; each altered one is named in the log, once. A `trusting` one sees all.
+
+    SQLite takes `action = 'x'` of a query for granted in the rest of it: of a row with another action it would ask for
+    the digest with 'x' in it. As a subquery the digest is asked for last, of rows that meet all the rest.
+    """
     known: set[tuple[str, str]] = set()
 
     def is_sound(name: str, key: bytes, digest: str | None, *values: Any) -> bool:
@@ -183,7 +187,7 @@ def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
         again = MADE_AGAIN.get(table.name, {})
         sound = _asked(table)
         columns = (f"CASE WHEN {sound} THEN {c} ELSE {again[c]} END AS {c}" if c in again else c for c in table.columns)
-        where = "" if again else f" WHERE NOT ({table.counts()}) OR {sound}"
+        where = "" if again else f" WHERE NOT ({table.counts()}) OR (SELECT {sound})"
         connection.execute(
             f"CREATE TEMP VIEW {table.name} AS SELECT {', '.join(columns)} FROM main.{table.name}{where}"  # noqa: S608
         )

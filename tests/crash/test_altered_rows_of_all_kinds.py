@@ -98,6 +98,23 @@ def seen(reader, table):
     return [row for row in rows if all(row[column] for column in MADE_AGAIN.get(table.name, ()))]
 
 
+def test_no_question_makes_a_sound_row_look_altered(path, caplog):
+    """Whichever column a query asks for by value, rows with another value are left out in silence."""
+    with closing(connect_writer(path)) as writer, closing(connect_reader(path)) as reader:
+        for table in guarded(writer):
+            first = filled(table, kinds(writer, table))
+            other = {c: v if c == "state" else f"other {v}" if isinstance(v, str) else v + 1 for c, v in first.items()}
+            marks = ", ".join("?" for _ in first)
+            for row in (first, other):
+                writer.execute(f"INSERT INTO {table.name} ({', '.join(row)}) VALUES ({marks})", [*row.values()])  # noqa: S608
+            for column in set(first) - {"state", *MADE_AGAIN.get(table.name, ())}:
+                asked = f"SELECT {', '.join(table.key)} FROM {table.name} WHERE {column} = ?"  # noqa: S608
+                found = reader.execute(asked, [first[column]]).fetchall()
+                assert found == [{name: first[name] for name in table.key}], (table.name, column)
+
+    assert caplog.messages == []
+
+
 def test_without_the_digests_a_flipped_byte_is_believed(path, monkeypatch):
     """Negative control."""
     with closing(connect_writer(path)) as writer:
