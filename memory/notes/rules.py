@@ -27,6 +27,7 @@ from memory.notes.kinds import (
 )
 from memory.notes.promises import is_promised, promised_text
 from memory.notes.quoting import JOINT, standing_alone
+from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
     DAY_MS,
     Noted,
@@ -55,7 +56,7 @@ from memory.notes.types import (
 )
 from memory.notes.values import Put, put_later, put_right
 from memory.notes.weigh import closes, is_todo, owes, weigh
-from memory.types import ToolCall
+from memory.types import ConversationTurn, ToolCall
 
 WORTH_SHOWING = 0.17
 """What weighs less was only said in passing."""
@@ -88,6 +89,8 @@ def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes
     for number, each in enumerate(said):
         if number >= len(request.before):
             work.read(each, said[number - 1] if number else None)
+    if work.is_story(turns):
+        work.tell(said[len(request.before) :])
     return work.notes(said[len(request.before) :])
 
 
@@ -122,6 +125,20 @@ class _RulesReading:
         for note in so_far.lasting:
             self.lasting[note.note_id] = note
             self._note(note)
+
+    def is_story(self, turns: Sequence[ConversationTurn]) -> bool:
+        """Return whether a story is told in this session."""
+        return tells_a_story(turns) or any(map(is_scene, self.matters.values()))
+
+    def tell(self, said: Sequence[TurnClauses]) -> None:
+        """Note where the story stands now, in the place of where it stood."""
+        scene = scene_of(said)
+        if scene is None:
+            return
+        earlier = [each.matter_id for each in (*self.request.open_matters, *self.matters.values()) if is_scene(each)]
+        for gone in earlier:
+            self._drop(gone)
+        self.matters[scene.matter_id] = scene.model_copy(update={"replaces": tuple(dict.fromkeys(earlier))})
 
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""

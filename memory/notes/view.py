@@ -31,6 +31,8 @@ _FEW, _FEW_FROM = 2, 0.9
 _FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
 """With fewer open matters than this, events of at least this worth stand with them: they are prepared for."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
+_WAITING_KINDS = _OPEN_KINDS | {"story"}
+"""A story waits for what the person does next."""
 _WHO = "user.name"
 """Whoever comes back knows their own name: `/memory` shows it, no preview."""
 _LEFT_BEHIND = -0.7
@@ -165,7 +167,7 @@ def loops(view: NotesView) -> list[Standing]:
 
     Where there is hardly any, what happens soon is prepared for.
     """
-    todo = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _OPEN_KINDS]
+    todo = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _WAITING_KINDS]
     open_ones = _diverse([_as_open(s, view) for s in todo], LOOPS_MAX, _LOOP_FROM)
     if len(open_ones) >= _FEW_LOOPS:
         return open_ones
