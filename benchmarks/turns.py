@@ -113,9 +113,9 @@ class Reading:
         memory.hydrator.fold = self  # type: ignore[assignment]
         state_manager.read_turn = self.read_turn
 
-    def read_turn(self, *args: Any) -> Any:
+    def read_turn(self, *args: Any, **named: Any) -> Any:
         """Time `state_manager.read_turn`."""
-        elapsed, signs = timed(lambda: self._read_turn(*args))
+        elapsed, signs = timed(lambda: self._read_turn(*args, **named))
         self.spent_s = elapsed
         return signs
 
