@@ -43,6 +43,10 @@ _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
 _SHORT_WORDS = 5
+_CLAUSE_WORDS = 3
+_COMMA = re.compile(r"[,;] ")
+_OWED = ("obligation", "takes_on")
+"""Cues of what somebody has to do: behind a comma it is an errand of its own."""
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
 _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
@@ -257,7 +261,7 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     """Return the clauses of one side of a turn."""
     text = turn.user_text if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    whole = _joined(_sentences(_ASIDE.sub("\n", text)))
+    whole = _unfused(_joined(_sentences(_ASIDE.sub("\n", text))), turn.created_at_ms, frame)
     found = [_clause(part, bare, frame) for part in whole]
     for aside in _ASIDE.findall(text):
         inside = _joined(_sentences(aside.strip("() \n")))
@@ -286,6 +290,29 @@ def _joined(parts: Sequence[str]) -> list[str]:
         else:
             whole += _cut(part)
     return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
+
+
+def _unfused(parts: Iterable[str], at_ms: int, frame: Frame) -> list[str]:
+    """Return the parts with what somebody has to do for a coming day apart from that day: it ends before."""
+    apart: list[str] = []
+    for part in parts:
+        cut = _where_owed(part, frame.language)
+        if cut and find_due(part[:cut], at_ms, frame.zone, frame.language):
+            apart += [part[:cut].rstrip(), part[cut:]]
+        else:
+            apart.append(part)
+    return apart
+
+
+def _where_owed(part: str, language: Language) -> int:
+    """Return where behind a comma begins what somebody has to do, 0 when it does nowhere."""
+    lower = lowered(part)
+    for pause in _COMMA.finditer(lower) if len(lower) == len(part) else ():
+        owed = any(language.cues[cue].match(lower, pause.end()) for cue in _OWED if cue in language.cues)
+        before, behind = len(part[: pause.start()].split()), len(part[pause.end() :].split())
+        if owed and min(before, behind) >= _CLAUSE_WORDS:
+            return pause.end()
+    return 0
 
 
 def _cut(part: str) -> list[str]:

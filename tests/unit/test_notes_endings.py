@@ -390,3 +390,20 @@ def test_what_others_did_and_a_moment_of_patience_is_not_open(language, said):
     request = request_of([turn], [], None, [], LANGUAGES, zone="UTC", now_ms=MONDAY_MS)
 
     assert {matter.kind for matter in read_by_rules(request, LANGUAGES).matters} <= {"event", "project", "theme"}
+
+
+@pytest.mark.parametrize(
+    ("language", "event", "errand", "done"),
+    [
+        ("de", "meine Nichte Jule heiratet am 12. Juni,", "muss noch ein Geschenk besorgen", "Geschenk ist besorgt"),
+        ("en", "my niece Jule gets married on 12 June,", "i still have to buy a present", "present's bought"),
+        ("es", "mi sobrina Jule se casa el 12 de junio,", "tengo que comprar un regalo", "el regalo ya está comprado"),
+        ("fr", "ma nièce Jule se marie le 12 juin,", "je dois acheter un cadeau", "le cadeau est acheté"),
+    ],
+)
+def test_an_errand_for_an_event_ends_without_the_event(language, event, errand, done):
+    """Both were said in one breath, and only one of them is over."""
+    left = alive(language, f"{event} {errand}", done)
+
+    assert event in left
+    assert errand not in left
