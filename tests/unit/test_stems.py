@@ -52,7 +52,7 @@ def test_stems_are_made_in_c(name):
 @pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.soak)])
 def test_known_words_have_the_same_stem_in_c_and_in_python(name, every):
     """What one machine has indexed, another one finds, whichever of the two it has."""
-    words = words_of_our_data()[NAMES.index(name) :: every]
+    words = words_of_our_data()[NAMES.index(name) % every :: every]
 
     assert len(words) > 5000 / every
     assert QUICK[name].stemWords(words) == [PURE[name](word) for word in words]
