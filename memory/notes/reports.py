@@ -51,7 +51,7 @@ def tells(lower: str, language: Language) -> tuple[frozenset[str], ...]:
     parts = [part for part in _PARTS.split(lower) if has_any(TELLS, part, language)]
     told = (part for part in parts if not (asks(part, language) or has_any(NOT_TOLD, part, language)))
     words = (words_of(part) for part in told if not _corrects(part, language))
-    return tuple(stems for each in words if len(each) > 1 and (stems := telling_stems(each, language)))
+    return tuple(stems for each in words if (stems := telling_stems(each, language)))
 
 
 def _corrects(sentence: str, language: Language) -> bool:

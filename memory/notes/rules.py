@@ -73,7 +73,7 @@ _MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "oth
 _ENDING = frozenset({"task", "promise", "event", "question"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
-_DELIVERED_WORDS, _DELIVERED_SHARE = 45, 0.5
+_DELIVERED_WORDS, _ASKED_WORDS, _DELIVERED_SHARE = 45, 15, 0.5
 _LISTS, _LISTED = "open_loop", "On the list"
 """The tool that puts something on the list, and how its result begins when it did."""
 _LISTED_WEIGHT = 0.7
@@ -143,8 +143,10 @@ class _RulesReading:
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""
         reply_before = before.reply_stems if before else frozenset()
+        asked_before = frozenset[str]().union(*(each.stems for each in _asked_for(before)))
         for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
-            ended = settled_by(plain, list(self.noted.values()), reply_before, compounds=self.language.nouns_are_large)
+            noted, compounds = list(self.noted.values()), self.language.nouns_are_large
+            ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
             mere = value_alone(clause, list(self.noted.values()), self.language)
@@ -299,8 +301,9 @@ class _RulesReading:
         self._note(promise, place=clause.place)
 
     def _deliver(self, said: TurnClauses) -> None:
-        """End what the assistant promised and gives now: a long answer that speaks of it."""
-        if sum(clause.words for clause in said.assistant) < _DELIVERED_WORDS:
+        """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request."""
+        enough = _ASKED_WORDS if _asked_for(said) else _DELIVERED_WORDS
+        if sum(clause.words for clause in said.assistant) < enough or any(is_promised(c, said) for c in said.assistant):
             return
         spoken = said.reply_stems.union(*(clause.stems for clause in said.user))
         mine = [m for m in self.matters.values() if m.owner == "assistant" and m.status == "open"]
@@ -337,6 +340,7 @@ class _RulesReading:
             todo=matter is not None and matter.kind in _ENDING,
             names=self._names_in(text),
             outcomes=outcomes_of(text, self.language),
+            asks_somebody=self.language.has("asks_somebody", lowered(text)),
             is_event=matter is not None and matter.kind == "event",
         )
 
@@ -372,6 +376,11 @@ class _RulesReading:
             language=self.language.code,
             written_at_ms=request.now_ms,
         )
+
+
+def _asked_for(said: TurnClauses | None) -> list[Clause]:
+    """Return the clauses of a turn in which the person asks the assistant to do something."""
+    return [each for each in said.user if {"request", "imperative"} & each.cues] if said else []
 
 
 def _share(one: Clause, other: Clause) -> float:

@@ -23,7 +23,9 @@ _SAME_NAME = 0.5
 _TOLD_SHARE = 0.5
 """Share of the stems of a sentence in passing from which it tells of a task: "tyres on now"."""
 _KNOWN_SHARE = 0.25
-"""Share of the stems of the task that it has to name at least: a long one is not over by one word of it."""
+"""Share of the stems of the task that it has to name at least: a long one is not over by one word of it, unless it was
+spoken of just before.
+"""
 DAY_MS = 86_400_000
 _PART_STEMS = 3
 """A part of a compound has one letter more than this, at its beginning two; the rest of the compound has so many."""
@@ -33,6 +35,7 @@ _COMMON = 6
 _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _NAMED_STEMS = 1
 """With so many stems of a note a correction stands for it."""
+_ASKED_STEMS = 2
 _WITHOUT_NAME = 2
 """A report with fewer stems than this names nothing."""
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
@@ -56,6 +59,8 @@ class Noted:
     values: frozenset[str] = frozenset()
     outcomes: frozenset[int] = frozenset()
     """By which of the language's outcomes it can end."""
+    asks_somebody: bool = False
+    """True for a task that is to ask, call or write to somebody: their answer ends it."""
     is_event: bool = False
     """True for what takes place: before its day it can only be called off."""
 
@@ -73,16 +78,27 @@ def outcomes_of(text: str, language: Language) -> frozenset[int]:
 
 
 def settled_by(
-    clause: Clause, noted: Sequence[Noted], reply_before: frozenset[str], *, compounds: bool = False
+    clause: Clause,
+    noted: Sequence[Noted],
+    reply_before: frozenset[str],
+    asked_before: frozenset[str] = frozenset(),
+    *,
+    compounds: bool = False,
 ) -> list[str]:
-    """Return the keys of what the clause ends; `reply_before` are the stems of the assistant's message it answers.
+    """Return the keys of what the clause ends.
 
+    `reply_before` are the stems of the assistant's message that it answers, `asked_before` those of what the person had
+    asked for there: "sent" says of what was just written for them that it is done.
     With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen".
     """
     noted = [each for each in noted if not each.lasts and not _is_still_ahead(each, clause)]
     turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
     often = Counter(stem for each in noted for stem in each.stems)
-    told = [each.key for each in noted if _is_told(clause, each, often, compounds=compounds)]
+    told = [
+        each.key
+        for each in noted
+        if _is_told(clause, each, often, compounds=compounds) or _is_answered(clause, each, often)
+    ]
     if not reports_an_end(clause):
         return told or [each.key for each in turned_out[-1:]]
     named = [each for each in noted if _speaks_of(clause, each, often)]
@@ -94,7 +110,7 @@ def settled_by(
     if "over" in clause.cues:
         return [each.key for each in noted if each in near or (each.todo and each.stems & reply_before)]
     if len(clause.stems) < _WITHOUT_NAME:
-        todo = [each for each in near if each.todo]
+        todo = [each for each in near if each.todo] or [each for each in noted if _was_asked_for(each, asked_before)]
         return [todo[-1].key] if todo else []
     return []
 
@@ -113,6 +129,21 @@ def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
     return any(_is_about(said, noted.stems, names, often) for said in clause.ended or (clause.stems,))
 
 
+def _is_answered(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
+    """Return whether the clause tells the answer of whom the task was to ask: "Malc said yes"."""
+    if not noted.asks_somebody or not noted.todo or noted.place == clause.place or clause.asks:
+        return False
+    return "agrees" in clause.cues and any(often[stem] < _COMMON for stem in clause.stems & noted.stems)
+
+
+def _was_asked_for(noted: Noted, asked: frozenset[str]) -> bool:
+    """Return whether a task is what the person asked the assistant to do for them."""
+    shared = noted.stems & asked
+    return (
+        noted.todo and len(shared) >= _ASKED_STEMS and len(shared) >= _SAME_MATTER * min(len(noted.stems), len(asked))
+    )
+
+
 def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bool) -> bool:
     """Return whether the clause tells of a task that it is done, or how the thing it was about is now.
 
@@ -123,13 +154,18 @@ def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bo
         return False
     names = clause.names | noted.names
     told = [_as_whole(said, noted.stems) if compounds else said for said in clause.told]
-    return any(_is_mostly(said, noted.stems, names) and _is_about(said, noted.stems, names, often) for said in told)
+    near = 0 < clause.place - noted.place <= NEAR_TURNS and noted.place >= 0
+    known_share = 0.0 if near else _KNOWN_SHARE
+    return any(
+        _is_mostly(said, noted.stems, names, known_share) and _is_about(said, noted.stems, names, often)
+        for said in told
+    )
 
 
-def _is_mostly(said: frozenset[str], known: frozenset[str], names: frozenset[str]) -> bool:
+def _is_mostly(said: frozenset[str], known: frozenset[str], names: frozenset[str], known_share: float) -> bool:
     """Return whether most of the stems said are known; a name alone has to be all that is said."""
     shared = said & known
-    much = len(shared) >= _TOLD_SHARE * len(said) and len(shared) >= _KNOWN_SHARE * len(known)
+    much = len(shared) >= _TOLD_SHARE * len(said) and len(shared) >= known_share * len(known)
     return much and (shared == said or not shared <= names)
 
 
