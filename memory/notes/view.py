@@ -25,6 +25,13 @@ _SOON, _SOON_MS = 0.6, 7 * DAY_MS
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _SHOWN_FROM = 2.0
+_SHOWN_FROM_OF = dict.fromkeys(("preference", "fact", "relationship"), 2.6) | {
+    "project": 2.4,
+    "theme": 2.4,
+}
+"""What nobody waits for has to be worth more: it is what turns out to be over or said in passing."""
+_OLDER = 0.3
+"""So much more, for what has no day and was not spoken of in the newest session."""
 _LOOP_FROM = 1.0
 _FEW, _FEW_FROM = 2, 0.9
 """Up to how many lines are shown although they are worth less, and how much they are worth at least."""
@@ -159,7 +166,14 @@ def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
     shown = [s for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
     clear = [_as_open(s, view) if _is_todo(s.note) else s for s in shown]
-    return _diverse(clear, PREVIEW_MAX, _SHOWN_FROM)
+    sure = [s for s in clear if s.value >= _shown_from(s, view)]
+    return _diverse(sure if len(sure) >= _FEW else clear, PREVIEW_MAX, _SHOWN_FROM)
+
+
+def _shown_from(standing: Standing, view: NotesView) -> float:
+    """Return what a line has to be worth to be offered beside others: rather none than one that is over."""
+    older = _OLDER if _is_left_behind(standing, view) else 0.0
+    return _SHOWN_FROM_OF.get(standing.note.kind, _SHOWN_FROM) + older
 
 
 def loops(view: NotesView) -> list[Standing]:
@@ -181,8 +195,13 @@ def _is_todo(note: ViewedNote) -> bool:
 
 def _as_open(standing: Standing, view: NotesView) -> Standing:
     """Return it with what it is worth among open matters."""
-    left = standing.session_id != view.newest_session_id and getattr(standing.note, "due_at_ms", None) is None
+    left = _is_left_behind(standing, view)
     return standing.model_copy(update={"value": round(standing.value + _LEFT_BEHIND, 3)}) if left else standing
+
+
+def _is_left_behind(standing: Standing, view: NotesView) -> bool:
+    """Return whether it has no day, and the newest session said nothing of it."""
+    return standing.session_id != view.newest_session_id and getattr(standing.note, "due_at_ms", None) is None
 
 
 def _is_ahead(note: ViewedNote, now_ms: int) -> bool:
