@@ -111,6 +111,8 @@ class Language:
     """Endings of words that seldom name a topic."""
     clitics: tuple[str, ...] = ()
     """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
+    bases: Mapping[str, str] = field(default_factory=dict)
+    """Forms of verbs that share no stem with their base: "rang" is of "ring"."""
     titles: tuple[str, ...] = ()
     """What stands before a name and ends with a full stop that ends no sentence."""
     honorifics: re.Pattern[str] = _NEVER
@@ -265,6 +267,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         stemmer=data.get("stemmer", ""),
         weak_endings=tuple(data.get("weak_endings", "").split()),
         clitics=tuple(data.get("clitics", "").split()),
+        bases=dict(pair.split(":") for pair in data.get("bases", "").split()),
         titles=tuple(data.get("titles", "").split()),
         honorifics=cue_pattern(data.get("honorifics", "").split()),
         articles=tuple(data.get("articles", "").split()),

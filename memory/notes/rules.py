@@ -55,7 +55,7 @@ from memory.notes.types import (
     key_of,
 )
 from memory.notes.values import Put, put_later, put_right
-from memory.notes.weigh import closes, is_todo, owes, weigh
+from memory.notes.weigh import calls_off, closes, is_todo, owes, weigh
 from memory.types import ConversationTurn, ToolCall
 
 WORTH_SHOWING = 0.17
@@ -152,7 +152,7 @@ class _RulesReading:
             mere = value_alone(clause, list(self.noted.values()), self.language)
             if mere is not None and self._revalue([mere], clause, f"{clause.turn_id}.u{number}"):
                 continue
-            if corrects_nothing(clause, list(self.noted.values()), self.language):
+            if calls_off(plain) or corrects_nothing(clause, list(self.noted.values()), self.language):
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)
         self._deliver(said)
@@ -302,13 +302,16 @@ class _RulesReading:
 
     def _deliver(self, said: TurnClauses) -> None:
         """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request."""
+        words = sum(clause.words for clause in said.assistant)
         enough = _ASKED_WORDS if _asked_for(said) else _DELIVERED_WORDS
-        if sum(clause.words for clause in said.assistant) < enough or any(is_promised(c, said) for c in said.assistant):
+        if words < enough or any(is_promised(clause, said) for clause in said.assistant):
             return
         spoken = said.reply_stems.union(*(clause.stems for clause in said.user))
         mine = [m for m in self.matters.values() if m.owner == "assistant" and m.status == "open"]
         for matter in (*mine, *(m for m in self.request.open_matters if m.owner == "assistant")):
             noted = self.noted.get(matter.matter_id)
+            if words < _DELIVERED_WORDS and said.turn.turn_id in matter.turn_ids:
+                continue  # a short answer says what it will do
             if noted and noted.stems and len(noted.stems & spoken) >= _DELIVERED_SHARE * len(noted.stems):
                 self._end(matter.matter_id, said.assistant[0], "settled")
 

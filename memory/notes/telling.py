@@ -26,9 +26,13 @@ def is_time_word(word: str, language: Language) -> bool:
 
 
 def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
-    """Return the stems of the words that say what a text is about: no stop words, no days and months."""
+    """Return the stems of the words that say what a text is about: no stop words, no days and months.
+
+    A form of a verb counts as its base ("rang" as "ring"), so that who did it speaks of what was to be done.
+    """
     whole = tuple(without_elision(word, language) for word in words)
     content = (
         content_words(whole, language) if language.known else tuple(word for word in whole if len(word) > _ARTICLE)
     )
-    return stems_of(tuple(word for word in content if not is_time_word(word, language)), language)
+    bases = language.bases
+    return stems_of(tuple(bases.get(word, word) for word in content if not is_time_word(word, language)), language)

@@ -6,7 +6,7 @@ The weights are few and the same for every language; the words behind the cues a
 from __future__ import annotations
 
 from memory.notes.clauses import Clause, TurnClauses
-from memory.notes.reports import NOT_ENDED
+from memory.notes.reports import NOT_ENDED, NOT_IN_SPITE
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -39,6 +39,7 @@ _OWED = frozenset({"obligation", "takes_on"})
 _OWED_LEAST = 0.12
 """What somebody has to do is said in a word or two: "need stamps"."""
 _STILL = frozenset(NOT_ENDED)
+_OFF, _AHEAD = frozenset({"drop", "off"}), frozenset((*NOT_IN_SPITE, "correct"))
 _LASTS = frozenset({"lasting", "wish"})
 
 
@@ -82,6 +83,12 @@ def reports_an_end(clause: Clause) -> bool:
     """Return whether a sentence of the clause reports that something came to its end."""
     ahead = clause.due is not None and clause.due.due_at_ms > clause.at_ms and clause.due.exact
     return bool(clause.ended) and not ahead
+
+
+def calls_off(clause: Clause) -> bool:
+    """Return whether the clause says that something will not be, and nothing of what is still to come."""
+    off = bool(_OFF & clause.cues) and reports_an_end(clause)
+    return off and not _AHEAD & clause.cues and not clause.asks
 
 
 def closes(clause: Clause) -> bool:
