@@ -12,7 +12,7 @@ from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause
 from memory.notes.telling import telling_stems
-from memory.notes.weigh import reports_an_end
+from memory.notes.weigh import CALLED_OFF, reports_an_end
 
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
@@ -29,7 +29,6 @@ spoken of just before.
 DAY_MS = 86_400_000
 _PART_STEMS = 3
 """A part of a compound has one letter more than this, at its beginning two; the rest of the compound has so many."""
-_CALLED_OFF = frozenset({"drop", "off"})
 _COMMON = 6
 """A stem that stands in at least this many notes is what the whole conversation is about: it tells no two apart."""
 _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
@@ -118,7 +117,7 @@ def settled_by(
 def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
     """Return whether an event is on a later day, and the clause does not call it off."""
     later = noted.due_at_ms is not None and noted.due_at_ms - clause.at_ms > DAY_MS
-    return noted.is_event and later and not _CALLED_OFF & clause.cues
+    return noted.is_event and later and not CALLED_OFF & clause.cues
 
 
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:

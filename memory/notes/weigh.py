@@ -39,7 +39,9 @@ _OWED = frozenset({"obligation", "takes_on"})
 _OWED_LEAST = 0.12
 """What somebody has to do is said in a word or two: "need stamps"."""
 _STILL = frozenset(NOT_ENDED)
-_OFF, _AHEAD = frozenset({"drop", "off"}), frozenset((*NOT_IN_SPITE, "correct"))
+CALLED_OFF = frozenset({"drop", "off"})
+"""Cues of what will not be."""
+_AHEAD = frozenset((*NOT_IN_SPITE, "correct"))
 _LASTS = frozenset({"lasting", "wish"})
 
 
@@ -87,7 +89,7 @@ def reports_an_end(clause: Clause) -> bool:
 
 def calls_off(clause: Clause) -> bool:
     """Return whether the clause says that something will not be, and nothing of what is still to come."""
-    off = bool(_OFF & clause.cues) and reports_an_end(clause)
+    off = bool(CALLED_OFF & clause.cues) and reports_an_end(clause)
     return off and not _AHEAD & clause.cues and not clause.asks
 
 
