@@ -93,12 +93,15 @@ class OpenDatabase(Database, Protocol):
 class SharedDatabase(OpenDatabase, Protocol):
     """A database on which several processes work."""
 
-    worker: int | None
-    """The number of this process among them."""
     excused_json: Callable[[], str]
     """Which turns are not to blame if this process dies now; noted as long as it lives."""
     on_news: Callable[[str], None]
     """Told what others tell; "" when something may have been missed."""
+
+    @property
+    def worker(self) -> int | None:
+        """The number of this process among them; None as long as it has not joined."""
+        ...
 
     async def workers(self) -> list[Row]:
         """Return the processes that work on it, and whether each is taken for dead. Raises `StorageUnavailable`."""

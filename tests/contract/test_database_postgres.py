@@ -13,8 +13,7 @@ from bot.tables import QUERY_FILES as ALL_QUERY_FILES
 from memory.errors import Conflict, Fenced, Locked, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
-from memory.storage import postgres as adapter
-from memory.storage import sqlite_rows
+from memory.storage import postgres_commit, postgres_pool, postgres_presence, sqlite_rows
 from memory.storage.engine import is_held, lock_alone, open_database
 from memory.storage.migrate import FOLDER, available, migrate, pending
 from memory.storage.named_queries import QUERY_FILES
@@ -59,7 +58,7 @@ async def test_a_connection_that_breaks_before_commit_is_not_noticed(db, postgre
         if name == "db_before_commit" and next(cuts):
             sever(postgres)
 
-    monkeypatch.setattr(adapter, "point", cut)
+    monkeypatch.setattr(postgres_commit, "point", cut)
 
     await db.write(turn(1), turn(2))
 
@@ -71,7 +70,7 @@ async def test_a_connection_that_breaks_before_commit_is_not_noticed(db, postgre
 async def test_a_commit_whose_answer_is_lost_is_looked_up(db, monkeypatch, stored):
     """It is done once, whether the server had carried it out or not: the caller never sees the difference."""
     lost = []
-    execute = adapter._Connection.execute
+    execute = postgres_pool.Connection.execute
 
     async def broken(self, query, *args, **more):
         if query != "COMMIT" or lost:
@@ -82,7 +81,7 @@ async def test_a_commit_whose_answer_is_lost_is_looked_up(db, monkeypatch, store
         await self.close()
         raise psycopg.OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(adapter._Connection, "execute", broken)
+    monkeypatch.setattr(postgres_pool.Connection, "execute", broken)
     await db.write(turn(1))
 
     assert lost
@@ -101,7 +100,7 @@ async def test_reads_go_on_over_another_connection(db, postgres):
 
 async def test_a_server_that_is_away_is_trouble_until_it_answers(monkeypatch):
     """Nothing is stored meanwhile, it is said why without the password, and work goes on by itself."""
-    monkeypatch.setattr(adapter, "WAIT_FOR_CONNECTION_S", 0.5)
+    monkeypatch.setattr(postgres_pool, "WAIT_FOR_CONNECTION_S", 0.5)
     try:
         cluster = Cluster()
     except NoServer as why:
@@ -341,8 +340,8 @@ async def test_who_was_cut_off_itself_takes_nobody_for_dead_at_once(postgres):
 
 async def test_nobody_was_silent_while_the_server_was_away(monkeypatch):
     """After a start of the server every worker has as long as ever to say that it is alive."""
-    monkeypatch.setattr(adapter, "SILENT_S", 600.0)
-    monkeypatch.setattr(adapter, "GONE_S", 600.0)
+    monkeypatch.setattr(postgres_presence, "SILENT_S", 600.0)
+    monkeypatch.setattr(postgres_presence, "GONE_S", 600.0)
     try:
         cluster = Cluster()
     except NoServer as exc:

@@ -1,0 +1,149 @@
+"""This process among those that work on one PostgreSQL: the row that fences its writes, and what the others tell."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from psycopg import AsyncConnection, sql
+
+from memory.errors import StorageError
+from memory.faults import without
+from memory.ports import Lock, Result, Statement
+from memory.storage.named_queries import named
+from memory.storage.postgres_commit import now_ms
+from memory.storage.postgres_connection import FOREIGN, connect_string, options
+from memory.storage.postgres_pool import Connection, Pool, ended
+
+RENEW_S: Final = 0.5
+CERTAIN_S: Final = 1.0
+"""So long after it renewed its row nobody can have declared a process dead: they wait for `GONE_S` at least."""
+GONE_S: Final = 2.0
+"""A process of which the server sees no connection is taken for dead after so long a silence."""
+SILENT_S: Final = 3.0
+"""Any process is, after so long a one."""
+LISTEN_AGAIN_S: Final = 0.2
+LEAVE_S: Final = 2.0
+RENEW: Final = "worker_renew"
+TAKE_WORKER: Final = """SELECT current_schema() FROM (
+    SELECT pg_advisory_lock_shared(hashtext(current_schema() || ' workers'), CAST(%s AS INTEGER))) taken"""
+
+Write = Callable[..., Awaitable[list[Result]]]
+
+
+class Presence:
+    """The row of this process in `workers`: renewed while it lives, and checked by every write."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        queries: Mapping[str, str],
+        write: Write,
+        *,
+        excused_json: Callable[[], str],
+        on_news: Callable[[str], None],
+    ) -> None:
+        """`write` and the callables as `SharedDatabase` has them."""
+        self._pool = pool
+        self._queries = queries
+        self._write = write
+        self._excused_json = excused_json
+        self._on_news = on_news
+        self.worker: int | None = None
+        """Its number; None as long as it has not joined."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._renewed_s = 0.0
+        """When the last transaction began that renewed its row, by the monotonic clock."""
+        self._renewing_s = 0.0
+        """When the last one began that was to do so."""
+        self._steady_s = float("-inf")
+        """When it was last back after a time in which it could not renew its row."""
+
+    async def join(self, lock: Lock, *, boot_id: str, alone: bool) -> None:
+        """Be there from now on; with `alone`, all others that are noted are processes that died."""
+        me = {"boot_id": boot_id, "place": f"{socket.gethostname()} {os.getpid()}", "at_ms": now_ms()}
+        began_s = time.monotonic()
+        clear = [Statement("workers_clear")] if alone else []
+        *_, joined = await self._write(*clear, Statement("worker_join", me, expect=1))
+        self.worker = joined.rows[0]["worker"]
+        self._renewed_s = self._renewing_s = began_s
+        self._tasks = [
+            asyncio.create_task(self._stay_alive(lock), name="alive"),
+            asyncio.create_task(self._listen(), name="listens"),
+        ]
+
+    async def leave(self) -> None:
+        """Take the row away and say so; when that fails the others find out by themselves."""
+
+        async def leave(connection: Connection) -> None:
+            await connection.execute(named(self._queries, "worker_leave"), {"worker": self.worker})
+            await connection.execute(named(self._queries, "tell_workers"), {"text": ""})
+
+        with contextlib.suppress(TimeoutError, *FOREIGN):
+            async with asyncio.timeout(LEAVE_S):
+                await self._pool.once(leave)
+
+    async def rest(self) -> None:
+        """Neither renew the row nor listen any more."""
+        await ended(self._tasks)
+
+    def owned(self) -> bool:
+        """Return whether it is certain that nobody has declared this process dead just now."""
+        return self.worker is None or without("fence") or time.monotonic() - self._renewed_s < CERTAIN_S
+
+    def look(self) -> Statement:
+        """Return the query for who is there and who is taken for dead: by it, or by nobody when it was just cut off."""
+        judges = time.monotonic() - self._steady_s >= GONE_S
+        params = {"worker": (self.worker or 0) if judges else 0, "silent_s": SILENT_S, "gone_s": GONE_S}
+        return Statement("workers_seen", params)
+
+    def fence(self) -> Statement | None:
+        """Return what every write checks; twice a second it is also the word that this process is alive."""
+        if self.worker is None:
+            return None
+        now_s = time.monotonic()
+        if now_s - self._renewing_s < RENEW_S:
+            return Statement("worker_check", {"worker": self.worker})
+        self._renewing_s = now_s
+        return Statement(RENEW, {"worker": self.worker, "excused_json": self._excused_json()})
+
+    def held(self, fence: Statement | None, began_s: float) -> None:
+        """Take note of a fence that held in a write begun at that time: perhaps a renewal."""
+        if fence is None or fence.name != RENEW:
+            return
+        if (now_s := time.monotonic()) - self._renewed_s > CERTAIN_S:  # it was cut off until now
+            self._steady_s = now_s
+        self._renewed_s = max(self._renewed_s, began_s)
+
+    async def _stay_alive(self, lock: Lock) -> None:
+        while self._pool.condition.beyond_repair is None:
+            with contextlib.suppress(StorageError):
+                if time.monotonic() - self._renewing_s >= RENEW_S:
+                    await self._write()
+                await asyncio.to_thread(lock.keep)
+            await asyncio.sleep(RENEW_S)
+
+    async def _listen(self) -> None:
+        """Hear what others tell, over a connection whose lock shows that this process is there."""
+        while True:
+            with contextlib.suppress(*FOREIGN):
+                await self._hear()
+            await asyncio.sleep(LISTEN_AGAIN_S)
+
+    async def _hear(self) -> None:
+        address = self._pool.address
+        connection = await AsyncConnection.connect(
+            connect_string(address), autocommit=True, options=options(address, read_only=True)
+        )
+        async with connection:
+            taken = await connection.execute(TAKE_WORKER, (self.worker,))
+            (schema,) = await taken.fetchone() or ("",)
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(f"continuity_{schema}")))
+            self._on_news("")
+            async for news in connection.notifies():
+                self._on_news(news.payload)
