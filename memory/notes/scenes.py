@@ -15,6 +15,8 @@ _SCENE_WEIGHT = 0.75
 _SCENE_REF = "s"
 _SCENE_CHARS = 160
 """The last words matter most, and a list shows only the beginning of a line."""
+_SCENE_WORDS = 8
+"""Fewer are a greeting or a word in passing: the story stands where it stood before."""
 _STEPS_OUT = re.compile(r"(?:^|\s)\(\([^\W\d_]|\(\s*(?:ooc|o\.o\.c)\b|^\s*//\s*[^\W\d_]", re.IGNORECASE | re.MULTILINE)
 """Whoever plays steps out of the story in double brackets or behind two slashes, or says so."""
 _ACTS = re.compile(r"(?:^|\s)\*[^*\n]{3,}[^*\s]\*(?=\s|$)", re.MULTILINE)
@@ -35,7 +37,7 @@ def scene_of(said: Sequence[TurnClauses]) -> Matter | None:
     for each in reversed(said):
         turn = each.turn
         text = "" if turn.third_party or turn.authored is not None else _last_words(turn.assistant_text)
-        if text:
+        if len(text.split()) >= _SCENE_WORDS:
             return Matter(
                 matter_id=f"{turn.turn_id}.{_SCENE_REF}", kind=SCENE_KIND, text=text, quoted="assistant",
                 turn_ids=(turn.turn_id,), said_at_ms=turn.created_at_ms, weight=_SCENE_WEIGHT,

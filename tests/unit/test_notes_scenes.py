@@ -74,6 +74,13 @@ def test_the_newest_scene_takes_the_place_of_the_one_before():
     assert [scene.text for scene in scenes(notes)] == [LAMP]
 
 
+def test_a_greeting_in_between_is_no_scene():
+    """Whoever comes back says hello first: the story stands where it was left."""
+    notes = read([STORY, [("// back, give me a minute", "Good to hear from you.")]])
+
+    assert [scene.text.endswith(KNOCK) for scene in scenes(notes)] == [True]
+
+
 def test_emphasis_brackets_and_code_tell_no_story():
     """One word in asterisks, an aside in brackets or a call in code is how people write."""
     talk = [
