@@ -265,7 +265,13 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         trouble=trouble,
         moves=line.moves,
     )
-    poller = Poller(bot.base_url, intake, fatal=process.fail, sleep=process.pauses.rest)
+    poller = Poller(
+        bot.base_url,
+        intake,
+        fatal=process.fail,
+        recovered=memory.db.condition.recovered,
+        sleep=process.pauses.rest,
+    )
     return Joined(
         memory=memory,
         outbox=stored.outbox,

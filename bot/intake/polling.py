@@ -67,7 +67,8 @@ class Poller:
     """Asks Telegram for updates. `run` does it until it is cancelled, and starts afresh what ended or went silent.
 
     The offset moves past an update when the intake has taken it, one by one. `fatal(message)` is called when polling
-    can never work again: a dead token, a rival, or a loop that cannot be kept alive.
+    can never work again: a dead token, a rival, or a loop that cannot be kept alive. `recovered` returns when what
+    refused an update takes again: then it is asked for at once.
     """
 
     def __init__(
@@ -76,12 +77,14 @@ class Poller:
         intake: Takes,
         *,
         fatal: Callable[[str], None],
+        recovered: Callable[[], Awaitable[None]],
         make_request: Callable[[], HTTPXRequest] = new_request,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._bot_url = bot_url
         self._intake = intake
         self._fatal = fatal
+        self._recovered = recovered
         self._make_request = make_request
         self._sleep = sleep
         self._request: HTTPXRequest | None = None
@@ -143,18 +146,30 @@ class Poller:
         self._request = self._make_request()
         await self._request.initialize()
         while True:
-            wait_s = 0.0
+            wait_s, refused = 0.0, False
             try:
                 await self._poll(self._request)
                 failures = 0
             except (PollError, TelegramError, NotTaken) as exc:
                 failures += 1
+                refused = isinstance(exc, NotTaken)
                 wait_s = max(pause_s(failures), getattr(exc, "wait_s", 0.0))
                 log.warning("polling failed, trying again", error=str(exc) or type(exc).__name__, wait_s=wait_s)
             self._beat_s = _now_s()
             if wait_s:
-                await self._sleep(wait_s)
+                await self._pause(wait_s, refused=refused)
                 self._beat_s = _now_s()
+
+    async def _pause(self, wait_s: float, *, refused: bool) -> None:
+        """Wait; when an update was refused, only until updates are taken again."""
+        ends = [asyncio.ensure_future(self._sleep(wait_s))]
+        if refused:
+            ends.append(asyncio.ensure_future(self._recovered()))
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
 
     async def _poll(self, request: HTTPXRequest) -> None:
         """Ask once and hand on what came. Raises PollError, `NotTaken` and the library's errors."""

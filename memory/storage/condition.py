@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -19,11 +20,17 @@ class Condition:
         self._refused: dict[str, tuple[float, str]] = {}
         self.beyond_repair: str | None = None
         """Why this database cannot be worked with any more; None while it can."""
+        self._recovered = asyncio.Event()
 
     def worked(self, call: str) -> None:
         """Note that a call was done."""
-        if self._refused:
-            self._refused.pop(call, None)
+        if self._refused.pop(call, None) and not self._refused:
+            self._recovered.set()
+
+    async def recovered(self) -> None:
+        """Return the next time that the last of what was refused is done."""
+        self._recovered.clear()
+        await self._recovered.wait()
 
     def failed(self, call: str, error: BaseException) -> None:
         """Note that a call was refused; a `Conflict` is an answer, not a refusal."""

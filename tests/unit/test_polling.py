@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from telegram.error import NetworkError
@@ -63,14 +64,20 @@ def batch(*updates):
     return 200, json.dumps({"ok": True, "result": list(updates)}).encode()
 
 
-async def polled(script, intake=None, **options):
+async def no_time(_):
+    await asyncio.sleep(0)
+
+
+async def never(*_):
+    await asyncio.Event().wait()
+
+
+async def polled(script, intake=None, *, sleep=no_time, recovered=never, **options):
     """Run a poller until its script is over (or it ends); return the intake and what was fatal."""
     intake, fatal = intake or Taken(), []
-
-    async def no_time(_):
-        await asyncio.sleep(0)
-
-    poller = Poller("http://api/bot1:x", intake, fatal=fatal.append, make_request=script, sleep=no_time)
+    poller = Poller(
+        "http://api/bot1:x", intake, fatal=fatal.append, recovered=recovered, make_request=script, sleep=sleep
+    )
     task = asyncio.create_task(poller.run(**options))
     finished = asyncio.create_task(script.finished.wait())
     await asyncio.wait({task, finished}, return_when=asyncio.FIRST_COMPLETED, timeout=20)
@@ -97,6 +104,38 @@ async def test_the_offset_moves_past_what_was_taken_one_by_one():
 
     assert [raw["update_id"] for raw in intake.updates] == [5, 6]
     assert script.offsets() == [0, 6, 7]
+
+
+async def test_what_was_refused_is_asked_for_at_once_when_the_database_has_recovered():
+    """However long it was away, nobody waits for the rest of a pause."""
+    script = Script(batch({"update_id": 5}), batch({"update_id": 5}))
+    intake = Taken(refuse=1)
+    away = asyncio.Event()
+
+    async def pausing(_):
+        away.set()
+        await never()
+
+    async def recovered():
+        await away.wait()
+
+    await polled(script, intake, sleep=pausing, recovered=recovered)
+
+    assert [raw["update_id"] for raw in intake.updates] == [5]
+
+
+async def test_a_telegram_that_fails_is_given_its_pause_whatever_the_database_does():
+    """Only a refusal of ours ends with the database's."""
+    rested = []
+
+    async def pausing(wait_s):
+        for _ in range(10):
+            await asyncio.sleep(0)
+        rested.append(wait_s)
+
+    await polled(Script((502, b""), batch({"update_id": 5})), sleep=pausing, recovered=partial(no_time, 0))
+
+    assert rested == [pause_s(1)]
 
 
 @pytest.mark.parametrize(
