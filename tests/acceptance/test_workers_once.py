@@ -210,6 +210,25 @@ async def test_what_came_in_at_another_worker_comes_first(api, two_here):
     assert heard_lines(one) == ["hello", "first", "second"]
 
 
+async def test_work_that_nobody_was_told_of_is_found(api, two_here):
+    """When every word between the workers is lost, what came in at the one that does not hold the chat is answered."""
+    for bot in two_here:
+        bot.app.services.memory.db.on_news = lambda _: None
+    later = api.updates.next_id + 1_000
+    for number, bot in enumerate(two_here):
+        await bot.app.take_webhook(written(later + number, f"said to {number}"))
+        await answered(api, PERSON, f"said to {number}")
+
+
+async def test_the_messages_of_a_second_are_divided_among_those_who_are_there(api, two_here):
+    """Two workers get half of Telegram's thirty each; the one that is left gets all."""
+    paces = [bot.app.services.delivery._pace for bot in two_here]
+    await api.until(lambda: [pace.workers for pace in paces] == [2, 2])
+    await two_here[1].stop()
+
+    await api.until(lambda: paces[0].workers == 1)
+
+
 def written(update_id: int, text: str) -> bytes:
     """Return the update of a message, as Telegram sends it to a webhook."""
     who = {"id": PERSON, "is_bot": False, "first_name": "Ada"}

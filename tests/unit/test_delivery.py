@@ -161,6 +161,19 @@ def test_thirty_messages_a_second_over_all():
     assert pace.wait_s(99, 100.5) == 0.5
 
 
+@pytest.mark.parametrize("workers", [1, 2, 4, 7])
+def test_thirty_messages_a_second_over_all_workers(workers):
+    """Each sends its part: together they never send more, and hardly less."""
+    sent = 0
+    for pace in [RateLimiter() for _ in range(workers)]:
+        pace.workers = workers
+        while pace.wait_s(chat_id := sent + 1, 100.0) == 0:
+            pace.sent(chat_id, 100.0)
+            sent += 1
+
+    assert 30 - workers < sent <= 30
+
+
 def test_a_stall_holds_only_its_chat():
     """A 429 names one chat's waiting time."""
     pace = RateLimiter(RateLimits(private_gap_s=0))
