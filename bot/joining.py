@@ -211,7 +211,7 @@ async def connect(process: Process, db: OpenDatabase, opened: AsyncExitStack) ->
     token = settings.telegram_bot_token
     if token is None:
         raise StartError("TELEGRAM_BOT_TOKEN is missing")
-    bot = make_bot(token.get_secret_value(), settings.telegram_api_url, db.owned if db.shared else None)
+    bot = make_bot(token.get_secret_value(), settings.telegram_api_url, db.owned)
     opened.push_async_callback(_hang_up, bot)
     await until_reached(settings.telegram_api_url, bot.initialize, process.pauses)
     moves = ChatMoves(db)

@@ -115,10 +115,11 @@ class ChatModel:
     ) -> GrowingReply:
         body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": tool_calls.offered()}
         reply = GrowingReply()
-        async with aclosing(self._server.stream(body)) as pieces:
-            async for piece in pieces:
+        async with aclosing(self._server.stream(body)) as arriving:
+            async for pieces in arriving:
                 alive()
-                if read_piece(reply, piece):
+                grew = [read_piece(reply, piece) for piece in pieces]
+                if any(grew):
                     show(reply.shown)
         count(reply.usage, usage)
         if not reply.finished:

@@ -1,4 +1,4 @@
-"""One streamed request to a server that speaks OpenAI's chat completions, over httpx alone."""
+"""One streamed request to a server that speaks OpenAI's chat completions, over aiohttp alone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from http import HTTPStatus
+from itertools import takewhile
 from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
+import aiohttp
 import orjson
 
-from bot.intake.telegram_request import trusted
+from bot.intake.telegram_request import KEPT_S, proxy_of, trusted
 
 OPENAI_URL = "https://api.openai.com/v1"
 CONNECT_S = 10.0
@@ -22,6 +24,7 @@ DRAIN_S = 0.2
 LINE_MAX_BYTES = 4 * 1024 * 1024
 _END: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 """What the end of a stream means when the server gave no reason itself."""
+_DONE = b"[DONE]"
 _LINE_END = re.compile(rb"[\r\n]")
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 
@@ -59,24 +62,19 @@ def refusal(status: int) -> ModelError:
     return ModelError("Status", why, passing=passing, status_code=status)
 
 
-UNBOUNDED = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-"""An answer that is stopped in the wrong moment keeps its connection (httpcore 1.0.9): of a hundred none would be left.
-
-How many are asked at once is bounded by who works on turns.
-"""
-
-
 class ChatServer:
-    """A server with its address and key, as the variables of OpenAI's own client name them."""
+    """A server with its address and key, as the variables of OpenAI's own client name them. Made in an event loop.
+
+    How many are asked at once is bounded by who works on turns.
+    """
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
-        self.url = url
-        self._client = httpx.AsyncClient(
+        self.url, address = url, urlsplit(url)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=trusted(), keepalive_timeout=KEPT_S),
             headers=headers,
-            timeout=httpx.Timeout(None, connect=CONNECT_S),
-            limits=UNBOUNDED,
-            verify=trusted(),
-            follow_redirects=True,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            proxy=proxy_of(address.scheme, address.hostname or ""),
         )
 
     @classmethod
@@ -99,68 +97,68 @@ class ChatServer:
     @property
     def is_here(self) -> bool:
         """Return whether it is on this machine."""
-        return httpx.URL(self.url).host in {"localhost", "::1"} or httpx.URL(self.url).host.startswith("127.")
+        host = urlsplit(self.url).hostname or ""
+        return host in {"localhost", "::1"} or host.startswith("127.")
 
-    async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the pieces of the answer as they come; close it when you leave early, so that the request ends.
+    async def stream(self, body: dict[str, Any]) -> AsyncGenerator[list[dict[str, Any]]]:
+        """Yield the pieces of the answer as they come, those that came together at once.
 
-        Raises `ModelError` for all that goes wrong on the way.
+        Close it when you leave early, so that the request ends. Raises `ModelError` for all that goes wrong on the way.
         """
         whole = orjson.dumps({**body, "stream": True, "stream_options": {"include_usage": True}})
         sent = {"Content-Type": "application/json", "Accept": "text/event-stream"}
         try:
-            async with self._client.stream(
-                "POST", f"{self.url}/chat/completions", content=whole, headers=sent
-            ) as answer:
-                if answer.status_code != HTTPStatus.OK:
-                    raise refusal(answer.status_code)
-                async with aclosing(_events(answer)) as events:
-                    async for data in events:
-                        if data == b"[DONE]":
+            async with self._session.post(f"{self.url}/chat/completions", data=whole, headers=sent) as answer:
+                if answer.status != HTTPStatus.OK:
+                    raise refusal(answer.status)
+                async with aclosing(_events(answer.content)) as events:
+                    async for together in events:
+                        said = list(takewhile(_DONE.__ne__, together))
+                        pieces = list(map(_piece, said))
+                        if len(said) < len(together):
                             await _drain(events)
-                            yield _END
+                            yield [*pieces, _END]
                             return
-                        yield _piece(data)
-        except (httpx.HTTPError, httpx.InvalidURL) as exc:
+                        yield pieces
+        except (TimeoutError, aiohttp.ClientError) as exc:
             raise broken(type(exc).__name__) from exc
 
     async def whole(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the answer in one piece. Raises as `stream` does."""
         content, sent = orjson.dumps({**body, "stream": False}), {"Content-Type": "application/json"}
         try:
-            answer = await self._client.post(f"{self.url}/chat/completions", content=content, headers=sent)
-        except (httpx.HTTPError, httpx.InvalidURL) as exc:
+            async with self._session.post(f"{self.url}/chat/completions", data=content, headers=sent) as answer:
+                if answer.status != HTTPStatus.OK:
+                    raise refusal(answer.status)
+                return _piece(await answer.read())
+        except (TimeoutError, aiohttp.ClientError) as exc:
             raise broken(type(exc).__name__) from exc
-        if answer.status_code != HTTPStatus.OK:
-            raise refusal(answer.status_code)
-        return _piece(answer.content)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._session.close()
 
 
-async def _events(answer: httpx.Response) -> AsyncGenerator[bytes]:
-    """Yield the data of each event of a stream, all that came together at once (`aiter_lines` decodes line by line).
+async def _events(answer: aiohttp.StreamReader) -> AsyncGenerator[list[bytes]]:
+    """Yield the data of the events of a stream, all that came together at once.
 
     CR and LF alone end a line: U+2028 may stand within a piece. Raises `ModelError` for a line that does not end, and
-    what httpx raises.
+    what aiohttp raises.
     """
     begun = b""
-    async for chunk in answer.aiter_bytes():
+    async for chunk in answer.iter_any():
         *lines, begun = _LINE_END.split(begun + chunk)
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line[5:].strip()
+        if data := [line[5:].strip() for line in lines if line.startswith(b"data:")]:
+            yield data
         if len(begun) > LINE_MAX_BYTES:
             raise garbage("a line of the answer does not end")
     if begun.startswith(b"data:"):
-        yield begun[5:].strip()
+        yield [begun[5:].strip()]
 
 
-async def _drain(events: AsyncIterator[bytes]) -> None:
+async def _drain(events: AsyncIterator[list[bytes]]) -> None:
     """Read an answer to its end, which a server may never send: then its connection is not kept."""
-    with suppress(TimeoutError, httpx.HTTPError, ModelError):
+    with suppress(TimeoutError, aiohttp.ClientError, ModelError):
         async with asyncio.timeout(DRAIN_S):
             async for _ in events:
                 pass

@@ -71,7 +71,7 @@ class ReadingModel:
         return result.output, result.usage
 
     async def _chat(self, text: str) -> tuple[NotesDraft, Used]:
-        """Ask over httpx alone, once more with what was wrong when the draft is none. Raises `ModelError`."""
+        """Ask over aiohttp alone, once more with what was wrong when the draft is none. Raises `ModelError`."""
         server, usage = ChatServer.of_environment(), Usage()
         messages: list[dict[str, Any]] = [{"role": "system", "content": RULES}, {"role": "user", "content": text}]
         name = self.name.removeprefix(PREFIX)

@@ -9,7 +9,7 @@ from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 
 from bot.delivery.sender import backoff_s
-from bot.intake.telegram_request import WholeRequests, telegram_request
+from bot.intake.telegram_request import TelegramRequest, always
 from bot.pauses import FULL, Pauses
 from bot.settings import TELEGRAM_URL
 
@@ -22,7 +22,7 @@ class StartError(Exception):
     """The bot cannot start; the message says why and what to do."""
 
 
-def make_bot(token: str, address: str, may_send: Callable[[], bool] | None = None) -> Bot:
+def make_bot(token: str, address: str, may_send: Callable[[], bool] = always) -> Bot:
     """Return the client of the Bot API at this address; it connects at its first call.
 
     `may_send` is asked in the moment in which a request leaves.
@@ -32,10 +32,8 @@ def make_bot(token: str, address: str, may_send: Callable[[], bool] | None = Non
         token,
         base_url=f"{api}/bot",
         base_file_url=f"{api}/file/bot",
-        request=telegram_request(
-            connections=64, read_timeout_s=20, pool_timeout_s=30, may_send=may_send, kind=WholeRequests
-        ),
-        get_updates_request=telegram_request(
+        request=TelegramRequest(connections=64, read_timeout_s=20, pool_timeout_s=30, may_send=may_send),
+        get_updates_request=TelegramRequest(
             connections=1, read_timeout_s=20, pool_timeout_s=30
         ),  # the poller has its own
     )

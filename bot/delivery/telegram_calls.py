@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-import httpx
 from telegram import Bot, InlineKeyboardMarkup, LinkPreviewOptions, Message, MessageEntity, ReplyParameters
 from telegram.error import (
     BadRequest,
@@ -19,6 +18,7 @@ from telegram.error import (
 )
 
 from bot.delivery.outbox import Part
+from bot.intake.telegram_request import NotSent
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 """Telegram's servers would fetch links by themselves: an injected prompt could leak data without a click."""
@@ -39,7 +39,6 @@ class Failure(Enum):
     REFUSED = "Telegram will never take it"
 
 
-_NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _GONE = (
     "message to edit not found",
     "message can't be edited",
@@ -76,7 +75,7 @@ def classify(error: TelegramError) -> Failure:  # noqa: PLR0911 - a table of cas
     if isinstance(error, BadRequest):
         return _classify_refusal(error.message.lower())
     if isinstance(error, NetworkError):
-        return Failure.NOT_SENT if isinstance(error.__cause__, _NEVER_LEFT) else Failure.MAYBE_SENT
+        return Failure.NOT_SENT if isinstance(error.__cause__, NotSent) else Failure.MAYBE_SENT
     return Failure.MAYBE_SENT if type(error) is TelegramError else Failure.REFUSED  # an answer that cannot be read
 
 

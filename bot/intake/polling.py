@@ -11,11 +11,10 @@ from urllib.parse import urlencode
 
 import structlog
 from telegram.error import TelegramError
-from telegram.request import HTTPXRequest
 
 from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json
-from bot.intake.telegram_request import telegram_request
+from bot.intake.telegram_request import TelegramRequest
 from bot.intake.updates import ALLOWED_UPDATES, as_id, as_object
 
 log = structlog.get_logger(__name__)
@@ -58,9 +57,9 @@ def pause_s(failures: int) -> float:
     return min(10.0, 0.25 * 2.0 ** min(failures, 8))
 
 
-def new_request() -> HTTPXRequest:
+def new_request() -> TelegramRequest:
     """Return a request object with connections of its own, so that long polls hold up nothing else."""
-    return telegram_request(connections=2, read_timeout_s=POLL_TIMEOUT_S + 10, pool_timeout_s=10)
+    return TelegramRequest(connections=2, read_timeout_s=POLL_TIMEOUT_S + 10, pool_timeout_s=10)
 
 
 class Poller:
@@ -78,7 +77,7 @@ class Poller:
         *,
         fatal: Callable[[str], None],
         recovered: Callable[[], Awaitable[None]],
-        make_request: Callable[[], HTTPXRequest] = new_request,
+        make_request: Callable[[], TelegramRequest] = new_request,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._bot_url = bot_url
@@ -87,7 +86,7 @@ class Poller:
         self._recovered = recovered
         self._make_request = make_request
         self._sleep = sleep
-        self._request: HTTPXRequest | None = None
+        self._request: TelegramRequest | None = None
         self._offset = 0
         self._limit = 100
         self._conflicts = 0
@@ -171,7 +170,7 @@ class Poller:
             for end in ends:
                 end.cancel()
 
-    async def _poll(self, request: HTTPXRequest) -> None:
+    async def _poll(self, request: TelegramRequest) -> None:
         """Ask once and hand on what came. Raises PollError, `NotTaken` and the library's errors."""
         body = await self._ask(request, timeout_s=POLL_TIMEOUT_S)
         try:
@@ -193,7 +192,7 @@ class Poller:
         if updates and self._offset == before:
             raise PollError("no update in this batch has an id")
 
-    async def _ask(self, request: HTTPXRequest, *, timeout_s: int) -> bytes:
+    async def _ask(self, request: TelegramRequest, *, timeout_s: int) -> bytes:
         numbers = {"offset": self._offset, "limit": self._limit, "timeout": timeout_s}
         query = {**numbers, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
         status, body = await request.do_request(f"{self._bot_url}/getUpdates?{urlencode(query)}", "POST")

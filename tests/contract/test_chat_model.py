@@ -121,14 +121,25 @@ def test_the_tools_are_those_that_pydantic_ai_derives():
     assert schemas().startswith('[["remember"')
 
 
-async def test_words_grow_on_the_screen_and_usage_is_counted(server, chat):
-    """`show` gets the whole text so far, at each word."""
-    shown = []
-    server.reply = lambda _: "one two three"
-    outcome = await chat.run(PROMPT, Box(), shown.append, nobody)
+class Arriving:
+    """A server whose words arrive some at a time."""
 
-    assert shown == ["one ", "one two ", "one two three"]
-    assert outcome.usage.input_tokens > 0
+    is_here = True
+
+    async def stream(self, _):
+        """Yield three words, two of them together."""
+        said = lambda text, end=None: {"choices": [{"delta": {"content": text}, "finish_reason": end}]}  # noqa: E731
+        yield [said("one ")]
+        yield [said("two "), said("three", "stop"), {"choices": [], "usage": {"prompt_tokens": 5}}]
+
+
+async def test_words_grow_on_the_screen_and_usage_is_counted():
+    """`show` gets the whole text so far, once for all that arrived together."""
+    shown = []
+    outcome = await ChatModel("openai-chat:m", Arriving(), 4000, listed=True).run(PROMPT, Box(), shown.append, nobody)
+
+    assert shown == ["one ", "one two three"]
+    assert outcome.usage.input_tokens == 5
 
 
 @pytest.mark.parametrize(
@@ -188,14 +199,16 @@ def test_thoughts_are_not_part_of_an_answer():
     assert reply.shown == "Hello <think>"
 
 
-def test_openai_without_a_key_is_said(monkeypatch):
+async def test_openai_without_a_key_is_said(monkeypatch):
     """Another server may need none."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ModelError, match="OPENAI_API_KEY"):
         ChatServer.of_environment()
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert ChatServer.of_environment().is_here
+    server = ChatServer.of_environment()
+    assert server.is_here
+    await server.close()
 
 
 def test_a_price_is_that_of_the_list():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import httpx
 import pytest
 from telegram.error import (
     BadRequest,
@@ -25,6 +24,7 @@ from bot.delivery.outbox import Part
 from bot.delivery.rate_limit import RateLimiter, RateLimits
 from bot.delivery.sender import after_failure, backoff_s, proven_unsent
 from bot.delivery.telegram_calls import Failure, classify
+from bot.intake.telegram_request import NotSent
 
 PART = Part(
     part_id="o_1", bot_id=9, conversation_id="c", chat_id=7, thread_id=None, position=1, turn_id="t_1", part_no=0,
@@ -40,11 +40,10 @@ def caused(error, cause):
 @pytest.mark.parametrize(
     ("error", "failure"),
     [
-        (caused(TimedOut(), httpx.ReadTimeout("")), Failure.MAYBE_SENT),
-        (caused(TimedOut(), httpx.ConnectTimeout("")), Failure.NOT_SENT),
-        (caused(TimedOut(), httpx.PoolTimeout("")), Failure.NOT_SENT),
-        (caused(NetworkError("x"), httpx.ConnectError("")), Failure.NOT_SENT),
-        (caused(NetworkError("x"), httpx.RemoteProtocolError("")), Failure.MAYBE_SENT),
+        (TimedOut(), Failure.MAYBE_SENT),
+        (caused(TimedOut(), NotSent()), Failure.NOT_SENT),
+        (caused(NetworkError("x"), NotSent()), Failure.NOT_SENT),
+        (caused(NetworkError("x"), ConnectionError()), Failure.MAYBE_SENT),
         (NetworkError("Bad Gateway"), Failure.MAYBE_SENT),
         (TelegramError("Invalid server response"), Failure.MAYBE_SENT),
         (RetryAfter(3), Failure.WAIT),
