@@ -24,8 +24,10 @@ from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import read_memory_row
+from memory.notes.current import STATES_READ
 from memory.notes.drafts import ModelReader
 from memory.notes.readings import ZoneOf, utc
+from memory.notes.store import SESSIONS_MAX
 from memory.parts import Given, Parts
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
@@ -362,6 +364,17 @@ class ConversationMemory(Parts):
             clock=self.clock,
             recorded=recorded,
         )
+
+    @staticmethod
+    def reads_of_turn(conversation_id: str) -> list[Statement]:
+        """Return what `session` and `begin` ask the database for each time, for `memory.storage.ahead`."""
+        here = {"conversation_id": conversation_id}
+        return [
+            Statement("current_session", here),
+            Statement("list_sessions", here | {"limit": STATES_READ, "offset": 0}),
+            Statement("notes_of_conversation", here | {"limit": SESSIONS_MAX}),
+            Statement("active_jobs", here),
+        ]
 
     async def session(self, conversation_id: str, user_id: int | None = None) -> SessionState:
         """Return the session that the next message goes to; one is opened when none is, or after a long silence.

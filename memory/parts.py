@@ -94,7 +94,7 @@ class Parts:
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         readings = Readings(store, languages, clock, zone_of=given.zone_of, by_model=given.notes_model, ids=ids)
         notes = CurrentNotes(store, readings, languages, clock)
-        assembler = Assembler(store, searcher, budget, languages, counter, notes=notes)
+        assembler = Assembler(store, searcher, budget, languages, counter, notes=notes, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, notes=notes)
         return cls(
             clock=clock,

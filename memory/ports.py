@@ -94,6 +94,10 @@ class Database(Protocol):
         """
         ...
 
+    async def read_all(self, *statements: Statement) -> list[list[Row]]:
+        """Return the rows of several queries that do not follow from each other, in one visit; else as `read` does."""
+        ...
+
     async def write(self, *statements: Statement) -> list[Result]:
         """Run the statements as one transaction; when this returns they survive a power cut.
 

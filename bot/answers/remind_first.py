@@ -9,19 +9,19 @@ from typing import Final
 
 from bot.answers.follow_up import promises_in, with_follow_ups
 from bot.answers.offline.words import words_of
-from bot.answers.rearrange import Scene, rearranged, repeated
+from bot.answers.rearrange import Scene, rearranged, repeated, wish_of
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.words import ReminderWords, local, words_for
-from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request
+from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request, speaks_of_reminding
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
 from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
 from memory.state.state_manager import close_loop, live_loops
-from memory.types import ASKS_BACK, ConversationTurn, SessionState
+from memory.types import ASKS_BACK, WHICH, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 MAX_WHAT_WORDS: Final = 25
@@ -243,7 +243,8 @@ class RemindFirst:
         """Return the confirmation, a question back, or what the next responder says. Raises what that raises."""
         if not ask.third_party:
             reminders = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
-            answer = await asyncio.to_thread(self.answer, ask, reminders)  # odd dates load a library
+            concerns = reminders or self._speaks_of_reminders(ask)
+            answer = await asyncio.to_thread(self.answer, ask, reminders) if concerns else None  # odd dates: a library
             if answer is not None:
                 show(answer.text)
                 return answer
@@ -252,10 +253,26 @@ class RemindFirst:
             return answer
         return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages)
 
+    def _speaks_of_reminders(self, ask: Ask) -> bool:
+        """Return False when `answer` has nothing to say as long as no reminder is set. Quick."""
+        last = ask.packet.history[-1] if ask.packet.history else None
+        language = self._language_of(ask)
+        return (
+            not self.next_has_tools
+            or bool(last and last.action_name == WHICH)
+            or read_repeat(ask.text, words_for(language.code)) is not None
+            or wish_of(ask.text, language) is not None
+            or any(speaks_of_reminding(each.text, language) for each in read_sentences(ask.text, language))
+        )
+
+    def _language_of(self, ask: Ask) -> Language:
+        last = ask.packet.history[-1] if ask.packet.history else None
+        return self.languages.detect(ask.text, (last.language if last else None) or ask.state.language or "en")
+
     def answer(self, ask: Ask, reminders: Sequence[Reminder] = ()) -> Answer | None:
         """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""
         last = ask.packet.history[-1] if ask.packet.history else None
-        language = self.languages.detect(ask.text, (last.language if last else None) or ask.state.language or "en")
+        language = self._language_of(ask)
         words = words_for(language.code)
         often = read_repeat(ask.text, words)
         text, kind = (often.plain, often.kind) if often else (ask.text, "")

@@ -39,6 +39,17 @@ class PersonalChoices:
         self._clock = clock
         self._default_time_zone = default_time_zone
 
+    @staticmethod
+    def reads_of_turn(conversation_id: str, user_id: int | None) -> list[Statement]:
+        """Return what is asked of the database for each answer, so that it can be read ahead."""
+        if user_id is None:
+            return []
+        whose = {"user_id": user_id}
+        return [
+            Statement("person_language", whose | {"conversation_id": conversation_id}),
+            Statement("person_choices", whose),
+        ]
+
     async def choices(self, user_id: int | None) -> dict[str, Any]:
         """Return everything that somebody chose. Raises `StorageUnavailable`."""
         row = await self._db.read_one("person_choices", user_id=user_id) if user_id is not None else None

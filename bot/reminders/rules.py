@@ -71,6 +71,11 @@ def due_reminders(reminders: Sequence[Reminder], now_ms: int) -> list[Reminder]:
     return sorted(due, key=lambda reminder: (reminder.due_at_ms or 0, reminder.job_id))
 
 
+def upcoming_reminders(conversation_id: str, user_id: int | None) -> Statement:
+    """Return the query for what somebody still has to come here or has not called done, the earliest first."""
+    return Statement("jobs_upcoming", {"conversation_id": conversation_id, "user_id": user_id})
+
+
 def late_text(due_at_ms: int, now_ms: int) -> str:
     """Return "was due 3 hours ago", nothing for what comes in time."""
     late_ms = now_ms - due_at_ms

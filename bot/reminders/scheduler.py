@@ -26,6 +26,7 @@ from bot.reminders.rules import (
     read_reminder,
     target_of,
     tomorrow_ms,
+    upcoming_reminders,
     when_text,
 )
 from memory import faults
@@ -171,7 +172,8 @@ class ReminderScheduler:
 
     async def upcoming(self, conversation_id: str, user_id: int | None) -> list[Reminder]:
         """Return what somebody still has to come here or has not called done, the earliest first."""
-        rows = await self._db.read("jobs_upcoming", conversation_id=conversation_id, user_id=user_id)
+        asked = upcoming_reminders(conversation_id, user_id)
+        rows = await self._db.read(asked.name, **asked.params)
         return [read_reminder(row) for row in rows]
 
     async def end(self, reminder: Reminder, *statements: Statement) -> None:

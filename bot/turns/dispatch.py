@@ -20,11 +20,12 @@ from bot.turns.feature import Command
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import GOES_ON, WAITS
-from bot.turns.services import Services, language_of
+from bot.turns.services import Services, language_of, reads_ahead
 from bot.turns.turn import Turns
 from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.ports import Row, Statement
+from memory.storage.ahead import apart, let_go
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +70,8 @@ class Dispatch:
         batch = [replace(envelope, turn_id=turn_id) for envelope in batch]
         try:
             await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
-            with replies.speaking(await language_of(self._services, batch[-1])):
+            ahead = await reads_ahead(self._services, batch)
+            with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
                 await self._work(batch, turn_id, do)
         finally:
             untold.discard(turn_id)
@@ -117,6 +119,7 @@ class Dispatch:
         update_ids = [envelope.update_id for envelope in batch]
         log.error("work failed", update_ids=update_ids, attempt=attempts + 1, exc_info=error)
         self._services.meters.tried_again()
+        let_go()
         await self._services.pauses.rest(backoff_s(attempts))
         return [replace(envelope, attempts=attempts + 1) for envelope in batch]
 
@@ -125,7 +128,8 @@ class Dispatch:
         if batch[0].kind == "text":
             await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
         with self._services.waiting.at_work(turn_id):
-            await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
+            with apart():
+                await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
             faults.point("turn_claimed")
             work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id)
             await self._services.committer.until_stored(work)  # what is read may be refused as well

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.answers.responder import Responder
@@ -14,11 +15,13 @@ from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
+from bot.reminders.rules import upcoming_reminders
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.turns.model_waits import ModelWaits
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids
+from memory.storage.ahead import Ahead, read_ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,19 @@ class Services:
     personas: Personas
     meters: Meters
     pauses: Pauses
+
+
+async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
+    """Return what a turn is sure to ask the database for; nothing for what does not become one. Never raises."""
+    last = batch[-1]
+    if batch[0].kind != "text":
+        return Ahead({})
+    return await read_ahead(
+        services.db,
+        *services.people.reads_of_turn(last.conversation_id, last.user_id),
+        *services.memory.reads_of_turn(last.conversation_id),
+        *([] if any(each.third_party for each in batch) else [upcoming_reminders(last.conversation_id, last.user_id)]),
+    )
 
 
 async def language_of(services: Services, envelope: Envelope) -> str:

@@ -89,6 +89,11 @@ class SearchPort(Protocol):
         ...
 
 
+def nothing_at_hand(_: str) -> Sequence[ConversationTurn]:
+    """Return no turns: every one is read."""
+    return ()
+
+
 class Assembler:
     """Builds the packet of a session; keeps the turns of sessions in use at hand, so that a turn costs one read."""
 
@@ -101,7 +106,10 @@ class Assembler:
         counter: TokenCounter,
         *,
         notes: CurrentNotes | None = None,
+        at_hand: Callable[[str], Sequence[ConversationTurn]] = nothing_at_hand,
     ) -> None:
+        """`at_hand` returns turns of a session that somebody holds in memory: they need not be read."""
+        self._at_hand = at_hand
         self._store = store
         self._searcher = searcher
         self._notes = notes
@@ -193,6 +201,7 @@ class Assembler:
         first = max(1, state.last_seq - self._budget.max_history_turns)
         first = max(first, state.compaction.history_from_seq) if state.compaction else first
         kept = state.compaction.kept_seqs if state.compaction else ()
+        known |= {turn.seq: turn for turn in self._at_hand(state.session_id)}
         held = {seq: turn for seq, turn in known.items() if first <= seq <= state.last_seq or seq in kept}
         for start, end in _gaps(held, first, state.last_seq, kept):
             for turn in await self._store.turns_between(state.session_id, start, end):

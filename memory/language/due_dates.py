@@ -167,6 +167,11 @@ def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int]] | No
     return None
 
 
+def speaks_of_reminding(text: str, language: Language) -> bool:
+    """Return whether the text has words with which one asks for a reminder; `reminder_request` needs them."""
+    return bool(language.time and rules_of(language).remind.search(lowered(clean(text[:MAX_CHARS]))))
+
+
 def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return what the text wants to be reminded of and when; None when it does not ask for a reminder at all."""
     plain = clean(text[:MAX_CHARS])

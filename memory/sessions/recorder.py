@@ -182,6 +182,11 @@ class Recorder:
         """Return the session's last turns, oldest first, at most 13, without asking the database if it is live."""
         return (await self._live.read(session_id)).turns
 
+    def at_hand(self, session_id: str) -> tuple[ConversationTurn, ...]:
+        """Return the last turns of a session that is live, oldest first; () of one that would have to be loaded."""
+        live = self._live.find(session_id)
+        return live.turns if live else ()
+
     async def switch(self, conversation_id: str, session_id: str, *also: Statement) -> SessionState:
         """Make an earlier session of the conversation its current one again; the one that was is paused.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from memory.ports import Reads, Row, Statement
@@ -18,6 +18,15 @@ def answered(reads: Reads[_T], ask: Callable[[Statement], list[Row]]) -> _T:
             statement = reads.send(ask(statement))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def each(statements: Sequence[Statement]) -> Reads[list[list[Row]]]:
+    """Return reads that do not follow from each other, as a chain."""
+    found = []
+    for statement in statements:
+        rows = yield statement
+        found.append(rows)
+    return found
 
 
 async def answered_in_turn(reads: Reads[_T], ask: Callable[[Statement], Awaitable[list[Row]]]) -> _T:

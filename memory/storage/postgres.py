@@ -11,6 +11,7 @@ from typing import Any, Final, Self, TypeVar
 
 from memory.errors import Fenced, StorageDamaged, StorageError, StorageUnavailable
 from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
+from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered_in_turn
 from memory.storage.named_queries import load_queries, named
 from memory.storage.postgres_commit import MARKS_KEPT_MS, Transactions, now_ms
@@ -85,6 +86,8 @@ class PostgresDatabase:
 
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
+        if (known := handed(self, name, params)) is not None:
+            return known
         query = named(self._queries, name)
 
         async def ask(connection: Connection) -> list[Row]:
@@ -101,6 +104,18 @@ class PostgresDatabase:
         """Run the reads one after another, as `memory.ports.Database.read_chain` promises."""
         return await answered_in_turn(reads, lambda asked: self.read(asked.name, **asked.params))
 
+    async def read_all(self, *statements: Statement) -> list[list[Row]]:
+        """Return the rows of several queries, for one way to the server and back. Raises `StorageUnavailable`."""
+        names = " ".join(dict.fromkeys(statement.name for statement in statements))
+        queries = [(named(self._queries, statement.name), statement.params) for statement in statements]
+
+        async def ask(connection: Connection) -> list[list[Row]]:
+            async with connection.pipeline():
+                cursors = [await connection.execute(*query) for query in queries]
+            return [list(await cursor.fetchall()) for cursor in cursors]
+
+        return await self._pool.done(names, ask)
+
     # --- write ------------------------------------------------------------------------------------------------------
 
     async def write(self, *statements: Statement) -> list[Result]:
@@ -110,6 +125,7 @@ class PostgresDatabase:
         middle of COMMIT, it waits until the server answers and says what became of it. A caller that is cancelled
         does not learn whether it was stored.
         """
+        let_go()
         if self._pool.closed or self._read_only:
             state = "closed" if self._pool.closed else "open for reading only"
             raise StorageUnavailable(f"database {self.where} is {state}; nothing was stored")

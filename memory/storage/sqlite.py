@@ -14,7 +14,8 @@ import aiosqlite
 
 from memory.errors import StorageDamaged, StorageError, StorageUnavailable, reason
 from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
-from memory.storage.chain import answered
+from memory.storage.ahead import handed, let_go
+from memory.storage.chain import answered, each
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import database_files
@@ -109,6 +110,8 @@ class SqliteDatabase:
 
     async def read(self, name: str, /, **params: Any) -> list[Row]:
         """Return all rows of the named query over committed data. Raises `StorageUnavailable`."""
+        if (known := handed(self, name, params)) is not None:
+            return known
         try:
             text = named(self._queries, name)
             if name.startswith(OF_ERASURE):
@@ -149,6 +152,10 @@ class SqliteDatabase:
             self.condition.worked(name)
         return found
 
+    async def read_all(self, *statements: Statement) -> list[list[Row]]:
+        """Return the rows of several queries in one visit to the reading thread. Raises `StorageUnavailable`."""
+        return await self.read_chain(each(statements))
+
     def _all_of(self, reads: Reads[_T], asked: list[str]) -> _T:
         """Run the reads, in the reading thread; note the name of each query."""
         connection = self._reader._conn  # noqa: SLF001 - what its own thread works with
@@ -169,6 +176,7 @@ class SqliteDatabase:
         Raises `Conflict` or `StorageUnavailable` with nothing stored. A caller that is cancelled while its group is
         at work does not learn whether it was stored.
         """
+        let_go()
         if self._writer is None or self._closed:
             state = "closed" if self._closed else "open for reading only"
             raise StorageUnavailable(f"database {self.path} is {state}; nothing was stored")

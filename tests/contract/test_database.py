@@ -6,6 +6,7 @@ import pytest
 
 from memory.errors import Conflict, StorageError, StorageUnavailable
 from memory.ports import Database, Statement
+from memory.storage.ahead import apart, read_ahead
 from memory.storage.store import Store, insert_session, insert_turn, update_session
 from memory.testing import make_state, make_turn, open_memory
 
@@ -58,6 +59,59 @@ async def test_reads_that_follow_from_each_other_are_answered_in_turn(database):
 
     assert await database.read_chain(reads()) == ["t_2", "t_1"]
     assert await database.read_chain(nothing()) == "at hand"
+
+
+async def test_reads_that_do_not_follow_from_each_other_are_made_in_one_visit(database):
+    """Each has its rows, in the order in which they were asked; a refused one refuses all."""
+    await database.write(turn(1), turn(2))
+    first, none = Statement("get_turn", {"turn_id": "t_1"}), Statement("get_turn", {"turn_id": "nobody"})
+    found = await database.read_all(first, none, Statement("last_turns", {"session_id": "s_1", "limit": 5}))
+
+    assert [[row["turn_id"] for row in rows] for rows in found] == [["t_1"], [], ["t_2", "t_1"]]
+    assert await database.read_all() == []
+    with pytest.raises(StorageError, match="get_turn"):
+        await database.read_all(first, Statement("get_turn", {}))
+    assert (await database.read_one("get_turn", turn_id="t_1"))["seq"] == 1
+
+
+async def test_what_was_read_ahead_is_handed_out_once(database):
+    """A read of the same query finds its rows as they were, the next one asks; another query asks anyway."""
+    await database.write(turn(1))
+    ahead = await read_ahead(database, Statement("last_turns", {"session_id": "s_1", "limit": 5}))
+    with apart():
+        await database.write(turn(2))
+    with ahead.at_hand():
+        other = await database.read("last_turns", session_id="s_1", limit=9)
+        first = await database.read("last_turns", session_id="s_1", limit=5)
+        again = await database.read("last_turns", session_id="s_1", limit=5)
+
+    assert [len(rows) for rows in (other, first, again)] == [2, 1, 2]
+
+
+async def test_what_was_read_ahead_is_forgotten_with_the_next_write(database):
+    """Nobody reads what was before their own write, unless that was made apart; behind the end nothing is at hand."""
+    asked = Statement("last_turns", {"session_id": "s_1", "limit": 5})
+    ahead, later = await read_ahead(database, asked), await read_ahead(database, asked)
+    with ahead.at_hand():
+        await database.write(turn(1))
+        assert len(await database.read("last_turns", session_id="s_1", limit=5)) == 1
+    with later.at_hand():
+        with apart():
+            await database.write(turn(2))
+        task = asyncio.create_task(read_late(database))
+    assert len(await task) == 2
+
+
+async def read_late(database):
+    """Read in a task that began while something was at hand, and runs behind it."""
+    return await database.read("last_turns", session_id="s_1", limit=5)
+
+
+async def test_what_cannot_be_read_ahead_is_asked_for_later(database):
+    """A failure is that of whoever asks, not of the look ahead."""
+    ahead = await read_ahead(database, Statement("get_turn", {}))
+    with ahead.at_hand():
+        assert await database.read("get_turn", turn_id="t_1") == []
 
 
 async def test_what_goes_wrong_in_a_chain_of_reads_comes_through(database):

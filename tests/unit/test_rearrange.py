@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.answers.remind_first import ASK_WHAT, ASK_WHEN, RemindFirst
-from bot.answers.responder import Ask
+from bot.answers.responder import Answer, Ask
 from bot.reminders.repeats import next_at, rule_of
 from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_reminder
 from bot.reminders.words import words_for
@@ -48,7 +48,7 @@ def turn(user_text, action_name, reply="?"):
     )
 
 
-def answer(text, reminders=(DENTIST, VET), *, last=None, state=None, tools=False):
+def asking(text, *, last=None, state=None):
     packet = ConversationContextPacket(
         conversation_id="c",
         session_id="s",
@@ -56,7 +56,7 @@ def answer(text, reminders=(DENTIST, VET), *, last=None, state=None, tools=False
         history=(last,) if last else (),
         context_compiled_at_ms=NOW_MS,
     )
-    ask = Ask(
+    return Ask(
         turn_id="t1",
         conversation_id="tg:1:2:0",
         user_id=2,
@@ -68,7 +68,46 @@ def answer(text, reminders=(DENTIST, VET), *, last=None, state=None, tools=False
         time_zone="UTC",
         now_ms=NOW_MS,
     )
-    return RemindFirst(None, LANGUAGES, next_has_tools=tools).answer(ask, reminders)
+
+
+def answer(text, reminders=(DENTIST, VET), *, tools=False, **before):
+    return RemindFirst(None, LANGUAGES, next_has_tools=tools).answer(asking(text, **before), reminders)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remind me tomorrow at 9 to call Ana",
+        "Hi! Could you remind me `now` in 20 minutes to stretch?",
+        "erinnere mich morgen um 9 an den Zahnarzt",
+        "recuérdame mañana a las 9 llamar a Ana",
+        "напомни мне завтра в 9 позвонить Ане",
+        "what reminders do I have?",
+        "every Monday at 9 remind me to water the plants",
+    ],
+)
+async def test_what_is_for_us_is_never_passed_on(text):
+    """The quick look before the thread lets through whatever has an answer of ours, also when nothing is set."""
+    answered = answer(text, (), tools=True)
+    first = RemindFirst(Passed(), LANGUAGES, next_has_tools=True)
+
+    assert answered
+    assert (await first.respond(asking(text), lambda _: None)).text == answered.text
+
+
+async def test_what_speaks_of_no_reminder_costs_no_thread(monkeypatch):
+    """It goes straight on to the model."""
+    monkeypatch.setattr(RemindFirst, "answer", None)
+    first = RemindFirst(Passed(), LANGUAGES, next_has_tools=True)
+
+    assert (await first.respond(asking("Please tell me about matter 7"), lambda _: None)).text == "passed on"
+
+
+class Passed:
+    """Whoever comes next."""
+
+    async def respond(self, *_):
+        return Answer("passed on")
 
 
 def changes(found):
