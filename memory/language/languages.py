@@ -127,6 +127,8 @@ class Language:
     """What ends words in this language alone, e.g. the `-me` of `lembra-me`."""
     nouns_are_large: bool = False
     """True where every noun begins with a capital, so that one is no sign of a name."""
+    ordinals_have_dots: bool = False
+    """True where a full stop behind a number makes it an ordinal ("am 3. Mai")."""
     before_nouns: frozenset[str] = frozenset()
     """Articles and the like, behind which a word that is written large there is a noun."""
     spelling: Mapping[str, str] = field(default_factory=dict)
@@ -275,6 +277,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),
+        ordinals_have_dots=bool(data.get("ordinals_have_dots")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
         spelling=dict(data.get("spelling", {}).get("rows", ())),
         accents=_accents({name: part for name, part in data.items() if name != "spelling"}),

@@ -124,10 +124,13 @@ def has_question_mark(text: str) -> bool:
     return bool(_QUESTION_MARK.search(text))
 
 
-def no_end() -> str:
-    """Return the pattern of a full stop that ends a sentence: not after a number or a title of any language."""
+def no_end(*, after_numbers: bool = False) -> str:
+    """Return the pattern of a full stop that ends a sentence: not after a title of any language.
+
+    Nor after a number, unless `after_numbers` says that the language writes none of its ordinals so.
+    """
     titles = {title for language in Languages.load() for title in language.titles}
-    return r"(?<!\d\.)" + "".join(rf"(?<!\b{title}\.)" for title in sorted(titles))
+    return ("" if after_numbers else r"(?<!\d\.)") + "".join(rf"(?<!\b{title}\.)" for title in sorted(titles))
 
 
 @lru_cache(maxsize=1)

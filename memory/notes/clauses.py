@@ -18,8 +18,8 @@ from memory.language.sentences import (
     without_possessive,
     words_of,
 )
-from memory.language.time_rules import blank
-from memory.notes.reports import ended, has_any, outcomes, tells, told_ends
+from memory.language.time_rules import blank, first, rules_of
+from memory.notes.reports import Report, ended, has_any, outcomes, sentence_at, tells, tells_the_past, told_ends
 from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
@@ -101,8 +101,8 @@ class Clause:
     words: int = 0
     values: frozenset[str] = frozenset()
     """Stems of the words that say when: what "not nine" denies, though it says of nothing what it is."""
-    ended: tuple[frozenset[str], ...] = ()
-    """Stems of each sentence in it that reports an end."""
+    ended: tuple[Report, ...] = ()
+    """The sentences in it that report an end."""
     told: tuple[frozenset[str], ...] = ()
     """Stems of each sentence in it that tells what was done, or how a thing is now ("tyres on now")."""
     reports: bool = False
@@ -204,7 +204,7 @@ def leading_names(turns: Iterable[ConversationTurn], language: Language) -> froz
     turns = list(turns)
     texts = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in turns)
     small = {word for word in _WORDS.findall(texts) if word.islower()}
-    heads = (_HEAD.match(part) for turn in turns for part in _sentences(turn.user_text))
+    heads = (_HEAD.match(part) for turn in turns for part in _sentences(turn.user_text, language))
     found = {lowered(head["name"]) for head in heads if head and has_any(_ACTS, lowered(head["rest"]), language)}
     return _names_among(found - small, language)
 
@@ -229,10 +229,10 @@ def _articles() -> str:
     return "|".join(sorted({article for language in Languages.load() for article in language.articles}))
 
 
-@lru_cache(maxsize=1)
-def _sentence_end() -> re.Pattern[str]:
+@lru_cache(maxsize=2)
+def _sentence_end(*, after_numbers: bool) -> re.Pattern[str]:
     """Return what parts sentences; a single letter with a full stop ends none either ("J. Smith")."""
-    return re.compile(rf"{no_end()}(?<!\b[A-Za-z]\.)(?<=[.!?\u2026])[\"')\]»”]*\s+")
+    return re.compile(rf"{no_end(after_numbers=after_numbers)}(?<!\b[A-Za-z]\.)(?<=[.!?\u2026])[\"')\]»”]*\s+")
 
 
 def _after_article(before: str, language: Language) -> bool:
@@ -250,10 +250,7 @@ def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     of_reminders = turn.action_name in ABOUT_REMINDERS
     assistant = () if of_reminders else clauses_of(turn, place, "assistant", frame)
     if any("ticks_off" in clause.cues and not clause.asks for clause in assistant[:_FIRST]):
-        user = [
-            replace(clause, ended=clause.ended or told_ends(clause.lower, clause.stems, frame.language))
-            for clause in user
-        ]
+        user = [replace(clause, ended=clause.ended or told_ends(clause.lower, frame.language)) for clause in user]
     return TurnClauses(turn, frame.language, tuple(user), tuple(assistant))
 
 
@@ -261,10 +258,10 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     """Return the clauses of one side of a turn."""
     text = turn.user_text if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    whole = _unfused(_joined(_sentences(_ASIDE.sub("\n", text))), turn.created_at_ms, frame)
+    whole = _unfused(_joined(_sentences(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame)
     found = [_clause(part, bare, frame) for part in whole]
     for aside in _ASIDE.findall(text):
-        inside = _joined(_sentences(aside.strip("() \n")))
+        inside = _joined(_sentences(aside.strip("() \n"), frame.language))
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
     chained: list[Clause] = []
     for number, clause in enumerate(found):
@@ -273,10 +270,11 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     return chained
 
 
-def _sentences(text: str) -> list[str]:
+def _sentences(text: str, language: Language) -> list[str]:
     """Return the sentences of a text as they stand, without code and links."""
     lines = _NOISE.sub(" ", clip(clean(text))).splitlines()
-    return [part for line in lines for part in _sentence_end().split(_ITEM.sub("", line)) if part and part.strip()]
+    end = _sentence_end(after_numbers=not language.ordinals_have_dots)
+    return [part for line in lines for part in end.split(_ITEM.sub("", line)) if part and part.strip()]
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
@@ -349,7 +347,7 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         is_deadline=due is not None and _is_deadline(due, lower, language),
         cues=cues | {"laugh"} if _LAUGHS.search(text.lower()) else cues,
         words=len(words),
-        ended=ended(lower, stems, language),
+        ended=ended(lower, language),
         told=tells(lower, language),
         outcomes=outcomes(lower, language),
     )
@@ -405,15 +403,26 @@ def states(text: str, lower: str, language: Language) -> bool:
 
 
 def _ahead(due: Due | None, lower: str, language: Language) -> Due | None:
-    """Return the day, unless the text says that it is over ("last Tuesday")."""
+    """Return the day, unless the text says that it is over ("last Tuesday", "they came on Tuesday")."""
     if due is None or "ago" not in language.cues:
         return due
+    if _is_told_of(due, lower, language):
+        return None
     over = [found.span() for found in language.cues["ago"].finditer(lower)]
     return (
         None
         if any(start < end_day and start_day < end for start, end in over for start_day, end_day in due.spans)
         else due
     )
+
+
+def _is_told_of(due: Due, lower: str, language: Language) -> bool:
+    """Return whether the day is a weekday without a date in a sentence that tells the past: it is the last such day."""
+    start, end = due.spans[0]
+    said = lower[start:end]
+    if due.is_hour_alone or any(map(str.isdigit, said)) or not first(rules_of(language).weekdays, said):
+        return False
+    return tells_the_past(sentence_at(lower, start), language)
 
 
 def _is_deadline(due: Due, lower: str, language: Language) -> bool:

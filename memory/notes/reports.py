@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 from memory.language.languages import Language
 from memory.language.sentences import words_of
@@ -15,33 +17,86 @@ NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "co
 NOT_IN_SPITE = ("hypothetical", "obligation", "request")
 """The same for one that says "cancelled" or "no longer leaks": that looks ahead, or corrects, and is an end."""
 _PAST = ("past", "told")
+_HAPPENED = ("past", "closing", "done")
+_TO_COME = (*NOT_ENDED, "acts", "deadline", "event", "extends", "intention", "others", "request", "takes_on")
+"""With one of these a sentence in the past may still speak of a day ahead: "they promised it for Friday"."""
 TELLS = ("told", "stands", *ENDS)
 """Cues of a sentence that tells what was done, or how a thing is now: the end of a task that it names."""
 NOT_TOLD = (
     "waits", "not_yet", "hypothetical", "obligation", "commitment", "intention", "request", "imperative", "negates"
 )  # fmt: skip
 """With one of these it tells no such thing."""
+_IS_OVER = tuple(cue for cue in ENDS if cue != "done")
 _NAMING_STEMS = 2
+_VERB_WORDS = 2
+"""A longer phrase that says that something ended names it, too."""
 _PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
+_SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")
+CALLED_OFF = frozenset({"drop", "off"})
+"""Cues of what will not be."""
 
 
-def told_ends(lower: str, stems: frozenset[str], language: Language) -> tuple[frozenset[str], ...]:
-    """Return the stems of each sentence that tells the past: it was answered with "one worry less"."""
+def sentence_at(lower: str, place: int) -> str:
+    """Return the sentence of the text, or its part up to a comma, in which the place lies."""
+    cuts = [cut.end() for cut in _PARTS.finditer(lower)]
+    start = max((cut for cut in cuts if cut <= place), default=0)
+    return lower[start : min((cut for cut in cuts if cut > place), default=len(lower))]
+
+
+def tells_the_past(sentence: str, language: Language) -> bool:
+    """Return whether the sentence tells what happened, and of nothing that is still to come."""
+    happened = has_any(_HAPPENED, sentence, language)
+    return happened and not asks(sentence, language) and not has_any(_TO_COME, sentence, language)
+
+
+class Report(NamedTuple):
+    """A sentence that reports an end."""
+
+    stems: frozenset[str]
+    """What it names; where that is nothing, what is told beside it."""
+    verbs: frozenset[str] = frozenset()
+    """Those of them that only say that it ended."""
+    calls_off: bool = False
+    is_over: bool = True
+    """False when it only says what somebody did."""
+
+    @property
+    def named(self) -> frozenset[str]:
+        """What it names beside its verb."""
+        return self.stems - self.verbs
+
+
+def told_ends(lower: str, language: Language) -> tuple[Report, ...]:
+    """Return the sentences that tell the past as reports of an end: they were answered with "one worry less"."""
     if language.has("in_vain", lower):
         return ()
     parts = [part for part in _PARTS.split(lower) if has_any(_PAST, part, language)]
     ends = (part for part in parts if not (asks(part, language) or has_any(NOT_ENDED, part, language)))
-    named = (telling_stems(words_of(part), language) for part in ends)
-    return tuple(each if len(each) >= _NAMING_STEMS else stems for each in named)
+    return tuple(_report(part, _PAST, lower, language) for part in ends)
 
 
-def ended(lower: str, stems: frozenset[str], language: Language) -> tuple[frozenset[str], ...]:
-    """Return the stems of each sentence that reports an end; those of the whole clause for one that names nothing."""
-    reports = [part for part in _PARTS.split(lower) if _reports_an_end(part, language)]
+def ended(lower: str, language: Language) -> tuple[Report, ...]:
+    """Return the sentences that report an end."""
     if language.has("in_vain", lower):
         return ()
-    named = (telling_stems(words_of(report), language) for report in reports)
-    return tuple(each if len(each) >= _NAMING_STEMS else stems for each in named)
+    reports = (part for part in _PARTS.split(lower) if _reports_an_end(part, language))
+    return tuple(_report(part, ENDS, lower, language) for part in reports)
+
+
+def _report(part: str, cues: Iterable[str], lower: str, language: Language) -> Report:
+    """Return a sentence as a report: of what it names, or of what stands beside it and does not look ahead."""
+    stems = telling_stems(words_of(part), language)
+    if len(stems) < _NAMING_STEMS:
+        beside = [each for each in _SENTENCES.split(lower) if part in each or not has_any(NOT_ENDED, each, language)]
+        stems = telling_stems(words_of(" ".join(beside)), language)
+    found = (hit.group() for cue in cues if cue in language.cues for hit in language.cues[cue].finditer(part))
+    verbs = " ".join(said for said in found if len(said.split()) <= _VERB_WORDS)
+    return Report(
+        stems,
+        telling_stems(words_of(verbs), language),
+        calls_off=has_any(CALLED_OFF, part, language),
+        is_over=has_any(_IS_OVER, part, language),
+    )
 
 
 def tells(lower: str, language: Language) -> tuple[frozenset[str], ...]:
@@ -73,7 +128,20 @@ def _reports_an_end(sentence: str, language: Language) -> bool:
         return False
     if has_any(("off", "restored"), sentence, language) and not has_any(NOT_IN_SPITE, sentence, language):
         return True
-    return has_any(ENDS, sentence, language) and not has_any(NOT_ENDED, sentence, language)
+    return _is_said(ENDS, sentence, language) and not has_any(NOT_ENDED, sentence, language)
+
+
+def _is_said(cues: Iterable[str], sentence: str, language: Language) -> bool:
+    """Return whether the sentence holds a phrase of one of the cues that no "not" stands right before."""
+    hits = (hit for cue in cues if cue in language.cues for hit in language.cues[cue].finditer(sentence))
+    return any(not _denies(language).search(sentence[: hit.start()]) for hit in hits)
+
+
+@lru_cache(maxsize=16)
+def _denies(language: Language) -> re.Pattern[str]:
+    """Return what finds a "not" at the end of a text, with at most a word or two behind it."""
+    cue = language.cues.get("negates")
+    return re.compile(rf"(?:{cue.pattern})(?: \w+){{0,2}} $") if cue else re.compile(r"(?!)")
 
 
 def asks(sentence: str, language: Language) -> bool:

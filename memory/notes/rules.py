@@ -14,6 +14,7 @@ from datetime import date, datetime
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered, words_of
+from memory.language.time_rules import blank
 from memory.language.zones import zone_of
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
 from memory.notes.kinds import (
@@ -42,6 +43,7 @@ from memory.notes.settle import (
     stems_of_text,
     value_alone,
 )
+from memory.notes.telling import telling_stems
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
     RULES,
@@ -334,7 +336,7 @@ class _RulesReading:
         digits = frozenset(word.strip(".,:;()?") for word in text.lower().split() if any(map(str.isdigit, word)))
         self.noted[key_of(note)] = Noted(
             key=key_of(note),
-            stems=clause.stems if clause else stems_of_text(text, self.language),
+            stems=clause.stems if clause else self._stems_of(note),
             numbers=clause.numbers if clause else digits,
             values=clause.values if clause else frozenset(),
             due_at_ms=matter.due_at_ms if matter else None,
@@ -346,6 +348,12 @@ class _RulesReading:
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
             is_event=matter is not None and matter.kind == "event",
         )
+
+    def _stems_of(self, note: Matter | LastingNote) -> frozenset[str]:
+        """Return the stems of a note of before, without the words that say when: as those of a clause are."""
+        lower = self.language.mended(lowered(note.text))
+        due = find_due(lower, note.said_at_ms, self.request.zone, self.language)
+        return telling_stems(words_of(blank(lower, due.spans) if due else lower), self.language)
 
     def _names_in(self, text: str) -> frozenset[str]:
         known = {*self.names, *self.request.names}

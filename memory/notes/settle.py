@@ -11,8 +11,9 @@ from functools import lru_cache
 from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause
+from memory.notes.reports import Report
 from memory.notes.telling import telling_stems
-from memory.notes.weigh import CALLED_OFF, reports_an_end
+from memory.notes.weigh import reports_an_end
 
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
@@ -20,6 +21,8 @@ _SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
 _SAME_NAME = 0.5
 """The same where they share nothing but a name or a number: one hears of people again and again."""
+_ENDED_SHARE = 0.5
+"""Share of the stems that a report names, without its verb, from which it is about a note with another verb."""
 _TOLD_SHARE = 0.5
 """Share of the stems of a sentence in passing from which it tells of a task: "tyres on now"."""
 _KNOWN_SHARE = 0.25
@@ -35,8 +38,6 @@ _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _NAMED_STEMS = 1
 """With so many stems of a note a correction stands for it."""
 _ASKED_STEMS = 2
-_WITHOUT_NAME = 2
-"""A report with fewer stems than this names nothing."""
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
 _VALUE = r"[£$€]?\d[\w.,:%/]*|[^\W\d_]{2,}"
 
@@ -92,6 +93,7 @@ def settled_by(
     """
     noted = [each for each in noted if not each.lasts and not _is_still_ahead(each, clause)]
     turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
+    turned_out = [each for each in turned_out if not _is_part_of_it(clause.stems, each)]
     often = Counter(stem for each in noted for stem in each.stems)
     told = [
         each.key
@@ -108,7 +110,7 @@ def settled_by(
     near = [each for each in noted if 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     if "over" in clause.cues:
         return [each.key for each in noted if each in near or (each.todo and each.stems & reply_before)]
-    if len(clause.stems) < _WITHOUT_NAME:
+    if not any(report.named for report in clause.ended):
         todo = [each for each in near if each.todo] or [each for each in noted if _was_asked_for(each, asked_before)]
         return [todo[-1].key] if todo else []
     return []
@@ -117,7 +119,7 @@ def settled_by(
 def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
     """Return whether an event is on a later day, and the clause does not call it off."""
     later = noted.due_at_ms is not None and noted.due_at_ms - clause.at_ms > DAY_MS
-    return noted.is_event and later and not CALLED_OFF & clause.cues
+    return noted.is_event and later and not any(report.calls_off for report in clause.ended)
 
 
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
@@ -125,7 +127,33 @@ def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
     if noted.place == clause.place:
         return False
     names = clause.names | noted.names
-    return any(_is_about(said, noted.stems, names, often) for said in clause.ended or (clause.stems,))
+    return any(_ends(report, noted, names, often) for report in clause.ended)
+
+
+def _ends(report: Report, noted: Noted, names: frozenset[str], often: Counter[str]) -> bool:
+    """Return whether a report is about the note: by what it names, and by the verb alone only where it names nothing.
+
+    Of somebody who is named in both it has to say what was to be done, too, or call it off. What nobody has to do has
+    to be all that it names.
+    """
+    if _is_part_of_it(report.stems, noted):
+        return False
+    if not report.named:
+        return noted.todo and _is_about(report.stems, noted.stems, names, often)
+    shared = report.named & noted.stems
+    if not noted.todo and (shared != report.named or not report.is_over):
+        return False
+    tied = report.calls_off or (noted.todo and bool(report.verbs & noted.stems))
+    if not tied and (shared <= names or len(shared) < _ENDED_SHARE * len(report.named)):
+        return False
+    return bool(shared) and _is_about(report.stems, noted.stems, names, often)
+
+
+def _is_part_of_it(said: frozenset[str], noted: Noted) -> bool:
+    """Return whether a report gives another number than the note: "paid 400" is not the end of "owes me 900"."""
+    given = {stem for stem in said if stem.isdigit()}
+    known = {re.sub(r"\D", "", number) for number in noted.numbers} - {""}
+    return bool(given and known) and not given & known
 
 
 def _is_answered(clause: Clause, noted: Noted, often: Counter[str]) -> bool:

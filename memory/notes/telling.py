@@ -34,5 +34,5 @@ def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
     content = (
         content_words(whole, language) if language.known else tuple(word for word in whole if len(word) > _ARTICLE)
     )
-    bases = language.bases
-    return stems_of(tuple(bases.get(word, word) for word in content if not is_time_word(word, language)), language)
+    based = (language.bases.get(word, word) for word in content if not is_time_word(word, language))
+    return stems_of(tuple(word for word in based if word not in language.stop_words), language)

@@ -6,7 +6,7 @@ The weights are few and the same for every language; the words behind the cues a
 from __future__ import annotations
 
 from memory.notes.clauses import Clause, TurnClauses
-from memory.notes.reports import NOT_ENDED, NOT_IN_SPITE
+from memory.notes.reports import CALLED_OFF, NOT_ENDED, NOT_IN_SPITE
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -39,8 +39,6 @@ _OWED = frozenset({"obligation", "takes_on"})
 _OWED_LEAST = 0.12
 """What somebody has to do is said in a word or two: "need stamps"."""
 _STILL = frozenset(NOT_ENDED)
-CALLED_OFF = frozenset({"drop", "off"})
-"""Cues of what will not be."""
 _AHEAD = frozenset((*NOT_IN_SPITE, "correct"))
 _LASTS = frozenset({"lasting", "wish"})
 
