@@ -15,6 +15,8 @@ import httpx
 from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
+from memory.shielded import Shielded
+
 CONNECT_S = 10.0
 KEPT_S = 30.0
 """So long a connection waits for its next request; a new one costs three ways to the server and back."""
@@ -72,7 +74,7 @@ class TelegramRequest(BaseRequest):
         self._pool_timeout_s = pool_timeout_s
         self._may_send = may_send
         self._session: aiohttp.ClientSession | None = None
-        self._running: set[asyncio.Task[tuple[int, bytes]]] = set()
+        self._running = Shielded()
 
     @property
     def read_timeout(self) -> float:
@@ -88,7 +90,7 @@ class TelegramRequest(BaseRequest):
     async def shutdown(self) -> None:
         """Break off what is left, and close the connections."""
         session, self._session = self._session, None
-        running = list(self._running)
+        running = list(self._running.tasks)
         for each in running:
             each.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -113,10 +115,7 @@ class TelegramRequest(BaseRequest):
             sock_connect=connect_s,
             sock_read=_or(read_timeout, self._read_timeout_s),
         )
-        running = asyncio.create_task(self._ask(method, url, patience, request_data), name="telegram request")
-        self._running.add(running)
-        running.add_done_callback(self._running.discard)
-        return await asyncio.shield(running)
+        return await self._running.run(self._ask(method, url, patience, request_data), name="telegram request")
 
     async def _ask(
         self, method: str, url: str, patience: aiohttp.ClientTimeout, said: RequestData | None

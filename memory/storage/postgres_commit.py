@@ -50,6 +50,7 @@ class Transactions:
     ) -> list[Result]:
         """Run one transaction on a connection. Raises `Severed` while it is sure that nothing was stored."""
         cursors: list[tuple[Statement, _Cursor]] = []
+        guard: _Cursor | None = None
         mark = connection.mark + 1
         connection.mark = mark
         try:
@@ -62,24 +63,17 @@ class Transactions:
                 left = {"connection_id": connection.key, "mark": mark, "at_ms": now_ms()}
                 await connection.execute(named(self._queries, "leave_commit_mark"), left)
                 await pipeline.sync()
-                held = guard is None or bool(await guard.fetchall()) or without("fence")
-                results = [await _result(statement, cursor) for statement, cursor in cursors] if held else None
+                await self._look_at(guard)
+                results = [await _result(statement, cursor) for statement, cursor in cursors]
             point("db_before_commit")
         except BaseException as exc:
             await _undo(connection, exc)
             if is_gone(exc):
                 raise Severed from exc
-            if isinstance(exc, StorageError):
-                raise
             if isinstance(exc, FOREIGN):
-                raise translate(exc, self._pool.where, _failed(cursors)) from exc
+                lost = _found_nothing(guard)
+                raise (self._fenced() if lost else translate(exc, self._pool.where, _failed(cursors))) from exc
             raise
-        if results is None:
-            await connection.execute("ROLLBACK")
-            self.refused = True
-            raise Fenced(
-                f"database {self._pool.where}: others have declared this process dead and do its work; it ends"
-            )
         asked_s = time.perf_counter()
         try:
             await connection.execute("COMMIT")
@@ -91,6 +85,15 @@ class Transactions:
         self._told(time.perf_counter() - asked_s)
         point("db_after_commit")
         return results
+
+    async def _look_at(self, guard: _Cursor | None) -> None:
+        """Raise `Fenced` when the fence has not found its row."""
+        if guard is not None and not await guard.fetchall() and not without("fence"):
+            raise self._fenced()
+
+    def _fenced(self) -> Fenced:
+        self.refused = True
+        return Fenced(f"database {self._pool.where}: others have declared this process dead and do its work; it ends")
 
     async def _was_stored(self, key: str, mark: int) -> bool:
         """Return whether the transaction with this mark was committed, once the server says; waits for its answer.
@@ -112,6 +115,11 @@ class Transactions:
                 self._pool.does_not_answer(translate(exc, self._pool.where, "COMMIT"))
             await asyncio.sleep(LOOK_AGAIN_S)
         raise StorageUnavailable(f"database {self._pool.where} was closed while COMMIT was under way")
+
+
+def _found_nothing(guard: _Cursor | None) -> bool:
+    """Return whether a fence has not found its row, as far as its answer is there."""
+    return guard is not None and guard.statusmessage is not None and guard.rowcount == 0 and not without("fence")
 
 
 async def _undo(connection: Connection, why: BaseException) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from memory.errors import StorageError, StorageUnavailable
+from memory.shielded import Shielded
 from memory.storage.condition import Condition
 from memory.storage.place import shown
 from memory.storage.postgres_connection import (
@@ -78,8 +79,7 @@ class Pool:
             configure=_configure,
             open=False,
         )
-        self._working: set[asyncio.Task[Any]] = set()
-        """What is under way on the server, whoever still waits for it."""
+        self._working = Shielded()
         self._looking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -98,7 +98,7 @@ class Pool:
         A caller that is cancelled leaves it to itself. Raises `StorageError`: what the work raises, and the driver's
         errors as ours. A driver's error, or `Severed`, out of the work means that nothing was stored.
         """
-        return await self._to_its_end(self._retried(name, work))
+        return await self._working.run(self._retried(name, work))
 
     async def once(self, work: Callable[[Connection], Awaitable[_T]]) -> _T:
         """Do the work over any connection. Raises the driver's errors."""
@@ -108,8 +108,8 @@ class Pool:
     async def finish(self) -> None:
         """Take nothing more, and wait a while for what was accepted."""
         self.closed = True
-        if self._working:
-            await asyncio.wait(set(self._working), timeout=WAIT_FOR_CONNECTION_S)
+        if self._working.tasks:
+            await asyncio.wait(set(self._working.tasks), timeout=WAIT_FOR_CONNECTION_S)
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -122,12 +122,6 @@ class Pool:
         self.condition.failed(SERVER, error)
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._until_it_answers(), name="until PostgreSQL answers")
-
-    async def _to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        task = asyncio.create_task(work)
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
-        return await asyncio.shield(task)
 
     async def _retried(self, name: str, work: Callable[[Connection], Awaitable[_T]]) -> _T:
         for left in range(TRIES, 0, -1):

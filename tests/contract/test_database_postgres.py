@@ -249,7 +249,7 @@ def names_in(dialect):
 
 async def test_what_was_declared_dead_is_refused(postgres):
     """A process that others have declared dead stores nothing any more; without the fence it would."""
-    first, second = [await open_database(postgres, QUERY_FILES) for _ in range(2)]
+    first, second = [await open_database(postgres, ALL_QUERY_FILES) for _ in range(2)]
     locks = [lock_alone(postgres, shared=True) for _ in range(2)]
     assert await first.join(locks[0], alone=False)
     assert not await second.join(locks[1], alone=False)
@@ -262,6 +262,10 @@ async def test_what_was_declared_dead_is_refused(postgres):
         await first.write(turn(3))
     assert "declared this process dead" in first.trouble()
     assert await seqs(second) == [1]
+    first.condition.beyond_repair = None
+    lease = {"name": "tg:1:7", "worker": first.worker, "at_ms": 1}
+    with pytest.raises(Fenced, match="declared this process dead"):  # not that it names a worker that is not there
+        await first.write(Statement("lease_take", lease))
     first.condition.beyond_repair = None
     first.fence = lambda: None
     await first.write(turn(3))

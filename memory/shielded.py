@@ -1,0 +1,29 @@
+"""Work that comes to its end, also when nobody waits for it any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Shielded:
+    """Tasks that the cancelling of whoever waits for them does not reach."""
+
+    def __init__(self) -> None:
+        self.tasks: set[asyncio.Task[Any]] = set()
+        """What is under way, whoever still waits for it."""
+
+    async def run(self, work: Coroutine[Any, Any, _T], *, name: str | None = None) -> _T:
+        """Return what comes of the work. A caller that is cancelled leaves it to itself; its error is nobody's then."""
+        task = asyncio.create_task(work, name=name)
+        self.tasks.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, else asyncio reports it as never retrieved
