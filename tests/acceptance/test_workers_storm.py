@@ -23,8 +23,9 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres]
 
 STOPPED_S = 4.0
 """Longer than others wait before they take a stopped worker for dead."""
-AFTER_WAKING_S = 1.0
-"""So long it may take a worker that wakes to learn that others have done its work."""
+AFTER_S = 1.0
+"""So long it may take a worker that wakes to learn that others have done its work, and a request of one that was
+killed to come in."""
 LOST_S = 600.0
 """An answer that has not come after so long is taken for lost: two hundred people may wait for one core."""
 WATCH_S = 0.05
@@ -210,8 +211,8 @@ class Storm:
             begun.set()
         await getattr(self, kind)(bot)
         self._struck.discard(bot)
-        if kind == "stop":  # what it was about to do when it was stopped it does when it wakes
-            await asyncio.sleep(AFTER_WAKING_S)
+        if kind in ("stop", "kill"):  # what it was about to do it does when it wakes, what it had asked is on its way
+            await asyncio.sleep(AFTER_S)
         strike.over = len(self._model.requests)
 
     async def kill(self, bot) -> None:
