@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
+from memory.language.languages import Language
+from memory.language.sentences import lowered
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.kinds import ANSWER_STEMS
 from memory.notes.types import TEXT_MAX_CHARS
 from memory.notes.weigh import is_todo, owes
 
 JOINT = " … "
+_EDGE = " .,;:!?"
+_DIGITS = re.compile(r"\d+")
 _CLEAR_STEMS = 4
 """From this many stems on a sentence is understood in spite of its pronoun."""
 
@@ -33,6 +40,26 @@ def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tup
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
             return "", ()
     return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
+
+
+def without_denied(text: str, language: Language) -> str:
+    """Return a text without the number that it denies beside one that holds: "the 23rd … at 7", not "not the 22nd"."""
+    lower = lowered(text)
+    if len(lower) != len(text) or "negates" not in language.cues:
+        return text
+    found = _denied_number(language).search(lower)
+    if found is None:
+        return text
+    before, behind = text[: found.start()].strip(), text[found.end() :].lstrip(_EDGE)
+    holds = any(len(number) == len(found["digits"]) for number in _DIGITS.findall(before))
+    return f"{before}{JOINT}{behind}" if holds and behind else before if holds else text
+
+
+@lru_cache(maxsize=16)
+def _denied_number(language: Language) -> re.Pattern[str]:
+    """Return what finds a number that does not hold, with the "not" and the comma before it."""
+    denies = language.cues["negates"].pattern
+    return re.compile(rf"[,;]?\s*(?:{denies})\s+(?:[^\W\d_]+\s+){{0,2}}[£$€]?(?P<digits>\d+)[\w.,:%/]*")
 
 
 def leans(clause: Clause) -> bool:

@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
-from memory.language.sentences import lowered, words_of
+from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
@@ -27,7 +27,7 @@ from memory.notes.kinds import (
     stated_fact,
 )
 from memory.notes.promises import is_promised, promised_text
-from memory.notes.quoting import JOINT, standing_alone
+from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
     DAY_MS,
@@ -218,6 +218,7 @@ class _RulesReading:
         Without `stays` it is no lasting note: what stays true in it was noted before.
         """
         text, turn_ids = standing_alone(clause, before)
+        text = without_denied(text, self.language)
         stated = stated_fact(clause, self.language) if stays else None
         later = asked_for_later(clause, said)
         weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated or later else 0.0)
@@ -343,10 +344,11 @@ class _RulesReading:
             place=clause.place if clause else place,
             lasts=matter is None,
             todo=matter is not None and matter.kind in _ENDING,
-            names=self._names_in(text),
+            names=self._names_in(text, clause.names if clause else frozenset()),
             outcomes=outcomes_of(text, self.language),
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
             is_event=matter is not None and matter.kind == "event",
+            day=str(_day_of(matter.due_at_ms, self.request.zone).day) if matter and matter.due_at_ms else "",
         )
 
     def _stems_of(self, note: Matter | LastingNote) -> frozenset[str]:
@@ -355,9 +357,11 @@ class _RulesReading:
         due = find_due(lower, note.said_at_ms, self.request.zone, self.language)
         return telling_stems(words_of(blank(lower, due.spans) if due else lower), self.language)
 
-    def _names_in(self, text: str) -> frozenset[str]:
+    def _names_in(self, text: str, names: frozenset[str]) -> frozenset[str]:
+        """Return the names in a text, as words and as stems; `names` are those of its clause."""
         known = {*self.names, *self.request.names}
-        return frozenset(word for word in words_of(lowered(text)) if word in known)
+        found = names | {word for word in words_of(lowered(text)) if word in known}
+        return found | stems_of(tuple(found), self.language)
 
     def _drop(self, key: str) -> None:
         """Take away what was restated or corrected; an earlier session's stays there and is replaced by id."""

@@ -39,6 +39,7 @@ _NAMED_STEMS = 1
 """With so many stems of a note a correction stands for it."""
 _ASKED_STEMS = 2
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
+_DAY = re.compile(r"\d{1,2}(?!\d)")
 _VALUE = r"[£$€]?\d[\w.,:%/]*|[^\W\d_]{2,}"
 
 
@@ -56,6 +57,7 @@ class Noted:
     todo: bool
     """True for what can be done or is over one day."""
     names: frozenset[str] = frozenset()
+    """Those in it, as words and as stems."""
     values: frozenset[str] = frozenset()
     outcomes: frozenset[int] = frozenset()
     """By which of the language's outcomes it can end."""
@@ -63,6 +65,8 @@ class Noted:
     """True for a task that is to ask, call or write to somebody: their answer ends it."""
     is_event: bool = False
     """True for what takes place: before its day it can only be called off."""
+    day: str = ""
+    """The day of the month on which it is due: "the 23rd instead of the 16th" corrects what is on the 16th."""
 
 
 @lru_cache(maxsize=4096)
@@ -224,9 +228,10 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
         for each in noted
         if denied & (each.numbers | each.stems | each.values) and _is_denied_of(clause, each, denied, language)
     ]
+    moved = [each.key for each in noted if _is_moved(clause, each)]
     if "correct" not in clause.cues:
-        return wrong or [each.key for each in noted if _is_moved(clause, each)]
-    return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each))]))
+        return wrong or moved
+    return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each)), *moved]))
 
 
 def _is_denied_of(clause: Clause, noted: Noted, denied: frozenset[str], language: Language) -> bool:
@@ -247,11 +252,12 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
-    meant = [each for each in reversed(noted) if named & each.stems and _has_another(clause, each)]
+    another = [each for each in reversed(noted) if _has_another(clause, each)]
+    meant = [each for each in another if named & each.stems]
     meant.sort(key=lambda each: len(named - each.stems))
-    return next(
-        (each.key for each in meant or [*reversed(near), *reversed(earlier)] if _has_another(clause, each)), None
-    )
+    days = denied_days(clause.lower, language)
+    meant = [each for each in another if each.day in days] or meant
+    return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)
 
 
 def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language) -> bool:
@@ -263,13 +269,15 @@ def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language)
 def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) -> frozenset[str] | None:
     """Return what a correction says beside its value; None for a clause that says more, or corrects nothing."""
     says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
+    denies = clause.due is not None and bool(denied_days(clause.lower, language))
+    says_so = says_so or denies or ("moves" in clause.cues and clause.due is not None)
     plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
     words = [word for word in words_of(plain) if not word[0].isdigit()]
     known = frozenset[str]().union(*(each.stems for each in noted))
     new = telling_stems((word for word in words if word in clause.names), language) - known
     named = telling_stems(words, language) - new
     of_one = len(named) <= _MERE_VALUE_STEMS or any(named <= each.stems for each in noted)
-    mere = clause.words <= _MERE_VALUE_WORDS and of_one
+    mere = clause.words <= _MERE_VALUE_WORDS * (1 + denies) and of_one
     return named if says_so and mere and not clause.asks else None
 
 
@@ -312,6 +320,11 @@ def denied_values(lower: str, language: Language) -> frozenset[str]:
     return frozenset(value.strip(".,:") for value in values) | stems_of(tuple(values), language)
 
 
+def denied_days(lower: str, language: Language) -> frozenset[str]:
+    """Return the days of a month that the text says do not hold: "16" of "the 23rd instead of the 16th"."""
+    return frozenset(found.group() for each in denied_values(lower, language) if (found := _DAY.match(each)))
+
+
 def _other_value(clause: Clause, noted: Noted) -> bool:
     """Return whether both give a date, or a number, of one thing, and not the same."""
     shared = _worded(clause.stems & noted.stems)
@@ -329,13 +342,19 @@ def _worded(stems: frozenset[str]) -> frozenset[str]:
 
 
 def _is_moved(clause: Clause, noted: Noted) -> bool:
-    """Return whether the clause gives another day to the same event, in whatever words."""
+    """Return whether the clause gives another day to the same event, in whatever words.
+
+    Who is named in both is enough where the clause says that something is otherwise now.
+    """
     if clause.due is None or noted.due_at_ms is None or not noted.is_event or clause.asks or clause.due.is_hour_alone:
         return False
     said, known = _worded(clause.stems), _worded(noted.stems)
     shared = said & known
-    another = abs(clause.due.due_at_ms - noted.due_at_ms) >= DAY_MS / 2 and noted.due_at_ms > clause.at_ms
-    return another and len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
+    if abs(clause.due.due_at_ms - noted.due_at_ms) < DAY_MS / 2 or noted.due_at_ms < clause.at_ms:
+        return False
+    if {"moves", "correct"} & clause.cues and shared & noted.names:
+        return True
+    return len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
 
 
 def put_off(clause: Clause, noted: Sequence[Noted]) -> list[str]:

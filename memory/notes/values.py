@@ -13,13 +13,16 @@ from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
 from memory.notes.clauses import NUMBER, Clause
-from memory.notes.settle import denied_values, kind_of
+from memory.notes.settle import denied_days, denied_values, kind_of
 from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import LastingNote, Matter
 
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]+),? $")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
+
+_BESIDE_MAX = 2
+"""So many words beside a day may be lost where the old day is denied: then it is clear what is corrected."""
 
 Change = tuple[int, int, str]
 """Where the old value stands, and the new one."""
@@ -55,16 +58,25 @@ def put_right(
     """
     denied = denied_values(clause.lower, language)
     left = _left(note.text, clause, language, denied)
-    if len(left) > bool(denied) or len(lowered(note.text)) != len(note.text):
+    if len(lowered(note.text)) != len(note.text):
         return None
     if clause.due is not None:
-        return None if left else _another_time(note, clause, clause.due, zone, language)
+        beside = _BESIDE_MAX if _day(note, zone) in denied_days(clause.lower, language) else 0
+        return None if len(left) > beside else _another_time(note, clause, clause.due, zone, language)
+    if len(left) > bool(denied):
+        return None
     words = denied - _affirmed(clause, language)
     change = _another_number(note.text, clause, denied) or _another_word(note.text, clause, left, words, names)
     if change is None:
         return None
     due_at_ms, exact = (note.due_at_ms, note.due_exact) if isinstance(note, Matter) else (None, False)
     return PutRight(_changed(note.text, [change]), due_at_ms, exact)
+
+
+def _day(note: Matter | LastingNote, zone: str) -> str:
+    """Return the day of the month on which the note is due; "" without one."""
+    due_at_ms = note.due_at_ms if isinstance(note, Matter) else None
+    return str(datetime.fromtimestamp(due_at_ms / 1000, zone_of(zone)).day) if due_at_ms else ""
 
 
 def _left(text: str, clause: Clause, language: Language, denied: frozenset[str]) -> set[str]:

@@ -407,3 +407,82 @@ def test_an_errand_for_an_event_ends_without_the_event(language, event, errand, 
 
     assert event in left
     assert errand not in left
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "between", "later", "now"),
+    [
+        (
+            "en",
+            "the report for the council is due on 16 April",
+            "dentist with Otto on the 9th of April",
+            "the 23rd of April instead of the 16th, phew",
+            "23",
+        ),
+        (
+            "de",
+            "der Bericht für die Gemeinde ist am 16. April fällig",
+            "Zahnarzt mit dem Kleinen am 9. April",
+            "am 23. April statt am 16., uff",
+            "23",
+        ),
+        (
+            "es",
+            "el informe para el ayuntamiento es el 16 de abril",
+            "dentista de los niños el 9 de abril",
+            "el 23 de abril en vez del 16, uf",
+            "23",
+        ),
+        (
+            "fr",
+            "le rapport pour la mairie est pour le 16 avril",
+            "dentiste des enfants le 9 avril",
+            "le 23 avril au lieu du 16, ouf",
+            "23",
+        ),
+        (
+            "it",
+            "la relazione per il comune: consegna 16 aprile",
+            "dentista dei bambini il 9 aprile",
+            "23 aprile invece del 16, meno male",
+            "23",
+        ),
+        (
+            "pt",
+            "o relatório para a prefeitura é dia 16 de abril",
+            "dentista das crianças dia 9 de abril",
+            "23 de abril em vez do 16, ufa",
+            "23",
+        ),
+    ],
+)
+def test_the_day_that_is_denied_says_what_is_moved(language, earlier, between, later, now):
+    """Of two days that were named before, the correction is about the one that it denies."""
+    notes = notes_of(language, (earlier, "Ok."), (between, "Ok."), (later, "Ok."))
+    report = [each.text for each in notes.matters if each.text[:12] == earlier[:12]]
+
+    assert [now in text and "16" not in text for text in report] == [True]
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("en", "my cousin Ottilie lands on the 4th of April", "Ottilie changed her ticket, now the 11th of April"),
+        ("de", "meine Cousine Ottilie kommt am 4. April", "Ottilie kann da nicht, sie kommt jetzt am 11. April"),
+        ("es", "mi prima Ottilie llega el 4 de abril", "Ottilie cambió el billete, ahora llega el 11 de abril"),
+        ("fr", "ma cousine Ottilie arrive le 4 avril", "Ottilie a changé son billet, maintenant c'est le 11 avril"),
+        ("it", "mia cugina Ottilie arriva il 4 aprile", "Ottilie ha cambiato il biglietto, adesso l'11 aprile"),
+        ("pt", "minha prima Ottilie chega no dia 4 de abril", "Ottilie mudou a passagem, agora dia 11 de abril"),
+        ("ru", "моя кузина Оттилия прилетает 4 апреля", "Оттилия поменяла билет, теперь 11 апреля из-за школы"),
+    ],
+)
+def test_who_comes_on_another_day_comes_once(language, earlier, later):
+    """The name and a word of change are enough: the old day does not stand beside the new one."""
+    assert earlier not in alive(language, earlier, later)
+
+
+def test_a_number_that_is_denied_is_not_quoted():
+    """A correction is told by what holds."""
+    notes = notes_of("de", ("Ich muss noch melden: der Zuschuss für die Dusche sind 4180 nicht 4000", "Ok."))
+
+    assert [("4180" in each.text, "4000" in each.text) for each in notes.matters] == [(True, False)]
