@@ -57,7 +57,7 @@ from memory.notes.types import (
     key_of,
 )
 from memory.notes.values import Put, put_later, put_right
-from memory.notes.weigh import calls_off, closes, is_todo, owes, weigh
+from memory.notes.weigh import calls_off, closes, is_todo, owes, signs_of, weigh
 from memory.types import ConversationTurn, ToolCall
 
 WORTH_SHOWING = 0.17
@@ -248,6 +248,7 @@ class _RulesReading:
                 matter_id=key, kind=matter_kind(clause, said), text=text, quoted="user", owner=owner_of(clause, said),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
                 turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, faint=faint, replaces=wrong,
+                signs=signs_of(clause, said),
             )  # fmt: skip
         self._note(note, clause)
 
@@ -328,6 +329,7 @@ class _RulesReading:
                 matter_id=key, kind="task", text=text, owner=str(arguments.get("owner") or "user"),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
                 turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
+               
             )  # fmt: skip
             self._note(listed)
 

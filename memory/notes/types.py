@@ -22,6 +22,10 @@ MatterStatus = Literal["open", "settled", "dropped"]
 LastingKind = Literal["fact", "preference", "constraint", "relationship", "decision"]
 Ending = Literal["settled", "dropped"]
 Speaker = Literal["user", "assistant"]
+Sign = Literal["taken_up", "pending"]
+"""What shows that a matter waits for somebody: the answer to it offers or says "I'll ..."; it has a deadline, or others
+have to act.
+"""
 
 
 class Matter(Contract):
@@ -52,6 +56,8 @@ class Matter(Contract):
     """How much it matters to the person: 1 = a return without it feels like amnesia."""
     faint: bool = False
     """True for what was only said in passing: the model is told it, no list shows it."""
+    signs: tuple[Sign, ...] = ()
+    """What else its words, and the answer to them, say for somebody having to act; kinds alone say it badly."""
     replaces: tuple[str, ...] = ()
     """Ids of matters that it corrects ("the interview moved to Monday"); they are not shown any more."""
     by_hand: bool = False

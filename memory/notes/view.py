@@ -8,42 +8,32 @@ from collections.abc import Collection, Sequence
 from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
 from memory.notes.types import LastingNote, Matter, SessionNotes, key_of
-from memory.notes.weigh import FULL
+from memory.notes.worth import missed, signs_of_worth, waited_for
 from memory.types import Contract
 
 PREVIEW_MAX = 7
 LOOPS_MAX = 6
 DAY_MS = 86_400_000
-ASKED_AFTER_MS = 3 * DAY_MS
+ASKED_AFTER_MS = 7 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
 OVERDUE_MS = 30 * DAY_MS
 """The same for what somebody had to do: nobody has heard yet whether it is done."""
-_NEWEST = 0.5
-_ELSEWHERE, _ELSEWHERE_MAX = 0.35, 2
-_SOON, _SOON_MS = 0.6, 7 * DAY_MS
-"""For what happens within days, and for what happened since the last word: people are asked how it went."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_SHOWN_FROM = 2.0
-_SHOWN_FROM_OF = dict.fromkeys(("preference", "fact", "relationship"), 2.6) | {
-    "project": 2.4,
-    "theme": 2.4,
-}
-"""What nobody waits for has to be worth more: it is what turns out to be over or said in passing."""
-_OLDER = 0.3
-"""So much more, for what has no day and was not spoken of in the newest session."""
-_LOOP_FROM = 1.0
-_FEW, _FEW_FROM = 2, 0.9
-"""Up to how many lines are shown although they are worth less, and how much they are worth at least."""
-_FEW_LOOPS, _WEIGHTY_EVENT = 3, 2.8
-"""With fewer open matters than this, events of at least this worth stand with them: they are prepared for."""
+_OFFERED_FROM, _FEW, _FEW_FROM = 0.4, 2, -0.4
+"""From which log-odds a line is offered beside others; up to how many lines are offered although they have less, and how
+much these have at least.
+"""
+_OPEN_FROM, _FEW_OPEN, _FEW_OPEN_FROM = -0.8, 3, -2.5
+"""The same for what is open, of which a task, promise or question is listed although it has less."""
+_WORDED = 3.0
+"""For what was worded by a model or by hand: whoever did so knew whether somebody has to act."""
+_AGAIN_STEMS = 2
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 _WAITING_KINDS = _OPEN_KINDS | {"story"}
 """A story waits for what the person does next."""
 _WHO = "user.name"
 """Whoever comes back knows their own name: `/memory` shows it, no preview."""
-_LEFT_BEHIND = -0.7
-"""For a matter without a day that the newest session said nothing of: mostly it was done and nobody told."""
 
 ViewedNote = Matter | LastingNote
 
@@ -55,6 +45,9 @@ class Standing(Contract):
     session_id: str
     """The session that said it last."""
     value: float
+    """Log-odds that the person would miss it."""
+    waits: float
+    """Log-odds that somebody has to do or answer something in it."""
     stems: frozenset[str]
 
 
@@ -66,8 +59,6 @@ class NotesView(Contract):
     """When that was."""
     session_ids: frozenset[str] = frozenset()
     """The sessions that were read for it: they speak through their notes."""
-    newest_session_id: str = ""
-    """The last of them in which something was told."""
 
     @property
     def matters(self) -> tuple[Matter, ...]:
@@ -111,31 +102,26 @@ def merge(
     for number, _, stems in alive:
         for stem in stems:
             where.setdefault(stem, set()).add(number)
-    newest = _newest_told(sessions)
-    standings = [
-        Standing(
-            note=note,
-            session_id=sessions[number].session_id,
-            value=_value(note, stems, where, now_ms, is_newest=number == newest),
-            stems=stems,
+    standings = []
+    for number, note, stems in alive:
+        signs = signs_of_worth(
+            note,
+            now_ms,
+            elsewhere=max((len(where[stem]) for stem in stems), default=1) - 1,
+            again=sum(
+                other.said_at_ms > note.said_at_ms and len(stems & theirs) >= _AGAIN_STEMS for _, other, theirs in alive
+            ),
         )
-        for number, note, stems in alive
-    ]
+        session_id = sessions[number].session_id
+        standings.append(
+            Standing(note=note, session_id=session_id, value=missed(signs), waits=waited_for(signs), stems=stems)
+        )
     ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
     return NotesView(
         standings=tuple(ranked),
         now_ms=now_ms,
         session_ids=frozenset(notes.session_id for notes in sessions),
-        newest_session_id=sessions[newest].session_id if sessions else "",
     )
-
-
-def _newest_told(sessions: Sequence[SessionNotes]) -> int:
-    """Return which session is the last that told something; a greeting leaves nothing behind."""
-    told = (
-        number for number, notes in reversed([*enumerate(sessions)]) if notes.matters or notes.lasting or notes.settled
-    )
-    return next(told, len(sessions) - 1)
 
 
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
@@ -153,73 +139,43 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
     return now_ms - note.due_at_ms < asked_after_ms and not spoken_since
 
 
-def _value(
-    note: ViewedNote, stems: frozenset[str], where: dict[str, set[int]], now_ms: int, *, is_newest: bool
-) -> float:
-    elsewhere = max((len(where[stem]) for stem in stems), default=1) - 1
-    value = note.weight * FULL + _ELSEWHERE * min(elsewhere, _ELSEWHERE_MAX) + _NEWEST * is_newest
-    soon = isinstance(note, Matter) and note.due_at_ms is not None and note.due_at_ms - now_ms < _SOON_MS
-    return round(value + _SOON * soon, 3)
-
-
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
-    shown = [s for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
-    clear = [_as_open(s, view) if _is_todo(s.note) else s for s in shown]
-    sure = [s for s in clear if s.value >= _shown_from(s, view)]
-    return _diverse(sure if len(sure) >= _FEW else clear, PREVIEW_MAX, _SHOWN_FROM)
-
-
-def _shown_from(standing: Standing, view: NotesView) -> float:
-    """Return what a line has to be worth to be offered beside others: rather none than one that is over."""
-    older = _OLDER if _is_left_behind(standing, view) else 0.0
-    return _SHOWN_FROM_OF.get(standing.note.kind, _SHOWN_FROM) + older
+    shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
+    sure = [each for each in shown if each[1] >= _OFFERED_FROM]
+    return _diverse(sure if len(sure) >= _FEW else shown, PREVIEW_MAX, _FEW_FROM)
 
 
 def loops(view: NotesView) -> list[Standing]:
-    """Return the matters in which somebody has to do or answer something, best first.
-
-    Where there is hardly any, what happens soon is prepared for.
-    """
-    todo = [s for s in view.standings if isinstance(s.note, Matter) and s.note.kind in _WAITING_KINDS]
-    open_ones = _diverse([_as_open(s, view) for s in todo], LOOPS_MAX, _LOOP_FROM)
-    if len(open_ones) >= _FEW_LOOPS:
-        return open_ones
-    ahead = [s for s in view.standings if s.value >= _WEIGHTY_EVENT and _is_ahead(s.note, view.now_ms)]
-    return [*open_ones, *_diverse(ahead, _FEW_LOOPS - len(open_ones), _WEIGHTY_EVENT)]
+    """Return the matters in which somebody has to do or answer something, best first."""
+    matters = [s for s in view.standings if isinstance(s.note, Matter)]
+    likely = _diverse([(s, _waits(s)) for s in matters], LOOPS_MAX, _OPEN_FROM)
+    asked = [(s, _waits(s)) for s in matters if s.note.kind in _WAITING_KINDS and s not in likely]
+    return [*likely, *_diverse(asked, _FEW_OPEN - len(likely), _FEW_OPEN_FROM)]
 
 
-def _is_todo(note: ViewedNote) -> bool:
-    return isinstance(note, Matter) and note.kind in _OPEN_KINDS
+def _waits(standing: Standing) -> float:
+    """Return the log-odds that somebody has to act in a matter, as it was worded."""
+    if standing.note.quoted is not None:
+        return standing.waits
+    return standing.waits + (_WORDED if standing.note.kind in _WAITING_KINDS else -_WORDED)
 
 
-def _as_open(standing: Standing, view: NotesView) -> Standing:
-    """Return it with what it is worth among open matters."""
-    left = _is_left_behind(standing, view)
-    return standing.model_copy(update={"value": round(standing.value + _LEFT_BEHIND, 3)}) if left else standing
-
-
-def _is_left_behind(standing: Standing, view: NotesView) -> bool:
-    """Return whether it has no day, and the newest session said nothing of it."""
-    return standing.session_id != view.newest_session_id and getattr(standing.note, "due_at_ms", None) is None
-
-
-def _is_ahead(note: ViewedNote, now_ms: int) -> bool:
-    return isinstance(note, Matter) and note.kind == "event" and note.due_at_ms is not None and note.due_at_ms > now_ms
-
-
-def _diverse(standings: Sequence[Standing], most: int, least: float) -> list[Standing]:
+def _diverse(standings: Sequence[tuple[Standing, float]], most: int, least: float) -> list[Standing]:
     """Return the best, each lowered by the share of its words that stand in those chosen before."""
     left, seen = list(standings), Counter[str]()
     chosen: list[Standing] = []
+
+    def worth(each: tuple[Standing, float]) -> float:
+        return each[1] + _REPEATS * _share(each[0].stems, seen)
+
     while left and len(chosen) < most:
-        best = max(left, key=lambda s: s.value + _REPEATS * _share(s.stems, seen))
-        enough = _FEW_FROM if len(chosen) < _FEW else least
-        if best.value + _REPEATS * _share(best.stems, seen) < enough:
+        best = max(left, key=worth)
+        if worth(best) < least:
             break
         left.remove(best)
-        chosen.append(best)
-        seen.update(best.stems)
+        chosen.append(best[0])
+        seen.update(best[0].stems)
     return chosen
 
 

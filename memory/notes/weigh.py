@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.reports import CALLED_OFF, NOT_ENDED, NOT_IN_SPITE
+from memory.notes.types import Sign
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -41,6 +42,10 @@ _OWED_LEAST = 0.12
 _STILL = frozenset(NOT_ENDED)
 _AHEAD = frozenset((*NOT_IN_SPITE, "correct"))
 _LASTS = frozenset({"lasting", "wish"})
+_TAKEN_UP = frozenset({"will_do", "offer"})
+_PENDING = frozenset({"waits", "deadline", "others"})
+_ANSWERED = 2
+"""How many clauses of the answer say whether it takes the matter up."""
 
 
 def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
@@ -66,6 +71,13 @@ def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
     total += _OPENS * (said.turn.seq == 1 and clause.due is None and not _LASTS & clause.cues and not is_todo(clause))
     least = _OWED_LEAST if _OWED & clause.cues and clause.stems and not (clause.asks or "bare" in clause.cues) else 0.0
     return round(max(least, min(1.0, total / FULL)), 3)
+
+
+def signs_of(clause: Clause, said: TurnClauses) -> tuple[Sign, ...]:
+    """Return what in a clause, and in the answer to it, says that somebody has to act."""
+    taken_up = any(_TAKEN_UP & reply.cues for reply in said.assistant[:_ANSWERED])
+    found: dict[Sign, bool] = {"taken_up": taken_up, "pending": bool(_PENDING & clause.cues)}
+    return tuple(sign for sign, holds in found.items() if holds)
 
 
 def is_todo(clause: Clause) -> bool:

@@ -220,7 +220,7 @@ async def test_the_next_session_is_told_how_the_one_before_ended(memory, reading
 async def test_a_young_session_is_told_the_end_of_the_one_before_at_length(memory, readings, say):
     """Its history is short and lends room; when it has grown, only the last exchanges are left."""
     before = await opened(memory)
-    tile = "looks blue in the evening, and in the morning nearly grey, as my sister says who paints"
+    tile = "looks blue under the old lamp, and nearly grey under the new one, as my sister says who paints"
     said = [f"tile number {number} {tile}" for number in range(10)]
     await say(before, SURGERY, *said)
     memory.clock.advance(s=40 * 3600)
@@ -231,7 +231,7 @@ async def test_a_young_session_is_told_the_end_of_the_one_before_at_length(memor
     grown = await memory.recorder.session(session.session_id)
     later = await memory.assembler.packet(grown, "hi", now_ms=memory.clock.now_ms())
 
-    assert [text for text in said if f"- user: {text}" in young.last_conversation] == said
+    assert [text for text in said if text in young.last_conversation] == said
     assert "knee surgery" in young.last_conversation
     assert 0 < sum(text in later.last_conversation for text in said) < len(said)
 

@@ -1,0 +1,53 @@
+"""How likely somebody who comes back would miss a note, and how likely somebody has to act in it. Pure.
+
+Both are log-odds: sums of what speaks for and against it. The weights were fitted by logistic regression to labelled
+people who come back, see `docs/explanation/continuity.md`; they know nothing of any language.
+"""
+
+from __future__ import annotations
+
+from memory.notes.types import LastingNote, Matter
+
+DAY_MS = 86_400_000
+_DAYS_MAX, _ELSEWHERE_MAX, _AGAIN_MAX, _WORDS_MAX = 30, 3, 3, 40
+_MISSED = {
+    "any": -1.5, "weight": 3.8, "days": -0.037, "elsewhere": 0.3, "again": 0.3, "ahead": 0.6, "words": 0.058,
+    "event": 0.6, "taken_up": 1.4,
+}  # fmt: skip
+_WAITED_FOR = {
+    "any": -1.6, "weight": 2.2, "days": -0.062, "elsewhere": 0.25, "again": 0.3, "ahead": 0.3, "words": 0.03,
+    "event": -0.5, "taken_up": 1.5, "pending": 0.25, "ours": 0.8, "story": 1.0,
+}  # fmt: skip
+
+
+def signs_of_worth(note: Matter | LastingNote, now_ms: int, *, elsewhere: int, again: int) -> dict[str, float]:
+    """Return what a note's worth depends on, by name.
+
+    `elsewhere` counts the other sessions that have a word of it, `again` the notes of later that share two words.
+    """
+    matter = note if isinstance(note, Matter) else None
+    signs = matter.signs if matter else ()
+    return {
+        "any": 1.0,
+        "weight": note.weight,
+        "days": min((now_ms - note.said_at_ms) / DAY_MS, _DAYS_MAX),
+        "elsewhere": min(elsewhere, _ELSEWHERE_MAX),
+        "again": min(again, _AGAIN_MAX),
+        "ahead": matter is not None and matter.due_at_ms is not None and matter.due_at_ms > now_ms,
+        "words": min(len(note.text.split()), _WORDS_MAX),
+        "event": note.kind == "event",
+        "taken_up": "taken_up" in signs,
+        "pending": "pending" in signs,
+        "ours": matter is not None and matter.owner == "assistant",
+        "story": note.kind == "story",
+    }
+
+
+def missed(signs: dict[str, float]) -> float:
+    """Return the log-odds that the person would miss the note when they come back."""
+    return round(sum(weight * signs[name] for name, weight in _MISSED.items()), 3)
+
+
+def waited_for(signs: dict[str, float]) -> float:
+    """Return the log-odds that somebody has to do or answer something in it."""
+    return round(sum(weight * signs[name] for name, weight in _WAITED_FOR.items()), 3)
