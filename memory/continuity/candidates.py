@@ -29,7 +29,7 @@ ALSO_MAX = 60
 """Notes that are told beside those on the preview."""
 WORTH_MAX = 100.0
 WORTH_STEP = 0.01
-"""A note is worth so much less than the one before, at least: their order is that of the view."""
+"""A note is worth so much less than the one before: their order is that of the view."""
 _LOOP_STATUSES = frozenset({"open", "snoozed"})
 _RECENT_SESSIONS = 6
 _SURE_MEMORY = 0.75
@@ -55,10 +55,8 @@ def _says_something(candidate: ArcCandidate) -> bool:
 def _from_notes(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandidate]:
     """Turn the notes that are to be shown into candidates; worth falls from one to the next, so their order stays."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
-    worth = WORTH_MAX
-    for standing in preview(inputs.known):
+    for number, standing in enumerate(preview(inputs.known)):
         note = standing.note
-        worth = min(standing.value, worth - WORTH_STEP)
         yield ArcCandidate(
             kind=_note_kind(note, persona),
             title=_title(note.text),
@@ -67,7 +65,7 @@ def _from_notes(inputs: BootstrapInputs, persona: Persona) -> Iterator[ArcCandid
             stickiness="normal",
             evidence="note",
             by_assistant=isinstance(note, Matter) and note.owner == "assistant",
-            worth=max(worth, WORTH_STEP),
+            worth=WORTH_MAX - number * WORTH_STEP,
             sources=(key_of(note),),
             last_touched_at_ms=note.said_at_ms,
             conversations_ago=ago_of.get(standing.session_id, 0),

@@ -329,7 +329,6 @@ class _RulesReading:
                 matter_id=key, kind="task", text=text, owner=str(arguments.get("owner") or "user"),
                 due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
                 turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
-               
             )  # fmt: skip
             self._note(listed)
 

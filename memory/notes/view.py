@@ -5,33 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from pydantic import Field
+
 from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
 from memory.notes.types import LastingNote, Matter, SessionNotes, key_of
-from memory.notes.worth import missed, signs_of_worth, waited_for
+from memory.notes.worth import DAY_MS, is_waiting, missed, signs_of_worth, waited_for
 from memory.types import Contract
 
 PREVIEW_MAX = 7
 LOOPS_MAX = 6
-DAY_MS = 86_400_000
 ASKED_AFTER_MS = 7 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
 OVERDUE_MS = 30 * DAY_MS
 """The same for what somebody had to do: nobody has heard yet whether it is done."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_OFFERED_FROM, _FEW, _FEW_FROM = 0.4, 2, -0.4
-"""From which log-odds a line is offered beside others; up to how many lines are offered although they have less, and how
-much these have at least.
+_OFFERED_FROM, _OPEN_FROM = 0.4, -0.8
+"""From which log-odds a line is offered, and a matter is listed as open."""
+_FEW_OFFERED, _FEW_OFFERED_FROM = 2, -1.2
+_FEW_OPEN, _FEW_OPEN_FROM = 3, -2.5
+"""Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
+that nothing is known. Of matters only a task, promise or question is listed so.
 """
-_OPEN_FROM, _FEW_OPEN, _FEW_OPEN_FROM = -0.8, 3, -2.5
-"""The same for what is open, of which a task, promise or question is listed although it has less."""
-_WORDED = 3.0
-"""For what was worded by a model or by hand: whoever did so knew whether somebody has to act."""
 _AGAIN_STEMS = 2
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
-_WAITING_KINDS = _OPEN_KINDS | {"story"}
-"""A story waits for what the person does next."""
 _WHO = "user.name"
 """Whoever comes back knows their own name: `/memory` shows it, no preview."""
 
@@ -48,6 +46,8 @@ class Standing(Contract):
     """Log-odds that the person would miss it."""
     waits: float
     """Log-odds that somebody has to do or answer something in it."""
+    signs: dict[str, float] = Field(default_factory=dict, repr=False)
+    """What both depend on."""
     stems: frozenset[str]
 
 
@@ -114,7 +114,14 @@ def merge(
         )
         session_id = sessions[number].session_id
         standings.append(
-            Standing(note=note, session_id=session_id, value=missed(signs), waits=waited_for(signs), stems=stems)
+            Standing(
+                note=note,
+                session_id=session_id,
+                value=missed(signs),
+                waits=waited_for(signs),
+                signs=signs,
+                stems=stems,
+            )
         )
     ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
     return NotesView(
@@ -140,25 +147,23 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
 
 
 def preview(view: NotesView) -> list[Standing]:
-    """Return what is offered to be carried forward, best first: each line about something that the others leave out."""
+    """Return what is offered to be carried forward, each line about something that the others leave out.
+
+    What waits for somebody stands before what is only good to know.
+    """
     shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
-    sure = [each for each in shown if each[1] >= _OFFERED_FROM]
-    return _diverse(sure if len(sure) >= _FEW else shown, PREVIEW_MAX, _FEW_FROM)
+    chosen = _diverse(shown, PREVIEW_MAX, _OFFERED_FROM)
+    rest = [each for each in shown if each[0] not in chosen]
+    chosen += _diverse(rest, _FEW_OFFERED - len(chosen), _FEW_OFFERED_FROM)
+    return sorted(chosen, key=lambda s: -(s.value + s.waits))
 
 
 def loops(view: NotesView) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first."""
-    matters = [s for s in view.standings if isinstance(s.note, Matter)]
-    likely = _diverse([(s, _waits(s)) for s in matters], LOOPS_MAX, _OPEN_FROM)
-    asked = [(s, _waits(s)) for s in matters if s.note.kind in _WAITING_KINDS and s not in likely]
+    matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter)]
+    likely = _diverse(matters, LOOPS_MAX, _OPEN_FROM)
+    asked = [(s, waits) for s, waits in matters if s not in likely and is_waiting(s.note)]
     return [*likely, *_diverse(asked, _FEW_OPEN - len(likely), _FEW_OPEN_FROM)]
-
-
-def _waits(standing: Standing) -> float:
-    """Return the log-odds that somebody has to act in a matter, as it was worded."""
-    if standing.note.quoted is not None:
-        return standing.waits
-    return standing.waits + (_WORDED if standing.note.kind in _WAITING_KINDS else -_WORDED)
 
 
 def _diverse(standings: Sequence[tuple[Standing, float]], most: int, least: float) -> list[Standing]:

@@ -1,7 +1,8 @@
 """How likely somebody who comes back would miss a note, and how likely somebody has to act in it. Pure.
 
 Both are log-odds: sums of what speaks for and against it. The weights were fitted by logistic regression to labelled
-people who come back, see `docs/explanation/continuity.md`; they know nothing of any language.
+people who come back, see `docs/explanation/continuity.md`; they know nothing of any language. Only what a quote cannot
+show was set by hand: "said", whether a model or a hand that worded it called it something to do, and "lasts".
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ _MISSED = {
 }  # fmt: skip
 _WAITED_FOR = {
     "any": -1.6, "weight": 2.2, "days": -0.062, "elsewhere": 0.25, "again": 0.3, "ahead": 0.3, "words": 0.03,
-    "event": -0.5, "taken_up": 1.5, "pending": 0.25, "ours": 0.8, "story": 1.0,
+    "event": -0.5, "taken_up": 1.4, "pending": 0.25, "ours": 0.8, "story": 1.0, "said": 3.0, "lasts": -2.0,
 }  # fmt: skip
+_WAITING_KINDS = frozenset({"task", "promise", "question", "story"})
+"""A story waits for what the person does next."""
 
 
 def signs_of_worth(note: Matter | LastingNote, now_ms: int, *, elsewhere: int, again: int) -> dict[str, float]:
@@ -40,7 +43,14 @@ def signs_of_worth(note: Matter | LastingNote, now_ms: int, *, elsewhere: int, a
         "pending": "pending" in signs,
         "ours": matter is not None and matter.owner == "assistant",
         "story": note.kind == "story",
+        "said": 0 if note.quoted else 1 if is_waiting(note) else -1,
+        "lasts": matter is None,
     }
+
+
+def is_waiting(note: Matter | LastingNote) -> bool:
+    """Return whether the note is of a kind in which somebody has to do or answer something."""
+    return note.kind in _WAITING_KINDS
 
 
 def missed(signs: dict[str, float]) -> float:

@@ -97,7 +97,7 @@ def known(*texts, session_id="s_1", **overrides):
                     "said_at_ms": START_MS,
                 } | overrides
             ),
-            session_id=session_id, value=9.0 - n, stems=frozenset(text.split()),
+            session_id=session_id, value=9.0 - n, waits=9.0 - n, stems=frozenset(text.split()),
         )
         for n, text in enumerate(texts)
     ]  # fmt: skip

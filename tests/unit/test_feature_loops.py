@@ -63,7 +63,7 @@ def noted(number=1, session_id="s_1", **overrides):
         "said_at_ms": START_MS,
     }  # fmt: skip
     note = Matter(**(fields | overrides))
-    return Standing(note=note, session_id=session_id, value=3.0, stems=frozenset({f"matter{number}"}))
+    return Standing(note=note, session_id=session_id, value=3.0, waits=1.0, stems=frozenset({f"matter{number}"}))
 
 
 def test_what_was_noted_comes_first_then_loops_of_sessions_not_read():

@@ -1,0 +1,78 @@
+"""What a note is worth when somebody comes back, and whether somebody has to act in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory.language.languages import Languages
+from memory.notes.types import LastingNote, Matter, SessionNotes
+from memory.notes.view import loops, merge, preview
+from memory.notes.worth import DAY_MS, missed, signs_of_worth, waited_for
+
+NOW_MS = 1_772_438_400_000
+MATTER = Matter(
+    matter_id="t_1.u0", kind="project", text="the shed roof leaks above the bench", quoted="user", turn_ids=("t_1",),
+    said_at_ms=NOW_MS, weight=0.4,
+)  # fmt: skip
+
+
+def worth(matter: Matter, *, elsewhere: int = 0, again: int = 0) -> tuple[float, float]:
+    """Return by how much it would be missed and is waited for."""
+    signs = signs_of_worth(matter, NOW_MS, elsewhere=elsewhere, again=again)
+    return missed(signs), waited_for(signs)
+
+
+def seen(*notes: Matter | LastingNote):
+    """Return the view of one session with these notes."""
+    matters = tuple(each for each in notes if isinstance(each, Matter))
+    lasting = tuple(each for each in notes if isinstance(each, LastingNote))
+    session = SessionNotes(session_id="s_1", conversation_id="c", matters=matters, lasting=lasting)
+    return merge([session], NOW_MS, Languages.load())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        worth(MATTER.model_copy(update={"weight": 0.8})),
+        worth(MATTER.model_copy(update={"signs": ("taken_up",)})),
+        worth(MATTER.model_copy(update={"due_at_ms": NOW_MS + DAY_MS})),
+        worth(MATTER, elsewhere=1),
+        worth(MATTER, again=1),
+    ],
+)
+def test_what_speaks_for_a_matter_raises_both(more):
+    """Its weight, an answer that takes it up, a day ahead, other talks and later words of it."""
+    assert all(high > low for high, low in zip(more, worth(MATTER), strict=True))
+
+
+def test_what_was_said_long_ago_counts_less():
+    """Mostly it was done, and nobody told."""
+    old = MATTER.model_copy(update={"said_at_ms": NOW_MS - 20 * DAY_MS})
+
+    assert all(low < high for low, high in zip(worth(old), worth(MATTER), strict=True))
+
+
+@pytest.mark.parametrize(("kind", "listed"), [("task", True), ("question", True), ("event", False), ("theme", False)])
+def test_what_a_model_called_something_to_do_is_listed_and_nothing_else(kind, listed):
+    """It knew; of a quote the words decide."""
+    worded = MATTER.model_copy(update={"kind": kind, "quoted": None, "text": "Roof of the shed", "weight": 0.2})
+
+    assert bool(loops(seen(worded))) is listed
+
+
+def test_what_waits_for_somebody_is_offered_before_what_is_good_to_know():
+    """An errand comes first, whatever else is known."""
+    fact = LastingNote(
+        note_id="t_2.u0", kind="fact", text="we live above the bakery", turn_ids=("t_2",), said_at_ms=NOW_MS, weight=0.7
+    )
+    errand = MATTER.model_copy(update={"kind": "task", "weight": 0.5})
+
+    assert [each.note for each in preview(seen(fact, errand))] == [errand, fact]
+
+
+def test_a_lone_task_is_listed_though_little_speaks_for_it():
+    """Who told little is not told that nothing is open."""
+    task = MATTER.model_copy(update={"kind": "task", "weight": 0.1})
+
+    assert [each.note for each in loops(seen(task))] == [task]
+    assert loops(seen(MATTER.model_copy(update={"weight": 0.1}))) == []
