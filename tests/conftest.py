@@ -1,5 +1,6 @@
 """Being here puts this folder on the import path, so that every test finds `loopback`."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -8,6 +9,9 @@ import structlog
 from hypothesis import settings
 from loopback.forked import share
 from servers import REQUIRED, Databases, NoServer, server
+
+gc.disable()
+"""Nothing that is imported or collected is garbage: it is not searched for any, neither now nor at every test."""
 
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 """No server of the tests speaks TLS: clients need not read all the world's certificates, which takes each 50 ms."""
@@ -30,6 +34,12 @@ def pytest_configure(config):
     """Let the workers of a run fork their bots from one process."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         share()
+
+
+def pytest_collection_finish():
+    """Leave out all that is there from now on, and look for garbage again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

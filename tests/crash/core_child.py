@@ -1,13 +1,6 @@
-"""A child process that records turns and says which ones were acknowledged; its parent kills it.
+"""What a child records, saying which of it was acknowledged, until its parent kills it: see `live`.
 
-    python core_child.py FOLDER writes            acknowledge single database writes for ever
-    python core_child.py FOLDER errors            make five database writes, telling of each how it went
-    python core_child.py FOLDER readings          record turns and have them read, from wherever the last life ended
-    python core_child.py FOLDER model             the same with a model that reads, said line by line when it is asked
-    python core_child.py FOLDER turns COUNT       survey, adopt, then record turns until the session has COUNT
-    python core_child.py FOLDER hasty COUNT       the same without SQLite's sync at each commit: a negative control
-
-Prints one line per acknowledgement (`c_1`: the checkpoint of turn 1 is written), and `end` when it came through.
+It prints one line per acknowledgement (`c_1`: the checkpoint of turn 1 is written), and `end` when it came through.
 """
 
 import asyncio
@@ -140,15 +133,11 @@ async def by_model(folder):
 def live(place, what, count="0"):
     """Do one of these in a folder until the end, or until somebody kills it."""
     jobs = {
-        "writes": writes,
-        "errors": errors,
-        "readings": readings,
-        "model": by_model,
-        "turns": partial(turns, count=int(count)),
-        "hasty": partial(turns, count=int(count), synchronous="NORMAL"),
+        "writes": writes,  # acknowledge single database writes for ever
+        "errors": errors,  # make five database writes, telling of each how it went
+        "readings": readings,  # record turns and have them read, from wherever the last life ended
+        "model": by_model,  # the same with a model that reads, said line by line when it is asked
+        "turns": partial(turns, count=int(count)),  # survey, adopt, then record turns until the session has `count`
+        "hasty": partial(turns, count=int(count), synchronous="NORMAL"),  # the same without a sync at each commit
     }
     asyncio.run(jobs[what](Path(place)))
-
-
-if __name__ == "__main__":
-    live(*sys.argv[1:])

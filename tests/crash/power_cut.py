@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from core_child import live
+from loopback.traced import traced
 
-CHILD = Path(__file__).with_name("core_child.py")
 SECTOR_BYTES = 512
 WATCHED = (
     "openat,write,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,mkdir,close,"
@@ -47,25 +44,14 @@ class Step:
     data: bytes = b""
 
 
-def record(root: Path, *words: str, child: Path = CHILD, **env: str) -> list[Step]:
+def record(root: Path, *words: str) -> list[Step]:
     """Run the child to its end under strace and return all that it did below `root`, in order.
 
-    Skips the test where strace is missing or may not attach; fails on a call that this module does not understand.
+    Skips the test where strace may not attach; fails on a call that this module does not understand.
     """
-    if not shutil.which("strace"):
-        pytest.skip("strace records what reaches the disk, and is not installed")
     log = root.with_name(f"{root.name}.strace")
-    strace = ["strace", "-f", "--seccomp-bpf", "-y", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={WATCHED}"]
-    done = subprocess.run(
-        [*strace, sys.executable, str(child), *words],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", **env},
-    )
-    if "ptrace" in done.stderr.lower():
-        pytest.skip("this machine does not let strace attach")
+    strace = ("-y", "-xx", "-s", "1000000", "-o", str(log), "-e", f"trace={WATCHED}")
+    done = traced(strace, live, *words, env={})
     assert done.returncode == 0, done.stderr[-2000:]
     return list(_steps(log.read_text(encoding="ascii").splitlines(), root))
 

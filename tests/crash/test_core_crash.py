@@ -3,22 +3,19 @@
 import asyncio
 import os
 import random
-import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from core_child import live
 from loopback.forked import Forked, finished
+from loopback.traced import needs_strace, traced
 
 from memory.testing import open_memory
 from memory.types import SessionState
 
-CHILD = Path(__file__).with_name("core_child.py")
 CONVERSATION = "tg:1:1:0"
 TURNS = 2
 
@@ -106,15 +103,17 @@ async def test_a_turn_acknowledged_before_its_commit_would_be_lost(tmp_path):
 @pytest.mark.parametrize("after", [1, 40, 150])
 def test_every_acknowledged_write_survives_a_kill(tmp_path, after):
     """Four writers share commits; killed in full run, all that they were told is stored is stored, pairs whole."""
-    with subprocess.Popen(
-        [sys.executable, str(CHILD), str(tmp_path), "writes"], stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout
-        acknowledged = {child.stdout.readline().strip() for _ in range(after)}
-        child.kill()
-        acknowledged |= {line.strip() for line in child.stdout.read().split("\n")[:-1]}
+    said, errors = tmp_path / "said", tmp_path / "errors"
+    os.mkfifo(said)
+    folder = tmp_path / "data"
+    child = Forked(live, str(folder), "writes", folder=tmp_path, env={}, log_path=said, error_path=errors)
+    with said.open(encoding="utf-8") as lines:
+        acknowledged = {lines.readline().strip() for _ in range(after)}
+        child.send_signal(signal.SIGKILL)
+        acknowledged |= {line.strip() for line in lines.read().split("\n")[:-1]}
+    assert child.join() == -signal.SIGKILL
 
-    with closing(sqlite3.connect(tmp_path / "continuity.db")) as db:
+    with closing(sqlite3.connect(folder / "continuity.db")) as db:
         stored = {row[0] for row in db.execute("SELECT turn_id FROM conversation_turns")}
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert acknowledged <= stored
@@ -168,31 +167,12 @@ async def prepare(folder):
         """Only migrate, so that every fsync under strace is a write's."""
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace plants the disk's error")
+@needs_strace
 def test_a_sync_that_fails_is_not_acknowledged(tmp_path):
     """The third fsync answers EIO: that write is refused and absent, those before and after it are stored."""
     asyncio.run(prepare(tmp_path))
-    fault = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=3"]
-    done = subprocess.run(
-        [
-            "strace",
-            "-f",
-            "--seccomp-bpf",
-            "-o",
-            str(tmp_path / "trace"),
-            *fault,
-            sys.executable,
-            str(CHILD),
-            str(tmp_path),
-            "errors",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    if "PTRACE" in done.stderr or "ptrace" in done.stderr:
-        pytest.skip("this machine does not let strace attach")
+    fault = ("-o", os.devnull, "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=3")
+    done = traced(fault, live, str(tmp_path), "errors", env={})
 
     lines = done.stdout.splitlines()
     refused = [line for line in lines if line.startswith("refused")]

@@ -7,6 +7,7 @@ import random
 import shutil
 
 import pytest
+from loopback.traced import needs_strace
 from power_cut import Disk, Recording, record
 
 from memory.errors import CheckpointDamaged, CheckpointMissing
@@ -16,7 +17,7 @@ CONVERSATION = "tg:1:1:0"
 TURNS = 3
 SEED = int(os.environ.get("CONTINUITY_SOAK_SEED", "1"))
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, needs_strace]
 
 
 @pytest.fixture(scope="module")

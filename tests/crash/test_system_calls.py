@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from core_child import live
+from loopback.traced import needs_strace, traced
 
 from memory.testing import open_memory
 
-CHILD = Path(__file__).with_name("core_child.py")
 KILLED_AT = ("pwrite64", "fdatasync", "fsync", "unlink", "ftruncate", "openat")
 FAILURES = (
     ("fdatasync", "EIO"),
@@ -26,24 +25,17 @@ FAILURES = (
     ("ftruncate", "EIO"),
 )
 
-pytestmark = [pytest.mark.crash, pytest.mark.skipif(not shutil.which("strace"), reason="strace plants the fault")]
+pytestmark = [pytest.mark.crash, needs_strace]
 
 
-def traced(
+def planted(
     folder: Path, call: str, fault: str, *words: str, only: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run the child with a fault in such calls that touch these files; skips where strace may not attach."""
-    quick = ["--seccomp-bpf"] if fault.startswith("error") else []  # with it no signal is sent
+    """Run the child with a fault in such calls that touch these files."""
     names = only or ("continuity.db", "continuity.db-wal", "checkpoints")
     paths = [word for name in names for word in ("-P", str(folder / name))]
-    done = subprocess.run(
-        ["strace", "-f", *quick, "-qq", "-o", os.devnull, *paths, "-e", f"trace={call}",
-         "-e", f"inject={call}:{fault}", sys.executable, str(CHILD), str(folder), *words],
-        capture_output=True, text=True, timeout=90, check=False,
-    )  # fmt: skip
-    if "ptrace" in done.stderr.lower():
-        pytest.skip("this machine does not let strace attach")
-    return done
+    strace = ("-o", os.devnull, *paths, "-e", f"trace={call}", "-e", f"inject={call}:{fault}")
+    return traced(strace, live, str(folder), *words, env={})
 
 
 async def prepare(folder: Path) -> None:
@@ -66,8 +58,8 @@ async def broken(folder: Path, lines: list[str]) -> list[str]:
 async def kill_at(folder: Path, call: str, nth: int) -> bool:
     """Die at the nth such call, start again, and say whether it did die; the promises are checked."""
     await prepare(folder)
-    done = await asyncio.to_thread(traced, folder, call, f"signal=KILL:when={nth}", "turns", "3")
-    died = done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    done = await asyncio.to_thread(planted, folder, call, f"signal=KILL:when={nth}", "turns", "3")
+    died = done.returncode == -signal.SIGKILL
     assert died or done.returncode == 0, done.stderr[-2000:]
     assert await broken(folder, done.stdout.splitlines()) == [], f"{call} {nth}"
     return died
@@ -97,7 +89,7 @@ def test_a_call_that_fails_is_refused_in_a_sentence(tmp_path, call, error):
     What was refused at its sync may turn up after a restart: it was written, and nobody knows whether it lasts.
     """
     asyncio.run(prepare(tmp_path))
-    done = traced(tmp_path, call, f"error={error}:when=5..7", "errors")
+    done = planted(tmp_path, call, f"error={error}:when=5..7", "errors")
 
     lines = done.stdout.splitlines()
     assert "Traceback" not in done.stderr
@@ -119,7 +111,7 @@ def test_a_call_that_fails_is_refused_in_a_sentence(tmp_path, call, error):
 def test_a_database_that_cannot_be_opened_ends_in_a_sentence(tmp_path, call, error):
     """No permission, too many files, a read-only or a failing disk: one sentence that names the file, no traceback."""
     asyncio.run(prepare(tmp_path))
-    done = traced(tmp_path, call, f"error={error}:when=1+", "errors", only=("continuity.db",))
+    done = planted(tmp_path, call, f"error={error}:when=1+", "errors", only=("continuity.db",))
 
     assert done.returncode == 1
     assert str(tmp_path / "continuity.db") in done.stderr.splitlines()[-1]
