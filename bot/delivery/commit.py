@@ -18,6 +18,7 @@ from memory.ports import Database, Statement
 _T = TypeVar("_T")
 
 
+FIRST_PAUSE_S = 0.5
 PATIENCE_S = 20.0
 """How long a refusing disk is waited for before the person hears of it."""
 
@@ -117,8 +118,14 @@ class Committer:
         Raises `StorageUnavailable` when patience is at its end: nothing was stored. Whoever does the work tells the
         person then, and lets others have the place (`Dispatch`).
         """
+        try:
+            return await write()  # mostly it does, and the bookkeeping of tries costs as much as a statement
+        except StorageUnavailable as exc:
+            if not _passes(exc):
+                raise
+        await self._pauses.rest(FIRST_PAUSE_S)
         async for attempt in stamina.retry_context(
-            on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(0.5, 5.0)
+            on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(FIRST_PAUSE_S, 5.0)
         ):
             with attempt:
                 return await write()

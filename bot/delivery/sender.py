@@ -34,6 +34,7 @@ log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
 
+FIRST_PAUSE_S = 0.5
 UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
 MAX_ATTEMPTS = 12
@@ -510,8 +511,11 @@ class Delivery:
         return await self._until_stored(lambda: self._db.read(name, **params))
 
     async def _until_stored(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        with suppress(StorageUnavailable):
+            return await work()
+        await self._pauses.rest(FIRST_PAUSE_S)
         async for attempt in stamina.retry_context(
-            on=StorageUnavailable, attempts=None, timeout=None, **self._pauses.retries(0.5, 10.0)
+            on=StorageUnavailable, attempts=None, timeout=None, **self._pauses.retries(FIRST_PAUSE_S, 10.0)
         ):
             with attempt:
                 return await work()

@@ -96,7 +96,7 @@ class Intake:
         arrival = await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope)
         if arrival.is_new:
             faults.point("inbox_after_write")
-            self._deliver(replace(envelope, behind=arrival.behind))
+            self._deliver(replace(envelope, behind=arrival.behind, fresh=True))
 
     async def _moved(self, before: int, after: int) -> None:
         """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""

@@ -84,6 +84,8 @@ class Envelope:
     """How often the process died while it could not be blamed: it waited for its model, or was not alone at work."""
     behind: int | None = None
     """The update before it in its conversation, which any worker may have written down, when that was not finished."""
+    fresh: bool = False
+    """True when this process took it in just now; False of what an earlier one, or another, left unfinished."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -124,15 +125,29 @@ class Dispatch:
         return [replace(envelope, attempts=attempts + 1) for envelope in batch]
 
     async def _claimed(self, batch: Sequence[Envelope], turn_id: str, do: Do | None) -> None:
-        """Claim the updates, then do what they ask for."""
-        if batch[0].kind == "text":
+        """Claim the updates, then do what they ask for.
+
+        What a turn has to know is gathered while its claim is stored; nothing is asked, said or stored before. A death
+        in that moment is an attempt that nobody counted: so only what came in just now is worked on like this, and the
+        next start, which finds it unfinished, waits for each claim (P3).
+        """
+        is_turn = do is None and batch[0].kind == "text"
+        if is_turn:
             await self._services.responder.warm()  # slow at first; a death meanwhile is no attempt
         with self._services.waiting.at_work(turn_id):
             with apart():
-                await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
-            faults.point("turn_claimed")
-            work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id)
-            await self._services.committer.until_stored(work)  # what is read may be refused as well
+                claimed = asyncio.create_task(self._claim(batch, turn_id), name=f"claim:{turn_id}")
+            try:
+                if not is_turn or not all(each.fresh for each in batch):
+                    await claimed
+                work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id, claimed)
+                await self._services.committer.until_stored(work)  # what is read may be refused as well
+            finally:
+                await asyncio.gather(claimed, return_exceptions=True)
+
+    async def _claim(self, batch: Sequence[Envelope], turn_id: str) -> None:
+        await self._services.committer.until_stored(partial(self._services.inbox.claim, batch, turn_id))
+        faults.point("turn_claimed")
 
     async def _refused(self, batch: Sequence[Envelope], turn_id: str, error: StorageUnavailable) -> None:
         """Let the person know that something could not be stored, and their updates wait for [Try again].
@@ -157,10 +172,10 @@ class Dispatch:
                 await services.delivery.say_now(last.chat_id, last.thread_id, replies.say("storage_down"))
             raise Postponed(batch, POSTPONED_S) from exc
 
-    async def _do(self, batch: Sequence[Envelope], turn_id: str) -> None:
+    async def _do(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
         head = batch[0]
         if head.kind == "text":
-            await self._turns.answer(batch, turn_id)
+            await self._turns.answer(batch, turn_id, claimed=claimed)
         elif head.kind == "edit":
             if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
                 await self._offer_again(head)

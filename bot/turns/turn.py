@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -58,6 +58,8 @@ class _TurnWork:
     """Committed with the end of the updates."""
     state: SessionState | None = None
     """Of the session, when it was read just now and nothing has happened since."""
+    claimed: Awaitable[None] | None = None
+    """The claim of the updates, when it is still being stored."""
 
     @property
     def target(self) -> Target:
@@ -172,19 +174,23 @@ class Turns:
         *,
         said: AskedAgain | None = None,
         effects: Sequence[Statement] = (),
+        claimed: Awaitable[None] | None = None,
     ) -> None:
         """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
 
-        `effects` are committed with the end of the updates, whatever that is. A crash before the gate is passed leaves
-        them `claimed`; behind it they are parked, or as `_answer` says. Raises as `_answer` does.
+        `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with the end of
+        the updates, whatever that is. A crash before the gate is passed leaves them `claimed` (or `received`, when
+        their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does.
         """
         if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
-            await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects))
+            await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects, claimed=claimed))
             return
         state = await self._session(batch)
         unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
+        if claimed and unchanged is None:
+            await claimed
         for together, each_id in await self.gate.enter(batch, turn_id, state):
-            await self._answer(_TurnWork(together, each_id, self._said(together), effects, unchanged))
+            await self._answer(_TurnWork(together, each_id, self._said(together), effects, unchanged, claimed))
 
     async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
@@ -204,6 +210,8 @@ class Turns:
             span.set(continuity__session_id=state.session_id)
             with meters.timed("packet") as took.packet:
                 pending, ask = await self._begin(batch, state, turn_id, said)
+            if work.claimed:
+                await work.claimed
             faults.point("turn_packet_built")
             await self._still_at_work()
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)

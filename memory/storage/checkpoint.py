@@ -270,6 +270,10 @@ def _write_synced(path: Path, data: bytes) -> float:
         return synced(file.fileno())
 
 
+HEAD_START_S = 0.02
+"""So much ahead of its checkpoint a reply is sent on its way: both want the same processor."""
+
+
 class CheckpointWriter:
     """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
 
@@ -316,6 +320,7 @@ class CheckpointWriter:
             await asyncio.wait([self._task])
 
     async def _write_due(self) -> None:
+        await asyncio.sleep(HEAD_START_S)
         while self._due:
             _, snapshot = self._due.popitem(last=False)
             await self.now(snapshot())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bot import replies
+from memory.ports import Statement
 
 
 def failing(times: int, error: Exception):
@@ -60,3 +63,84 @@ async def test_a_command_that_is_none_is_answered_with_the_one_that_was_meant(on
     await one.settled()
 
     assert screen.sent == [replies.say("unknown_command_like", command="forgett", like="forget")]
+
+
+async def happens(what) -> bool:
+    """Return whether something happens in a while in which it would, if nothing kept it."""
+    for _ in range(30):
+        await asyncio.sleep(0.01)
+        if what():
+            return True
+    return False
+
+
+class Held:
+    """Holds claims back until they are let through, and knows when a packet was made."""
+
+    def __init__(self, one, monkeypatch) -> None:
+        self.free, self.claiming, self.prepared = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        inbox, assembler = one.services.inbox, one.services.memory.assembler
+        claim, packet = inbox.claim, assembler.packet
+
+        async def held(*claimed):
+            self.claiming.set()
+            await self.free.wait()
+            await claim(*claimed)
+
+        async def seen(*said, **about):
+            made = await packet(*said, **about)
+            self.prepared.set()
+            return made
+
+        monkeypatch.setattr(inbox, "claim", held)
+        monkeypatch.setattr(assembler, "packet", seen)
+
+
+async def test_what_a_turn_has_to_know_is_gathered_while_its_claim_is_stored(one, screen, script, monkeypatch):
+    """No model is asked before the claim is on the disk."""
+    await one.take(1, "hello")
+    await one.settled()
+    held = Held(one, monkeypatch)
+    await one.take(2, "and then?")
+    await held.prepared.wait()
+    await held.claiming.wait()
+    assert not await happens(lambda: len(script.asked) > 1)
+    assert await one.rows("inbox", "state") == [("done",), ("received",)]
+
+    held.free.set()
+    await one.settled()
+    assert screen.sent == ["You said: hello", "You said: and then?"]
+
+
+async def test_a_claim_that_is_refused_for_good_asks_no_model(one, screen, script, monkeypatch):
+    """Somebody finished the update meanwhile: the packet was made for nothing, and nothing is said."""
+    await one.take(1, "hello")
+    await one.settled()
+    held = Held(one, monkeypatch)
+    await one.take(2, "and then?")
+    await held.prepared.wait()
+    await one.services.db.write(
+        Statement("inbox_done", {"bot_id": one.services.me.bot_id, "update_id": 2, "done_at_ms": 1})
+    )
+    held.free.set()
+    await one.settled()
+
+    assert len(script.asked) == 1
+    assert screen.sent == ["You said: hello"]
+
+
+async def test_what_an_earlier_start_left_is_claimed_before_anything_is_done(one, start, screen, monkeypatch):
+    """Only so each further death over it is counted, however early it comes (P3)."""
+    await one.take(1, "hello")
+    await one.settled()
+    Held(one, monkeypatch)
+    await one.take(2, "and then?")
+    again = await start()
+    held = Held(again, monkeypatch)
+    await again.recover()
+    await held.claiming.wait()
+    assert not await happens(held.prepared.is_set)
+
+    held.free.set()
+    await again.settled()
+    assert screen.sent == ["You said: hello", "You said: and then?"]
