@@ -368,9 +368,10 @@ SELECT model, input_tokens, output_tokens FROM conversation_turns WHERE turn_id 
 
 -- Forgetting (P13): words that stand in messages and on buttons, and what a person chose.
 
--- name: prompt_text_keep
--- The same instructions stand in many prompts.
-INSERT INTO prompt_texts (digest, text) VALUES (:digest, :text) ON CONFLICT (digest) DO NOTHING;
+-- name: prompt_texts_keep
+-- The same instructions and descriptions of tools stand in many prompts.
+INSERT INTO prompt_texts (digest, text) VALUES (:instructions_digest, :instructions), (:tools_digest, :tools)
+ON CONFLICT (digest) DO NOTHING;
 
 -- name: prompt_keep
 -- With the turn: what the model was given for it.

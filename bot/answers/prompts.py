@@ -81,21 +81,17 @@ def keep(
     `texts` are instructions and descriptions of tools, `steps` what followed calls of tools. `originals` are the
     session's turns as they are stored: one that the packet shows as it is costs only its id.
     """
-    digests = [digest_of(text.encode()) for text in texts]
-    rows = [
-        Statement("prompt_text_keep", {"digest": digest, "text": text})
-        for digest, text in zip(digests, texts, strict=True)
-    ]
-    values = {
+    (instructions, tools), (instructions_digest, tools_digest) = texts, (digest_of(text.encode()) for text in texts)
+    digests = {"instructions_digest": instructions_digest, "tools_digest": tools_digest}
+    values = digests | {
         "turn_id": ask.turn_id,
         "conversation_id": ask.conversation_id,
         "packet_json": packed(ask.packet, originals, steps),
-        "instructions_digest": digests[0],
-        "tools_digest": digests[1],
         "digest": whole(ask.packet, ask.text, *texts, steps).digest,
         "at_ms": now_ms,
     }
-    return [*rows, Statement("prompt_keep", values)]
+    kept = digests | {"instructions": instructions, "tools": tools}
+    return [Statement("prompt_texts_keep", kept), Statement("prompt_keep", values)]
 
 
 def packed(

@@ -20,6 +20,8 @@ PASSES: Final = 6
 MARKUP: Final = frozenset("*_~|#>-+=:\\`[]()!")
 """What may stand for a form instead of itself."""
 LINKED: Final = frozenset({"http", "https", "tg"})
+_PLAIN: Final = re.compile(r"[^\W\d_](?:[^\W_]|[ ,.;:?!'\"()-])*")
+"""A line that begins with a letter and has no sign of markup: many answers need no parser."""
 _PUNCTUATION: Final = re.compile(rb"[!-/:-@\[-`{-~]")
 _BACKSLASHES: Final = re.compile(r"(\\+)(.?)|\](?=:)")
 _ESCAPED: Final = frozenset("*_`~#|$")
@@ -38,6 +40,11 @@ def formatted(text: str) -> tuple[str, list[Any]] | None:
     """Return the text with its entities, None when it is too long or something of it would be lost. Never raises."""
     if len(text) > MAX_CHARS:
         return None
+    return (text.rstrip(), []) if _PLAIN.fullmatch(text) else parsed(text)
+
+
+def parsed(text: str) -> tuple[str, list[Any]] | None:
+    """Return what `formatted` does, by the parser."""
     try:
         literal = _escaped(text)
         plain, entities = _converter()(literal) if literal is not None else ("", [])
@@ -48,6 +55,8 @@ def formatted(text: str) -> tuple[str, list[Any]] | None:
 
 def missing(source: str, shown: str, entities: Iterable[Entity]) -> Counter[str]:
     """Return which visible characters of the source neither the text nor an entity's address or language shows."""
+    if source == shown:
+        return Counter()
     held = Counter(shown)
     for entity in entities:
         held.update(entity.get("url") or "")

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -33,6 +34,8 @@ from memory.types import ConversationTurn, SessionState
 
 log = structlog.get_logger(__name__)
 
+HEAD_START_S = 0.01
+"""So much ahead of its line in the log a reply is sent on its way."""
 MAX_UNSTORED = 256
 """At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
@@ -380,7 +383,8 @@ class Turns:
             services.reminders.look()
         self.answered += 1
         services.meters.turns.inc()
-        log.info(
+        told = partial(
+            log.info,
             "turn stored",
             session_id=turn.session_id,
             seq=turn.seq,
@@ -393,6 +397,7 @@ class Turns:
             bootstrap_tokens=ask.packet.bootstrap_tokens,
             update_ids=[envelope.update_id for envelope in batch],
         )
+        asyncio.get_running_loop().call_later(HEAD_START_S, told)
 
     async def _prompt(self, made: _Made, took: _Took) -> list[Statement]:
         """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.

@@ -221,3 +221,14 @@ def lines_run(text):
     finally:
         sys.settrace(before)
     return count
+
+
+@given(
+    st.one_of(
+        st.from_regex(markup._PLAIN, fullmatch=True),
+        st.text("aB1é -.,:;!?()'\"", max_size=40).filter(markup._PLAIN.fullmatch),
+    )
+)
+def test_a_line_without_markup_is_shown_as_the_parser_shows_it(text):
+    """It is not given to the parser, which would return it as it is."""
+    assert markup.formatted(text) == markup.parsed(text) == (text.rstrip(), [])

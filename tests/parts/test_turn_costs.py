@@ -1,0 +1,76 @@
+"""What a turn in the middle of a talk asks of the database: nothing is added unseen."""
+
+from __future__ import annotations
+
+AHEAD = [
+    "person_language",
+    "person_choices",
+    "current_session",
+    "list_sessions",
+    "notes_of_conversation",
+    "active_jobs",
+    "jobs_upcoming",
+]
+"""Read in one visit when a message comes to its turn."""
+SEARCH = ["search_terms", "search_terms", "search_documents"]
+"""The terms, those not found once more in other spellings, and who has them; texts when something is worth them."""
+BEFORE_THE_REPLY = [
+    ["inbox_insert"],
+    ["inbox_claim"],
+    [
+        "insert_turn",
+        "insert_context_snapshot",
+        "index_document",
+        "put_reading",
+        "inbox_done",
+        "turn_figures_keep",
+        "prompt_texts_keep",
+        "prompt_keep",
+        "outbox_insert",
+        "update_session",
+    ],
+]
+"""The commits on the way of a reply (P1, P3, P4); the second is stored while the packet is made."""
+BEHIND_THE_REPLY = [["outbox_sent"]]
+
+
+class Seen:
+    """Every visit to the database, by the names of its statements."""
+
+    def __init__(self, one, monkeypatch) -> None:
+        self.visits: list[list[str]] = []
+        self.commits: list[list[str]] = []
+        database, writer = one.services.db, one.services.db._writer
+        execute, write, run = database._reader._execute, writer.write, database._all_of
+
+        async def visit(work, *arguments):
+            self.visits.append([])
+            return await execute(work, *arguments)
+
+        async def commit(statements):
+            self.commits.append([statement.name for statement in statements])
+            return await write(statements)
+
+        def asked(reads, names):
+            found = run(reads, names)
+            self.visits[-1] = list(names)
+            return found
+
+        monkeypatch.setattr(database._reader, "_execute", visit)
+        monkeypatch.setattr(database, "_all_of", asked)
+        monkeypatch.setattr(writer, "write", commit)
+
+
+async def test_a_turn_costs_two_visits_to_the_reader_and_three_commits(one, screen, monkeypatch):
+    """One visit reads what is known beforehand, one searches; behind the reply its send is noted."""
+    await one.take(1, "My sister Ana lives in Turin.")
+    await one.settled()
+    await one.services.memory.settle()
+    seen = Seen(one, monkeypatch)
+    await one.take(2, "Where does my sister live?")
+    await screen.until(lambda: len(screen.sent) == 2)
+
+    known, searched = seen.visits
+    assert known == AHEAD
+    assert searched == SEARCH
+    assert seen.commits == BEFORE_THE_REPLY + BEHIND_THE_REPLY[: len(seen.commits) - 3]
