@@ -14,7 +14,7 @@ from bot import replies
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Tap
 from bot.turns.services import Services
-from memory.errors import Conflict
+from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Row, Statement
 
 log = structlog.get_logger(__name__)
@@ -67,9 +67,12 @@ class Buttons:
         return found["n"] if found else 0
 
     async def _toast(self, envelope: Envelope, text: str) -> None:
+        services = self._services
         try:
+            while not services.memory.db.owned():  # the word would not go out
+                await services.db.write()
             await self._bot.answer_callback_query(envelope.callback_id, text=text)
-        except TelegramError as exc:  # a query older than a minute cannot be answered any more
+        except (TelegramError, StorageUnavailable) as exc:  # a query older than a minute cannot be answered any more
             log.debug("tap not acknowledged", error=str(exc))
 
     async def _without_buttons(self, envelope: Envelope) -> None:

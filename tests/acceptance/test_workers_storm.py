@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from loopback.bot_process import is_stopped
 from servers import Cluster, NoServer
-from story import TURN_POINTS, rows
+from story import PERSON, TURN_POINTS, answered, bot_texts, reply, rows
 
 from bot.delivery.sender import UNPROVEN_MARK
 
@@ -341,6 +341,24 @@ async def test_two_workers_lose_repeat_and_forget_nothing(api, model, storm):
     await survive(api, model, made, chats=6, messages=6, in_step=True)
 
     assert {strike.kind for strike in made.strikes} == {*KINDS}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("point", [point for point in POINTS if point != "checkpoint_renamed"])
+async def test_a_server_that_dies_at_any_point_of_a_turn_costs_nothing(api, model, cluster, storm, point):
+    """As in a power cut, and it starts again: nothing is lost, nothing twice, no model call more."""
+    (bot,) = (await storm(1, 1)).bots
+    api.people.says(PERSON, "only once")
+    await bot.launch(CONTINUITY_FAULT=point, CONTINUITY_FAULT_SIGNAL="STOP")
+    await api.until(lambda: is_stopped(bot.pid))
+    await asyncio.to_thread(cluster.restart)
+    signalled(bot.pid, signal.SIGCONT)
+    await answered(api, PERSON, "only once")
+    await reply(api, "and again")
+
+    assert bot_texts(api) == ["You said: only once", "You said: and again"]
+    assert rows(bot, "SELECT user_text FROM conversation_turns ORDER BY seq") == [("only once",), ("and again",)]
+    assert len(model.requests) == 2
 
 
 SEEDS = range(int(os.environ.get("CONTINUITY_SOAK_SEEDS", "3")))
