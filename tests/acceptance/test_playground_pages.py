@@ -55,6 +55,15 @@ def answered(text: str):
 
 
 @pytest.mark.parametrize("page", [start_program], indirect=True, ids=["program"])
+async def test_the_bot_is_a_program_of_its_own(page):
+    """Not forked but started as a newcomer's is, it answers, and is killed by the button."""
+    await page.act("say", user_id=YOU, chat_id=YOU, text="I need to call the landlord by Friday about the heating.")
+    await page.until(answered("landlord"))
+
+    await page.act("kill")
+    await page.until(lambda state: state["bot"]["state"] == "killed")
+
+
 async def test_a_newcomer_talks_kills_and_comes_back(page):
     """A message is answered; one sent into a kill is answered after it, once; eight hours later there is an offer."""
     await page.act("say", user_id=YOU, chat_id=YOU, text="I need to call the landlord by Friday about the heating.")

@@ -6,13 +6,15 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import typer
+from loopback.forked import Forked
 from typer.testing import CliRunner
 
 from bot.cli import app
@@ -20,6 +22,7 @@ from bot.tables import BOT_TABLES, QUERY_FILES
 from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.search.searcher import index_turn
+from memory.storage.place import take_lock
 from memory.storage.sqlite import SqliteDatabase
 from memory.storage.store import Store, heal_turn
 from memory.testing import START_MS, make_exchange, open_memory
@@ -29,42 +32,43 @@ COMMANDS = typer.main.get_command(app)
 CHAT, GROUP = "tg:5:987654321:0", "tg:5:-100777:12"
 
 
-WRITER = """
-import asyncio, sys
-from pathlib import Path
-from bot.tables import BOT_TABLES
-from memory.storage.place import take_lock
-from memory.testing import make_exchange, open_memory
+def work(*arguments) -> None:
+    """Hold a database as a bot does, and commit one turn for each line that comes."""
+    asyncio.run(_work(*arguments))
 
-async def main(folder, session_id, first):
+
+async def _work(folder: Path, session_id: str, first: int) -> None:
     with take_lock(folder / "continuity.db"):
         async with open_memory(folder, extensions=[BOT_TABLES]) as memory:
-            print("ready", flush=True)
+            say = partial(print, flush=True)
+            say("ready")
             for seq, _ in enumerate(iter(sys.stdin.readline, ""), first):
-                exchange = make_exchange(seq, turn_id=f"t_live_{seq}", session_id=session_id,
-                    conversation_id="tg:5:987654321:0")
+                exchange = make_exchange(
+                    seq, turn_id=f"t_live_{seq}", session_id=session_id, conversation_id="tg:5:987654321:0"
+                )
                 await memory.recorder.record(exchange, None)
-                print(seq, flush=True)
-
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
-"""
+                say(seq)
 
 
 @contextmanager
 def bot_at_work(house, session_id, seq):
     """Run a process that holds the lock and the writing connection; `say()` makes it commit one more turn."""
-    command = [sys.executable, "-c", WRITER, str(house.folder), session_id, str(seq)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
+    with TemporaryDirectory() as name:
+        told, said, errors = (Path(name) / each for each in ("told", "said", "errors"))
+        os.mkfifo(told)
+        os.mkfifo(said)
+        streams = {"input_path": told, "log_path": said, "error_path": errors}
+        child = Forked(work, house.folder, session_id, seq, folder=house.folder, env={}, **streams)
+        with told.open("w", encoding="utf-8") as go, said.open(encoding="utf-8") as lines:
+            assert lines.readline() == "ready\n", errors.read_text(encoding="utf-8")
 
-        def say():
-            child.stdin.write("go\n")
-            child.stdin.flush()
-            return int(child.stdout.readline())
+            def say():
+                go.write("go\n")
+                go.flush()
+                return int(lines.readline())
 
-        yield child, say
-        child.stdin.close()
-    assert child.returncode in (0, -signal.SIGKILL)
+            yield child, say
+        assert child.join() in (0, -signal.SIGKILL), errors.read_text(encoding="utf-8")
 
 
 class House:

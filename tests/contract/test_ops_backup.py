@@ -1,12 +1,11 @@
 """Backup and restore: what is copied, what is refused, and that no crash on the way loses the present data."""
 
 import json
-import os
-import subprocess
-import sys
+import signal
 from dataclasses import replace
 
 import pytest
+from loopback.forked import cli, finished
 from ops_house import House, bot_at_work
 
 from bot.ops.backup import DATABASE, MANIFEST, back_up
@@ -72,8 +71,8 @@ def test_what_a_killed_bot_left_in_its_wal_is_kept_aside_too(backed_up, tmp_path
     session_id = backed_up.sessions[0]
     with bot_at_work(backed_up, session_id, 4) as (child, say):
         say()
-        child.kill()
-        child.wait()
+        child.send_signal(signal.SIGKILL)
+        child.join()
     assert (backed_up.folder / "continuity.db-wal").stat().st_size > 0
 
     assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
@@ -151,12 +150,9 @@ def test_a_restore_that_dies_leaves_the_old_data_or_the_new(backed_up, tmp_path,
     """Killed at each step: the log is whole, the old one or the new one; and the same command then completes it."""
     session_id = backed_up.sessions[0]
     old, new = ["t_0_1", "t_0_2", "t_said_3"], ["t_0_1", "t_0_2"]
-    command = [sys.executable, "-m", "bot", "restore", str(tmp_path / "copy")]
-    outer = {name: value for name, value in os.environ.items() if not name.startswith(("CONTINUITY_", "TELEGRAM_"))}
     ours = {name: value for name, value in backed_up.env.items() if value is not None}
 
-    died = subprocess.run(command, env=outer | ours | {"CONTINUITY_FAULT": point}, check=False)
-    assert died.returncode == -9
+    assert finished(cli, "restore", str(tmp_path / "copy"), env=ours | {"CONTINUITY_FAULT": point})[1] == -9
     assert backed_up.turns(session_id) == (new if point == POINTS[-1] else old)
     assert backed_up.run("hydrate", "--all", "--dry-run").exit_code == 0
     assert backed_up.run("restore", str(tmp_path / "copy")).exit_code == 0
