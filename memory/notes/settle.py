@@ -137,15 +137,15 @@ def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
 def _ends(report: Report, noted: Noted, names: frozenset[str], often: Counter[str]) -> bool:
     """Return whether a report is about the note: by what it names, and by the verb alone only where it names nothing.
 
-    Of somebody who is named in both it has to say what was to be done, too, or call it off. What nobody has to do has
-    to be all that it names.
+    Of somebody who is named in both it has to say what was to be done, too, or call it off. What nobody has to do is
+    not over by what somebody did.
     """
     if _is_part_of_it(report.stems, noted):
         return False
     if not report.named:
         return noted.todo and _is_about(report.stems, noted.stems, names, often)
     shared = report.named & noted.stems
-    if not noted.todo and (shared != report.named or not report.is_over):
+    if not noted.todo and not report.is_over:
         return False
     tied = report.calls_off or (noted.todo and bool(report.verbs & noted.stems))
     if not tied and (shared <= names or len(shared) < _ENDED_SHARE * len(report.named)):

@@ -21,7 +21,7 @@ OVERDUE_MS = 30 * DAY_MS
 """The same for what somebody had to do: nobody has heard yet whether it is done."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_OFFERED_FROM, _OPEN_FROM = 0.4, -0.8
+_OFFERED_FROM, _OPEN_FROM = 0.4, -0.75
 """From which log-odds a line is offered, and a matter is listed as open."""
 _FEW_OFFERED, _FEW_OFFERED_FROM = 2, -1.2
 _FEW_OPEN, _FEW_OPEN_FROM = 3, -2.5
