@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from unicodedata import combining, normalize
 
 from memory.language.languages import Language, Languages
 
@@ -105,8 +106,14 @@ def without_elision(word: str, language: Language) -> str:
 
 
 def stems_of(words: tuple[str, ...], language: Language) -> frozenset[str]:
-    """Return the stems of the words; a possessive ending does not count."""
-    return frozenset(language.stem(without_possessive(word)) for word in words)
+    """Return the stems of the words; neither a possessive ending nor an accent counts: people leave them out."""
+    return frozenset(stem_of(without_possessive(word), language) for word in words)
+
+
+def stem_of(word: str, language: Language) -> str:
+    """Return the stem of a lower-cased word without its accents."""
+    stem = language.stem(word)
+    return stem if stem.isascii() else "".join(c for c in normalize("NFD", stem) if not combining(c))
 
 
 def without_possessive(word: str) -> str:

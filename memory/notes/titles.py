@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from memory.language.languages import Language
-from memory.language.sentences import lowered, without_elision, without_possessive
+from memory.language.sentences import lowered, stem_of, without_elision, without_possessive
 from memory.notes.clauses import TurnClauses
 from memory.notes.settle import stems_of_text
 from memory.notes.telling import is_time_word
@@ -106,7 +106,7 @@ def _topics(said: Sequence[TurnClauses], language: Language) -> dict[str, _Topic
     for each in said:
         for clause in (*each.user, *each.assistant):
             for written, plain, named in _words(clause.text, language):
-                topic = topics.setdefault(language.stem(plain), _Topic())
+                topic = topics.setdefault(stem_of(plain, language), _Topic())
                 topic.forms[written] += 1
                 topic.named += named
                 (topic.of_user if clause.speaker == "user" else topic.of_assistant)[clause.turn_id] = None
