@@ -121,6 +121,8 @@ class Language:
     """What stands before a plain word, seldom before a name."""
     determiners: frozenset[str] = frozenset()
     """What the name of a thing stands behind: articles, "my", in a language without articles prepositions."""
+    title_joints: frozenset[str] = frozenset()
+    """What joins the words that name one thing: "curso de alongamento"."""
     elisions: frozenset[str] = frozenset()
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
     endings: re.Pattern[str] = _NEVER
@@ -274,6 +276,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         honorifics=cue_pattern(data.get("honorifics", "").split()),
         articles=tuple(data.get("articles", "").split()),
         determiners=frozenset((data.get("determiners") or data.get("before_nouns", "")).split()),
+        title_joints=frozenset(data.get("title_joints", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
         nouns_are_large=bool(data.get("before_nouns")),

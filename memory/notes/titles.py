@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from memory.language.languages import Language
 from memory.language.sentences import lowered, stem_of, without_elision, without_possessive
@@ -15,6 +16,8 @@ from memory.notes.telling import is_time_word
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
 
 TOPICS_MAX = 4
+PHRASE_WORDS = 4
+"""The most words in which one thing is named."""
 STANDING_LINES = 4
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _BEGINS = re.compile(r"(?:^|[.!?\u2026:\n])[\s\"'(\u201c\u201e\u00ab*]*$")
@@ -28,6 +31,8 @@ _SAME_CHARS = 5
 _OFTEN = 4
 """Beyond this many turns of a side, a topic is not worth more."""
 _BOTH, _NAMED_ONCE, _NAMED_MAX = 1.5, 1.0, 2
+_THING_SHARE = 0.2
+"""Share of its places in which a word has to stand as the name of a thing: "the left", but mostly "left"."""
 _NOTED, _LASTING_SHARE = 6.0, 0.5
 """A topic of the weightiest matter is worth so much more; of what stays true, half of it."""
 
@@ -46,6 +51,11 @@ class _Topic:
     named: int = 0
     """How often it stands behind an article, or is written large: it names a thing."""
 
+    @property
+    def is_thing(self) -> bool:
+        """Return whether it stands often enough as the name of a thing."""
+        return self.named >= _THING_SHARE * self.forms.total()
+
     def value(self, noted: float) -> float:
         """Return how well it names the session; `noted` is the weight of the notes that speak of it."""
         often = min(len(self.of_user), _OFTEN) + min(len(self.of_assistant), _OFTEN)
@@ -62,17 +72,66 @@ def title_of(
     """
     noted = _noted(matters, lasting, language)
     topics = {stem: topic for stem, topic in _topics(said, language).items() if stem in noted and topic.of_user}
-    named = {stem: topic for stem, topic in topics.items() if topic.named} or topics
+    named = {stem: topic for stem, topic in topics.items() if topic.is_thing} or topics
     best = sorted(named, key=lambda stem: (-named[stem].value(noted[stem]), stem))
-    words: list[str] = []
+    phrases = _phrases(said, frozenset(topics), frozenset(named), language)
+    names: list[str] = []
     turn_ids: list[str] = []
+    told: set[str] = set()
     for stem in best:
-        word = named[stem].forms.most_common(1)[0][0]
-        if len(words) < TOPICS_MAX and _fits(word, words):
-            words.append(word)
-            turn_ids += (*named[stem].of_user, *named[stem].of_assistant)
-    title = ", ".join(words)
+        stems, name = phrases.get(stem) or ((stem,), named[stem].forms.most_common(1)[0][0])
+        if stem not in told and len(names) < TOPICS_MAX and _fits(name, names):
+            names.append(name)
+            told.update(stems)
+            turn_ids += (turn_id for each in stems for turn_id in (*topics[each].of_user, *topics[each].of_assistant))
+    title = ", ".join(names)
     return (title[:1].upper() + title[1:], tuple(dict.fromkeys(turn_ids)))
+
+
+def _phrases(
+    said: Sequence[TurnClauses], topics: frozenset[str], things: frozenset[str], language: Language
+) -> dict[str, tuple[tuple[str, ...], str]]:
+    """Return for each topic the words in which the person names it together with others ("golden wedding").
+
+    They end in the name of a thing, or both sides or both of two turns use them.
+    """
+    forms: dict[tuple[str, ...], Counter[str]] = {}
+    often: Counter[str] = Counter()
+    for each in said:
+        for clause in (*each.user, *each.assistant):
+            for stems, phrase in _together(clause.text, topics, things, language):
+                often[lowered(phrase)] += 1
+                if clause.speaker == "user":
+                    forms.setdefault(stems, Counter())[phrase] += 1
+    named = [(often[lowered(phrase)], stems, phrase) for stems, found in forms.items() for phrase in found]
+    best: dict[str, tuple[tuple[str, ...], str]] = {}
+    for times, stems, phrase in sorted(named, key=lambda each: (-each[0], -len(each[1]), each[1:])):
+        acts = bool(language.weak_endings) and lowered(phrase).endswith(language.weak_endings)
+        if stems[-1] in things or (times > 1 and not acts):
+            for stem in stems:
+                best.setdefault(stem, (stems, phrase))
+    return best
+
+
+def _together(
+    text: str, topics: frozenset[str], things: frozenset[str], language: Language
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield stretches of the text that name one thing: topics behind an article or a thing, and what joins them."""
+    text = lowered(text) if text.isupper() else text
+    tokens = list(_TOKEN.finditer(text))
+    plain = [without_elision(without_possessive(lowered(found.group())), language) for found in tokens]
+    stems = [stem_of(word, language) for word in plain]
+    joined = [text[one.end() : other.start()] == " " for one, other in pairwise(tokens)]
+    for first, stem in enumerate(stems):
+        behind_article = bool(first) and joined[first - 1] and plain[first - 1] in language.determiners
+        if stem not in topics or not (stem in things or behind_article):
+            continue
+        for last in range(first + 1, min(first + PHRASE_WORDS, len(tokens))):
+            if not joined[last - 1] or (stems[last] not in topics and plain[last] not in language.title_joints):
+                break
+            if stems[last] in topics:
+                inside = tuple(each for each in stems[first : last + 1] if each in topics)
+                yield inside, text[tokens[first].start() : tokens[last].end()]
 
 
 def standing_of(matters: Sequence[Matter], lasting: Sequence[LastingNote]) -> tuple[str, tuple[str, ...]]:
@@ -116,12 +175,13 @@ def _topics(said: Sequence[TurnClauses], language: Language) -> dict[str, _Topic
 def _words(text: str, language: Language) -> Iterator[tuple[str, str, bool]]:
     """Yield the telling words: as written, lower-cased and bare, and whether it stands there as the name of a thing."""
     before = ""
+    text = lowered(text) if text.isupper() else text
     for found in _TOKEN.finditer(text):
         written = found.group()
         written = written.lower() if written.isupper() and len(written) >= _SHOUTED else written
         whole = without_possessive(lowered(written))
         plain = without_elision(whole, language)
-        large = written[0].isupper() and not _BEGINS.search(text[: found.start()])
+        large = written[0].isupper() and not written.isupper() and not _BEGINS.search(text[: found.start()])
         named = before in language.determiners or plain != whole or large
         if _can_name(plain, language):
             yield (plain if plain != lowered(written) else written), plain, named

@@ -112,3 +112,16 @@ def test_a_form_of_a_verb_that_shares_no_stem_speaks_of_the_task():
     assert stems_of_text("Brief geschrieben", LANGUAGES.get("de")) == stems_of_text(
         "Brief schreiben", LANGUAGES.get("de")
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        ("pt", "tenho que pagar o cartão", "o cartao paguei"),
+        ("es", "tengo que recoger el jamón", "el jamon recogido"),
+        ("fr", "je dois récupérer le vélo", "velo récupéré"),
+    ],
+)
+def test_whoever_leaves_the_accents_out_speaks_of_the_same_thing(language, earlier, later):
+    """What was to be done ends although it is written otherwise."""
+    assert earlier not in alive(language, earlier, later)

@@ -98,3 +98,39 @@ def test_the_turns_that_speak_of_the_topics_are_those_that_the_title_rests_on():
 def test_a_session_without_notes_has_no_title():
     """A greeting names nothing."""
     assert read("en", [("hi", "Hello!")]).title == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "exchanges", "name"),
+    [
+        (
+            "en",
+            [
+                ("i have to get the hall key for the club dinner before friday", "Who has the hall key?"),
+                ("the caretaker. the hall key is with him on friday", "Then ask him for it."),
+            ],
+            "hall key",
+        ),
+        (
+            "pt",
+            [
+                ("tenho que pagar o curso de cerâmica até sexta", "Quanto custa o curso de cerâmica?"),
+                ("450. o curso de cerâmica é em braga", "Boa escolha."),
+            ],
+            "curso de cerâmica",
+        ),
+        (
+            "de",
+            [
+                ("ich muss die Garantie für den Herd noch suchen", "Wo liegt die Garantie für den Herd?"),
+                ("die Garantie für den Herd liegt im Keller", "Dann nimm sie mit."),
+            ],
+            "Garantie",
+        ),
+    ],
+)
+def test_a_title_names_a_thing_by_the_words_that_stand_together(language, exchanges, name):
+    """Two words that name one thing are one part of the title, with what joins them."""
+    parts = read(language, exchanges).title.split(", ")
+
+    assert name.lower() in [part.lower() for part in parts]
