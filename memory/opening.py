@@ -21,7 +21,7 @@ from memory.context.chat import chat_messages
 from memory.context.compactor import SummaryWriter
 from memory.context.packet_text import prompt
 from memory.context.tokens import TiktokenCounter
-from memory.errors import StorageUnavailable
+from memory.errors import ContinuityError, StorageUnavailable
 from memory.language.languages import Languages
 from memory.longterm.promoter import read_memory_row
 from memory.notes.current import STATES_READ
@@ -94,6 +94,8 @@ class PendingTurn:
     time_zone: str
     recorder: Recorder
     clock: Clock
+    besides_tokens: int = 0
+    """What of the prompt is neither history nor what the packet adds: instructions, tools, what is carried forward."""
     recorded: ConversationTurn | None = None
     """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
 
@@ -362,7 +364,23 @@ class ConversationMemory(Parts):
             time_zone=zone,
             recorder=self.recorder,
             clock=self.clock,
+            besides_tokens=besides,
             recorded=recorded,
+        )
+
+    async def make_room(self, pending: PendingTurn) -> None:
+        """Compact the session of a turn that was recorded if it is over budget, so that the next need not wait for it.
+
+        `begin` does it otherwise. Call it behind the reply, before anything else happens in the conversation: what is
+        forgotten meanwhile would come back as a summary. Never raises.
+        """
+        try:
+            state = await self.recorder.session(pending.state.session_id)
+        except ContinuityError as exc:
+            log.info("session %s is compacted later: %s", pending.state.session_id, exc)
+            return
+        await self.compactor.compact_if_due(
+            state, self.assembler.history, self.recorder.edit, reserved_tokens=pending.besides_tokens
         )
 
     @staticmethod

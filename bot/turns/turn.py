@@ -35,7 +35,7 @@ from memory.types import ConversationTurn, SessionState
 log = structlog.get_logger(__name__)
 
 HEAD_START_S = 0.01
-"""So much ahead of its line in the log a reply is sent on its way."""
+"""So much ahead of what is done behind it a reply is sent on its way."""
 MAX_UNSTORED = 256
 """At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
@@ -202,7 +202,8 @@ class Turns:
         before the commit     the updates are `claimed`; the next start answers them again, as the same turn, counted;
                               a preview that was shown is taken up again by its turn id
         in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
-        after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4)
+        after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4); a session
+                              that is over budget is compacted now, or when its next turn begins
         Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
@@ -232,6 +233,9 @@ class Turns:
                 del self._unstored[turn_id]
             else:
                 await self._no_answer(work, outcome, live)
+        if isinstance(outcome, Answer):
+            await asyncio.sleep(HEAD_START_S)
+            await self._services.memory.make_room(pending)
 
     def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
         """Return what these messages say together, as much of it as one turn takes in."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memory import Conflict, ConversationMemory, Extension, ForgetRequest, Locked, Statement, StorageUnavailable
@@ -205,3 +207,21 @@ async def test_ids_and_clock_are_the_callers(place):
     async with open_memory(place, clock=clock, ids=SequentialIds()) as memory:
         turn = await say(memory, "Hello.")
     assert (turn.recorded.turn_id, turn.recorded.created_at_ms) == ("t_2", 5_000)
+
+
+async def test_room_for_the_next_turn_is_made_behind_the_reply(memory):
+    """A long talk is compacted between its turns: no message waits for it, and a session that is gone is no fault."""
+    marks = []
+    for number in range(14):
+        pending = await memory.begin("c", f"What about matter {number}?")
+        marks.append(pending.state.compaction)
+        await pending.record(f"Matter {number}: " + "a word, then another one, " * 60)
+        held = (await memory.recorder.session(pending.state.session_id)).compaction
+        assert held == marks[-1]
+        await memory.make_room(pending)
+        marks.append((await memory.recorder.session(pending.state.session_id)).compaction)
+
+    assert marks[0] is None
+    assert marks[-1] is not None
+    assert marks[1:-1:2] == marks[2::2]
+    await memory.make_room(replace(pending, state=pending.state.model_copy(update={"session_id": "gone"})))
