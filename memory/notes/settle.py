@@ -21,7 +21,7 @@ _SAME_MATTER = 0.3
 """Share of common stems, of the smaller side, from which a report speaks of a matter."""
 _SAME_NAME = 0.5
 """The same where they share nothing but a name or a number: one hears of people again and again."""
-_ENDED_SHARE = 0.5
+_ENDED_SHARE = 0.6
 """Share of the stems that a report names, without its verb, from which it is about a note with another verb."""
 _TOLD_SHARE = 0.5
 """Share of the stems of a sentence in passing from which it tells of a task: "tyres on now"."""

@@ -23,6 +23,8 @@ _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _OFFERED_FROM, _OPEN_FROM = 0.4, -0.75
 """From which log-odds a line is offered, and a matter is listed as open."""
+_NEW_FROM = -0.4
+"""What is left of a line at least when what stands in others is taken from it."""
 _FEW_OFFERED, _FEW_OFFERED_FROM = 2, -1.2
 _FEW_OPEN, _FEW_OPEN_FROM = 3, -2.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
@@ -152,7 +154,10 @@ def preview(view: NotesView) -> list[Standing]:
     What waits for somebody stands before what is only good to know.
     """
     shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
-    chosen = _diverse(shown, PREVIEW_MAX, _OFFERED_FROM)
+    likely = [
+        (s, value) for s, value in shown if value >= _OFFERED_FROM or (is_waiting(s.note) and s.waits >= _OPEN_FROM)
+    ]
+    chosen = _diverse(likely, PREVIEW_MAX, _NEW_FROM)
     rest = [each for each in shown if each[0] not in chosen]
     chosen += _diverse(rest, _FEW_OFFERED - len(chosen), _FEW_OFFERED_FROM)
     return sorted(chosen, key=lambda s: -(s.value + s.waits))

@@ -39,6 +39,12 @@ def test_a_part_of_what_is_owed_ends_nothing(language, earlier, later):
             "21st",
         ),
         ("en", "my mother's golden wedding is on the 19th of June, 50 years", "i did that job eleven years", "golden"),
+        (
+            "en",
+            "the joiner Priit comes on thursday, the shed door does not close",
+            "we decided to close on mondays",
+            "Priit",
+        ),
         ("it", "devo mandare il modulo al comune", "il modulo nn l'ho mandato", "modulo"),
         ("pt", "tenho que mandar o formulário para a escola", "o formulário da escola n mandei, esqueci", "formulário"),
     ],

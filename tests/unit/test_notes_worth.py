@@ -70,6 +70,17 @@ def test_what_waits_for_somebody_is_offered_before_what_is_good_to_know():
     assert [each.note for each in preview(seen(fact, errand))] == [errand, fact]
 
 
+def test_what_is_open_is_offered_too():
+    """A small task is worth less than a fact, but somebody has to act in it."""
+    task = MATTER.model_copy(update={"kind": "task", "weight": 0.3, "signs": ("pending",)})
+    others = [
+        MATTER.model_copy(update={"matter_id": f"t_{n}.u0", "text": f"the {word} needs paint", "weight": 0.9})
+        for n, word in enumerate(("garden gate", "kitchen wall", "attic stair"), 2)
+    ]
+
+    assert task in [each.note for each in preview(seen(task, *others))]
+
+
 def test_a_lone_task_is_listed_though_little_speaks_for_it():
     """Who told little is not told that nothing is open."""
     task = MATTER.model_copy(update={"kind": "task", "weight": 0.1})
