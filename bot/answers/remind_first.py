@@ -21,13 +21,12 @@ from memory.language.languages import Language, Languages
 from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
 from memory.state.state_manager import close_loop, live_loops
-from memory.types import ASKS_BACK, WHICH, ConversationTurn, SessionState
+from memory.types import ASKS_BACK, REMINDS, WHICH, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 MAX_WHAT_WORDS: Final = 25
 ASIDE_WORDS: Final = 2
 """A sentence beside the reminder that is no longer than this ("Hi!", "Thank you") needs no answer of its own."""
-REMIND: Final = "remind"
 ASK_WHEN: Final = "remind_when"
 ASK_WHAT: Final = "remind_what"
 BESIDE_WORDS: Final = 1
@@ -135,7 +134,7 @@ def undo_button(job_id: str, words: ReminderWords) -> tuple[tuple[Button, ...], 
 
 def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: ReminderWords) -> Answer:
     """Return the answer that sets a reminder in the same commit as its turn."""
-    call_key = f"{ask.turn_id}:{REMIND}"
+    call_key = f"{ask.turn_id}:{REMINDS}"
     due_at_ms = found.due_at_ms or ask.now_ms
     effect = insert_reminder(
         call_key,
@@ -156,7 +155,7 @@ def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: Reminder
     )
     return Answer(
         text,
-        action_name=REMIND,
+        action_name=REMINDS,
         authored=authored,
         job_refs=(job_id,),
         effects=(effect,),
@@ -285,7 +284,7 @@ class RemindFirst:
             about_set = rearranged(ask, reminders, language, self.languages)
             if about_set is None and often:
                 scene = Scene(
-                    ask.state, ask.now_ms, of_reminders=bool(last and (last.action_name or "").startswith(REMIND))
+                    ask.state, ask.now_ms, of_reminders=bool(last and (last.action_name or "").startswith(REMINDS))
                 )
                 about_set = repeated(often, ask, scene, reminders, language)
             if about_set is not None:

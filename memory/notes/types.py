@@ -22,9 +22,9 @@ MatterStatus = Literal["open", "settled", "dropped"]
 LastingKind = Literal["fact", "preference", "constraint", "relationship", "decision"]
 Ending = Literal["settled", "dropped"]
 Speaker = Literal["user", "assistant"]
-Sign = Literal["taken_up", "pending"]
+Sign = Literal["taken_up", "pending", "reminds"]
 """What shows that a matter waits for somebody: the answer to it offers or says "I'll ..."; it has a deadline, or others
-have to act.
+have to act; a reminder was set, which speaks for itself once its time has come.
 """
 
 

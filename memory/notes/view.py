@@ -134,7 +134,10 @@ def merge(
 
 
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
-    """Return whether a note still holds: open, and if its day is over, nobody spoke here since without naming it."""
+    """Return whether a note still holds: open, and if its day is over, nobody spoke here since without naming it.
+
+    What a reminder was set for is told by the reminder once its time has come.
+    """
     if isinstance(note, LastingNote):
         return True
     if note.status != "open":
@@ -143,6 +146,8 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
         return True
     if note.due_at_ms is None or note.due_at_ms > now_ms:
         return True
+    if "reminds" in note.signs:
+        return False
     spoken_since = last_said_ms > note.due_at_ms + DAY_MS
     asked_after_ms = OVERDUE_MS if note.kind in _OPEN_KINDS else ASKED_AFTER_MS
     return now_ms - note.due_at_ms < asked_after_ms and not spoken_since

@@ -8,6 +8,7 @@ from __future__ import annotations
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.reports import CALLED_OFF, NOT_ENDED, NOT_IN_SPITE
 from memory.notes.types import Sign
+from memory.types import REMINDS
 
 FULL = 6.0
 """The sum that counts as weight 1."""
@@ -76,7 +77,11 @@ def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
 def signs_of(clause: Clause, said: TurnClauses) -> tuple[Sign, ...]:
     """Return what in a clause, and in the answer to it, says that somebody has to act."""
     taken_up = any(_TAKEN_UP & reply.cues for reply in said.assistant[:_ANSWERED])
-    found: dict[Sign, bool] = {"taken_up": taken_up, "pending": bool(_PENDING & clause.cues)}
+    found: dict[Sign, bool] = {
+        "taken_up": taken_up,
+        "pending": bool(_PENDING & clause.cues),
+        "reminds": said.turn.action_name == REMINDS or any(call.name == REMINDS for call in said.turn.tool_calls),
+    }
     return tuple(sign for sign, holds in found.items() if holds)
 
 

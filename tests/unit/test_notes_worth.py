@@ -70,6 +70,15 @@ def test_what_waits_for_somebody_is_offered_before_what_is_good_to_know():
     assert [each.note for each in preview(seen(fact, errand))] == [errand, fact]
 
 
+@pytest.mark.parametrize(("signs", "alive"), [((), True), (("reminds",), False)])
+def test_a_reminder_speaks_for_itself_once_its_time_has_come(signs, alive):
+    """Its message asks whether it is done; a list that calls it overdue beside that would ask twice."""
+    late = MATTER.model_copy(update={"kind": "promise", "due_at_ms": NOW_MS - 3_600_000, "signs": signs})
+    ahead = late.model_copy(update={"due_at_ms": NOW_MS + 3_600_000})
+
+    assert (late in seen(late).matters, ahead in seen(ahead).matters) == (alive, True)
+
+
 def test_what_is_open_is_offered_too():
     """A small task is worth less than a fact, but somebody has to act in it."""
     task = MATTER.model_copy(update={"kind": "task", "weight": 0.3, "signs": ("pending",)})
