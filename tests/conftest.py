@@ -10,9 +10,6 @@ from hypothesis import settings
 from loopback.forked import share
 from servers import REQUIRED, Databases, NoServer, server
 
-gc.disable()
-"""Nothing that is imported or collected is garbage: it is not searched for any, neither now nor at every test."""
-
 os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 """No server of the tests speaks TLS: clients need not read all the world's certificates, which takes each 50 ms."""
 
@@ -36,10 +33,15 @@ def pytest_configure(config):
         share()
 
 
-def pytest_collection_finish():
-    """Leave out all that is there from now on, and look for garbage again."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing that is imported or collected is garbage: it is not searched for any, neither now nor at every test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture
