@@ -12,12 +12,22 @@ from memory.notes.weigh import closes, is_todo, owes
 BRIEF_WORDS = 22
 """A promise with this many words behind it in the same answer is kept there already."""
 ANSWER_STEMS = 2
+DAY_MS = 86_400_000
 LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 
 
 def is_courtesy(clause: Clause) -> bool:
     """Return whether the clause is a greeting or the like and hardly more."""
     return bool({"greeting", "goodbye", "thanks"} & clause.cues) and len(clause.stems) < ANSWER_STEMS
+
+
+def is_habit(clause: Clause) -> bool:
+    """Return whether the clause says how it always is ("I only work until two"): its hour or weekday is no date."""
+    if clause.due is None or owes(clause) or "event" in clause.cues:
+        return False
+    start, end = clause.due.spans[0]
+    dated = clause.due.due_at_ms - clause.at_ms > DAY_MS and any(map(str.isdigit, clause.lower[start:end]))
+    return not dated and "lasting" in clause.cues and bool({"limit", "wish"} & clause.cues)
 
 
 def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from memory.language.languages import Language
 from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses
 from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS
 from memory.notes.quoting import JOINT
@@ -29,6 +30,16 @@ def is_promised(clause: Clause, said: TurnClauses) -> bool:
         return False
     asked = any(each.asks or _ASKED_FOR & each.cues for each in said.user)
     return asked or bool(_DEFERRED & clause.cues) or clause.due is not None
+
+
+def accepted_offer(said: TurnClauses, before: TurnClauses | None, language: Language) -> Clause | None:
+    """Return what the assistant offered to do, was told to do, and has not done in its answer; else None."""
+    offers = [each for each in (before.assistant[-1:] if before else ()) if each.asks and "offer" in each.cues]
+    first = said.user[0].lower.split(",", 1)[0] if said.user else ""
+    agreed = language.has("yes", first) and not language.has("no", first)
+    answer = said.turn.assistant_text
+    done = len(answer.split()) >= BRIEF_WORDS or "\n" in answer.strip() or _QUOTED.search(answer)
+    return offers[-1] if offers and agreed and not done else None
 
 
 def promised_text(clause: Clause, said: TurnClauses, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:

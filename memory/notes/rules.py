@@ -21,12 +21,13 @@ from memory.notes.kinds import (
     LASTING_CUES,
     asked_for_later,
     is_courtesy,
+    is_habit,
     lasting_kind,
     matter_kind,
     owner_of,
     stated_fact,
 )
-from memory.notes.promises import is_promised, promised_text
+from memory.notes.promises import accepted_offer, is_promised, promised_text
 from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
@@ -158,7 +159,10 @@ class _RulesReading:
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)
         self._deliver(said)
-        for number, clause in enumerate(said.assistant):
+        offer = accepted_offer(said, before, self.language)
+        if offer is not None:
+            self._agree(offer, said)
+        for number, clause in enumerate(said.assistant if offer is None else ()):
             if all(each.asks or _share(clause, each) < _RESTATED for each in said.user):
                 self._promise(clause, f"{clause.turn_id}.a{number}", said, before)
         for number, call in enumerate(said.turn.tool_calls):
@@ -178,6 +182,8 @@ class _RulesReading:
         reason = None if wrong else with_reason(clause, self.language)
         if reason is not None:
             self._add(reason, f"{key}r", said, before, ())
+            reason = reason if f"{key}r" in self.lasting else None
+        if reason is not None:
             clause = replace(clause, stems=clause.stems - reason.stems, cues=clause.cues - LASTING_CUES)
         if reason is None or owes(clause) or clause.due is not None:
             self._add(clause, key, said, before, tuple(wrong), stays=reason is None)
@@ -304,6 +310,19 @@ class _RulesReading:
         )  # fmt: skip
         self._note(promise, place=clause.place)
 
+    def _agree(self, offer: Clause, said: TurnClauses) -> None:
+        """Note what the assistant offered to do and was told to, with the promise of its answer."""
+        promised = [each for each in said.assistant if is_promised(each, said)]
+        texts = [offer.text, *(each.text for each in promised[:1])]
+        due = next((each.due for each in (*promised, offer) if each.due), None)
+        key = f"{said.turn.turn_id}.o"
+        promise = self.matters[key] = Matter(
+            matter_id=key, kind="promise", text=JOINT.join(texts)[:TEXT_MAX_CHARS], quoted="assistant",
+            owner="assistant", due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+            turn_ids=(offer.turn_id, said.turn.turn_id), said_at_ms=said.turn.created_at_ms, weight=_PROMISE_WEIGHT,
+        )  # fmt: skip
+        self._note(promise, place=offer.place + 1)
+
     def _deliver(self, said: TurnClauses) -> None:
         """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request."""
         words = sum(clause.words for clause in said.assistant)
@@ -409,8 +428,8 @@ def without_mere_clock(clause: Clause, zone: str) -> Clause:
     due = clause.due
     another_day = due is not None and len(due.spans) > 1 and _day_of(due.due_at_ms, zone) > _day_of(clause.at_ms, zone)
     near = due is not None and due.due_at_ms - clause.at_ms < DAY_MS and not another_day
-    meant = _MEANS_A_DAY & clause.cues
-    return replace(clause, due=None) if near and not meant else clause
+    meant = not clause.asks and _MEANS_A_DAY & clause.cues
+    return replace(clause, due=None) if (near and not meant) or is_habit(clause) else clause
 
 
 def _day_of(at_ms: int, zone: str) -> date:

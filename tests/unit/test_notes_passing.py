@@ -1,0 +1,57 @@
+"""What is said in passing: an offer that is accepted, how somebody works, what they would rather have."""
+
+from __future__ import annotations
+
+import pytest
+from test_notes_endings import notes_of
+
+
+@pytest.mark.parametrize(
+    ("language", "offer", "answer", "promise"),
+    [
+        (
+            "en",
+            "Shall I make you a table of the bulbs by month?",
+            "yes please, with the depths",
+            "With the depths, then.",
+        ),
+        ("de", "Soll ich dir eine Tabelle der Zwiebeln nach Monat machen?", "ja gern, aber nicht heute", "Abgemacht."),
+        ("es", "¿Quieres que te haga una tabla de los bulbos por mes?", "sí, pero otro día", "Hecho, otro día."),
+        ("fr", "Voulez-vous que je vous fasse un tableau des bulbes ?", "oui, volontiers, pas ce soir", "C'est noté."),
+        ("it", "Vuoi che ti faccia una tabella dei bulbi per mese?", "sì, ma non oggi", "D'accordo."),
+        ("pt", "Quer que eu faça uma tabela dos bulbos por mês?", "sim, mas não hoje", "Combinado."),
+        ("ru", "Хотите, я сделаю таблицу луковиц по месяцам?", "да, но не сегодня", "Договорились."),
+    ],
+)
+def test_an_offer_that_is_accepted_and_not_done_at_once_is_promised(language, offer, answer, promise):
+    """It is the assistant's, and told in the words of the offer: the answer alone does not say what."""
+    notes = notes_of(language, ("ich/i/io", offer), (answer, promise))
+
+    assert [each.text[: len(offer)] for each in notes.matters if each.owner == "assistant"] == [offer]
+
+
+@pytest.mark.parametrize("answer", ["no, leave it", "hm"])
+def test_an_offer_that_is_not_accepted_is_no_promise(answer):
+    """Nor is one that is done in the answer to it."""
+    offer = "Shall I make you a table of the bulbs by month?"
+    table = "March:\n- snowdrops\n- crocus\nApril:\n- tulips"
+
+    assert not [m for m in notes_of("en", ("hi", offer), (answer, "Fine.")).matters if m.owner == "assistant"]
+    assert not [m for m in notes_of("en", ("hi", offer), ("yes please", table)).matters if m.owner == "assistant"]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "kind"),
+    [
+        ("en", "i work only until 14:00, the nursery shuts then", "constraint"),
+        ("en", "I'd prefer that you not use exclamation marks or call my questions good", "preference"),
+        ("de", "mir wäre lieber, du schreibst ohne Ausrufezeichen und ohne Lob", "preference"),
+        ("fr", "je préfère que vous écriviez sans points d'exclamation ni compliments", "preference"),
+        ("pt", "prefiro que escreva sem pontos de exclamação nem elogios", "preference"),
+    ],
+)
+def test_how_it_always_is_stays_true_although_an_hour_is_named(language, said, kind):
+    """It is no matter that is over when the hour is."""
+    notes = notes_of(language, (said, "Good to know."))
+
+    assert [(each.kind, each.text) for each in notes.lasting] == [(kind, said)]
