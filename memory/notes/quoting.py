@@ -19,22 +19,29 @@ _CLEAR_STEMS = 4
 """From this many stems on a sentence is understood in spite of its pronoun."""
 
 
-def standing_alone(clause: Clause, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:
+def standing_alone(clause: Clause, before: TurnClauses | None, language: Language) -> tuple[str, tuple[str, ...]]:
     """Return the words to quote and the turns they come from; "" when they mean nothing alone.
 
     What begins with a bare pronoun, or says what is to be done without saying of what, brings what was said before it;
-    an answer of a word or two brings the question.
+    an answer of a word or two brings the question. Where that begins with a bare pronoun, too, who it is comes along.
     """
     if len(clause.stems) < ANSWER_STEMS and not clause.before and before is not None:
         asked = [each for each in before.assistant if each.asks]
         if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
             return f"{asked[-1].text}{JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
     if "bare" in clause.cues or leans(clause):
-        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
-            return f"{clause.before} {clause.text}", (clause.turn_id,)
+        old = bool(clause.numbers) and "correct" in clause.cues
         named = [each for each in (before.user if before else ()) if says_of_what(each, clause)]
         named = [each for each in named if each.names or "kin" in each.cues] or named
-        named = named or [each for each in (before.assistant if before else ()) if suggests(each, clause)]
+        named = [each for each in named if not (old and each.numbers)]
+        if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
+            whole = f"{clause.before} {clause.text}"
+            who = named[-1:] if language.has("bare", language.mended(lowered(clause.before))) else []
+            if who and len(who[0].text) + len(whole) < TEXT_MAX_CHARS - len(JOINT):
+                return f"{who[0].text}{JOINT}{whole}", (who[0].turn_id, clause.turn_id)
+            return whole, (clause.turn_id,)
+        answered = before.assistant if before and not old else ()
+        named = named or [each for each in answered if suggests(each, clause)]
         if named and len(named[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
             return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:

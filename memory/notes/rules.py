@@ -223,7 +223,7 @@ class _RulesReading:
 
         Without `stays` it is no lasting note: what stays true in it was noted before.
         """
-        text, turn_ids = standing_alone(clause, before)
+        text, turn_ids = standing_alone(clause, before, self.language)
         text = without_denied(text, self.language)
         stated = stated_fact(clause, self.language) if stays else None
         later = asked_for_later(clause, said)

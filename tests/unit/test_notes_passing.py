@@ -55,3 +55,23 @@ def test_how_it_always_is_stays_true_although_an_hour_is_named(language, said, k
     notes = notes_of(language, (said, "Good to know."))
 
     assert [(each.kind, each.text) for each in notes.lasting] == [(kind, said)]
+
+
+def test_who_a_pronoun_stands_for_comes_along_past_a_second_pronoun():
+    """Both sentences of the message begin with "he": the one that names him is quoted before them."""
+    told = "my brother Osric never answers my letters about the boathouse"
+    notes = notes_of(
+        "en", (told, "That hurts."), ("he has always been like that. he has to sign the lease by friday", "Good luck.")
+    )
+
+    assert any(each.text.startswith(told) and "lease" in each.text for each in notes.matters)
+
+
+def test_an_old_number_is_not_quoted_beside_the_one_that_corrects_it():
+    """What the assistant reckoned with the old value does not come along."""
+    reckoned = "With the van that makes 632, so 268 are left of your 900."
+    notes = notes_of(
+        "en", ("two vans cost 632", reckoned), ("it's 1100 now actually, the trust pays 200 of the move", "Good.")
+    )
+
+    assert not [each.text for each in notes.matters if "900" in each.text and "1100" in each.text]
