@@ -141,7 +141,7 @@ def _is_said(cues: Iterable[str], sentence: str, language: Language) -> bool:
 def _denies(language: Language) -> re.Pattern[str]:
     """Return what finds a "not" at the end of a text, with at most a word or two behind it."""
     cue = language.cues.get("negates")
-    return re.compile(rf"(?:{cue.pattern})(?: \w+){{0,2}} $") if cue else re.compile(r"(?!)")
+    return re.compile(rf"(?:{cue.pattern})(?: [\w']+){{0,2}} $") if cue else re.compile(r"(?!)")
 
 
 def asks(sentence: str, language: Language) -> bool:

@@ -7,6 +7,7 @@ from test_notes_endings import LANGUAGES, MONDAY_MS, alive, notes_of
 
 from memory.language.due_dates import find_due
 from memory.notes.clauses import read_turns
+from memory.notes.reports import ended
 from memory.types import ConversationTurn
 
 
@@ -95,3 +96,15 @@ def test_a_full_stop_behind_a_number_ends_a_sentence_where_ordinals_have_none(la
     notes = notes_of(language, (said, "Ok."))
 
     assert len({each.text for each in notes.matters}) == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "denied", "said"),
+    [
+        ("pt", "o cartaz n paguei", "o cartaz paguei"),
+        ("pt", "a conta num paguei", "a conta paguei"),
+    ],
+)
+def test_a_verb_behind_a_not_reports_no_end(language, denied, said):
+    """The same words without the "not" do."""
+    assert [bool(ended(each, LANGUAGES.get(language))) for each in (denied, said)] == [False, True]

@@ -44,6 +44,7 @@ def test_an_offer_that_is_not_accepted_is_no_promise(answer):
     ("language", "said", "kind"),
     [
         ("en", "i work only until 14:00, the nursery shuts then", "constraint"),
+        ("pt", "eu sou padeiro então domingo fechado e nada de bolo com álcool", "constraint"),
         ("en", "I'd prefer that you not use exclamation marks or call my questions good", "preference"),
         ("de", "mir wäre lieber, du schreibst ohne Ausrufezeichen und ohne Lob", "preference"),
         ("fr", "je préfère que vous écriviez sans points d'exclamation ni compliments", "preference"),
