@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, replace
@@ -433,13 +432,8 @@ class App:
         return self._fatal
 
 
-SWITCH_S = 0.0005
-"""So long a thread that reads, writes or searches may hold up the event loop; by itself Python lets it wait 5 ms."""
-
-
 async def run(settings: Settings) -> None:
     """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on."""
-    sys.setswitchinterval(SWITCH_S)
     app = App(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -74,6 +74,7 @@ async def test_order_and_dedupe_do_not_depend_on_the_clock(api, model, bot_here,
     ]
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.soak
 @pytest.mark.crash
 @pytest.mark.skipif(not FAKETIME.exists(), reason="libfaketime moves a process's clock from outside")
