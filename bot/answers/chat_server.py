@@ -73,7 +73,7 @@ class ChatServer:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=trusted(), keepalive_timeout=KEPT_S),
             headers=headers,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+            timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_S),
             proxy=proxy_of(address.scheme, address.hostname or ""),
         )
 

@@ -23,6 +23,10 @@ PATIENCE_S = 20.0
 """How long a refusing disk is waited for before the person hears of it."""
 
 
+class PatienceEnded(StorageUnavailable):
+    """Refused for as long as anybody waits: whoever waits for the same again would only wait twice."""
+
+
 class Committer:
     """Commits, then delivers. Nothing is said that is not written down; nothing is finished that is not said."""
 
@@ -124,14 +128,17 @@ class Committer:
             if not _passes(exc):
                 raise
         await self._pauses.rest(FIRST_PAUSE_S)
-        async for attempt in stamina.retry_context(
-            on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(FIRST_PAUSE_S, 5.0)
-        ):
-            with attempt:
-                return await write()
+        try:
+            async for attempt in stamina.retry_context(
+                on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(FIRST_PAUSE_S, 5.0)
+            ):
+                with attempt:
+                    return await write()
+        except StorageUnavailable as exc:
+            raise (PatienceEnded(str(exc)) if _passes(exc) else exc) from exc
         raise AssertionError("stamina either returns or raises")
 
 
 def _passes(error: Exception) -> bool:
     """Return True for a refusal that waiting may mend."""
-    return isinstance(error, StorageUnavailable) and not isinstance(error, StorageDamaged)
+    return isinstance(error, StorageUnavailable) and not isinstance(error, StorageDamaged | PatienceEnded)

@@ -163,10 +163,19 @@ def _told(error: Exception) -> TelegramError:
 def proxy_of(scheme: str, host: str) -> str | None:
     """Return the proxy that the environment names for an address, None for the straight way.
 
-    Looked up once: aiohttp's own `trust_env` asks a thread at every request.
+    One without a scheme speaks HTTP. Looked up once: aiohttp's own `trust_env` asks a thread at every request.
+    Raises ValueError for one that speaks something else, such as SOCKS.
     """
     proxies = {} if proxy_bypass(host) else getproxies()
-    return proxies.get(scheme) or proxies.get("all")
+    found = proxies.get(scheme) or proxies.get("all")
+    if not found:
+        return None
+    proxy = found if "://" in found else f"http://{found}"
+    if not proxy.startswith(("http://", "https://")):
+        raise ValueError(
+            f"a proxy of the environment speaks {proxy.partition('://')[0]}; only http and https are spoken here"
+        )
+    return proxy
 
 
 @cache

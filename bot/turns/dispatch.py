@@ -142,6 +142,9 @@ class Dispatch:
                     await claimed
                 work = partial(do, batch[0]) if do is not None else partial(self._do, batch, turn_id, claimed)
                 await self._services.committer.until_stored(work)  # what is read may be refused as well
+            except asyncio.CancelledError:
+                claimed.cancel()  # a stop doesn't wait for a disk that takes nothing
+                raise
             finally:
                 await asyncio.gather(claimed, return_exceptions=True)
 

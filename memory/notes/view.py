@@ -21,6 +21,8 @@ OVERDUE_MS = 30 * DAY_MS
 """The same for what somebody had to do: nobody has heard yet whether it is done."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
+_SAME = 0.9
+"""A line with this share of its words in them is left out, whatever it is worth."""
 _OFFERED_FROM, _OPEN_FROM = 0.4, -0.75
 """From which log-odds a line is offered, and a matter is listed as open."""
 _NEW_FROM = -0.4
@@ -164,7 +166,7 @@ def preview(view: NotesView) -> list[Standing]:
     ]
     chosen = _diverse(likely, PREVIEW_MAX, _NEW_FROM)
     rest = [each for each in shown if each[0] not in chosen]
-    chosen += _diverse(rest, _FEW_OFFERED - len(chosen), _FEW_OFFERED_FROM)
+    chosen += _diverse(rest, _FEW_OFFERED - len(chosen), _FEW_OFFERED_FROM, chosen)
     return sorted(chosen, key=lambda s: -(s.value + s.waits))
 
 
@@ -173,18 +175,20 @@ def loops(view: NotesView) -> list[Standing]:
     matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter)]
     likely = _diverse(matters, LOOPS_MAX, _OPEN_FROM)
     asked = [(s, waits) for s, waits in matters if s not in likely and is_waiting(s.note)]
-    return [*likely, *_diverse(asked, _FEW_OPEN - len(likely), _FEW_OPEN_FROM)]
+    return [*likely, *_diverse(asked, _FEW_OPEN - len(likely), _FEW_OPEN_FROM, likely)]
 
 
-def _diverse(standings: Sequence[tuple[Standing, float]], most: int, least: float) -> list[Standing]:
+def _diverse(
+    standings: Sequence[tuple[Standing, float]], most: int, least: float, before: Sequence[Standing] = ()
+) -> list[Standing]:
     """Return the best, each lowered by the share of its words that stand in those chosen before."""
-    left, seen = list(standings), Counter[str]()
+    left, seen = list(standings), Counter(stem for each in before for stem in each.stems)
     chosen: list[Standing] = []
 
     def worth(each: tuple[Standing, float]) -> float:
         return each[1] + _REPEATS * _share(each[0].stems, seen)
 
-    while left and len(chosen) < most:
+    while len(chosen) < most and (left := [each for each in left if _share(each[0].stems, seen) < _SAME]):
         best = max(left, key=worth)
         if worth(best) < least:
             break

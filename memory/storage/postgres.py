@@ -15,7 +15,7 @@ from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered_in_turn
 from memory.storage.named_queries import load_queries, named
 from memory.storage.postgres_commit import MARKS_KEPT_MS, Transactions, now_ms
-from memory.storage.postgres_connection import look_at, placeholders
+from memory.storage.postgres_connection import FOREIGN, look_at, placeholders
 from memory.storage.postgres_pool import Connection, Pool
 from memory.storage.postgres_presence import SILENT_S, Presence
 
@@ -110,8 +110,12 @@ class PostgresDatabase:
         queries = [(named(self._queries, statement.name), statement.params) for statement in statements]
 
         async def ask(connection: Connection) -> list[list[Row]]:
-            async with connection.pipeline():
-                cursors = [await connection.execute(*query) for query in queries]
+            try:
+                async with connection.pipeline():
+                    cursors = [await connection.execute(*query) for query in queries]
+            except FOREIGN:
+                await connection.close()  # psycopg does not learn that what stood behind the error was not prepared
+                raise
             return [list(await cursor.fetchall()) for cursor in cursors]
 
         return await self._pool.done(names, ask)

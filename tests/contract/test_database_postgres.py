@@ -10,7 +10,7 @@ from servers import Cluster, NoServer
 
 from bot.tables import MIGRATIONS
 from bot.tables import QUERY_FILES as ALL_QUERY_FILES
-from memory.errors import Conflict, Fenced, Locked, StorageUnavailable, UnsafeSettings
+from memory.errors import Conflict, Fenced, Locked, StorageError, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.storage import postgres_commit, postgres_pool, postgres_presence, sqlite_rows
@@ -64,6 +64,16 @@ async def test_a_connection_that_breaks_before_commit_is_not_noticed(db, postgre
 
     assert await seqs(db) == [1, 2]
     assert db.trouble() is None
+
+
+async def test_a_query_that_stood_behind_one_that_failed_is_asked_again(db):
+    """The server prepared nothing behind the error; the connection that believes it did is given up."""
+    await db.write(turn(1))
+    good, bad = Statement("get_turn", {"turn_id": "t_1"}), Statement("last_turns", {"session_id": "s_1", "limit": -1})
+    for _ in range(6):
+        with pytest.raises(StorageError, match="LIMIT"):
+            await db.read_all(bad, good)
+        assert [[row["turn_id"] for row in rows] for rows in await db.read_all(good)] == [["t_1"]]
 
 
 @pytest.mark.parametrize("stored", [True, False], ids=["stored", "not stored"])

@@ -129,6 +129,26 @@ async def test_a_claim_that_is_refused_for_good_asks_no_model(one, screen, scrip
     assert screen.sent == ["You said: hello"]
 
 
+async def test_a_claim_that_is_refused_is_waited_for_once(one, screen, monkeypatch):
+    """Its patience is the turn's: nothing is gathered again for a claim that has been given up."""
+    await one.take(1, "hello")
+    await one.settled()
+    assembler, made = one.services.memory.assembler, []
+    packet = assembler.packet
+
+    async def counted(*said, **about):
+        made.append(1)
+        return await packet(*said, **about)
+
+    monkeypatch.setattr(assembler, "packet", counted)
+    one.refuse("inbox_claim")
+    await one.take(2, "and then?")
+    await screen.until(lambda: len(screen.sent) > 1)
+
+    assert screen.sent[1] in (replies.say("storage_refused"), replies.say("storage_down"))
+    assert len(made) == 1
+
+
 async def test_what_an_earlier_start_left_is_claimed_before_anything_is_done(one, start, screen, monkeypatch):
     """Only so each further death over it is counted, however early it comes (P3)."""
     await one.take(1, "hello")

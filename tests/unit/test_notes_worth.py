@@ -96,3 +96,14 @@ def test_a_lone_task_is_listed_though_little_speaks_for_it():
 
     assert [each.note for each in loops(seen(task))] == [task]
     assert loops(seen(MATTER.model_copy(update={"weight": 0.1}))) == []
+
+
+def test_what_was_left_out_as_a_repeat_does_not_come_back_as_one_of_the_few():
+    """One matter in three wordings is one line."""
+    words = ("fix the leaking shed roof", "the leaking shed roof needs a fix", "fix that leaking roof of the shed")
+    wordings = [
+        MATTER.model_copy(update={"matter_id": f"t_{n}.u0", "kind": "task", "text": text, "weight": 0.3})
+        for n, text in enumerate(words)
+    ]
+
+    assert len(loops(seen(*wordings))) == 1

@@ -135,3 +135,19 @@ async def test_the_proxy_of_the_environment_is_asked(proxied, variable):
         assert b"POST http://telegram.invalid/bot1:x/getMe HTTP" in b"".join(received)
         assert b"POST http://model.invalid/v1/chat/completions HTTP" in b"".join(received)
         assert proxy_of("http", "telegram.invalid") is None
+
+
+@pytest.mark.parametrize(("named", "proxy"), [("proxy:3128", "http://proxy:3128"), ("https://proxy", "https://proxy")])
+def test_a_proxy_without_a_scheme_speaks_http(proxied, named, proxy):
+    """So curl and others read `HTTPS_PROXY=proxy:3128`."""
+    proxied("https_proxy", named)
+
+    assert proxy_of("https", "telegram.invalid") == proxy
+
+
+def test_a_proxy_that_speaks_something_else_is_refused(proxied):
+    """Spoken to as HTTP it would answer nothing, and nobody would know why."""
+    proxied("all_proxy", "socks5://127.0.0.1:9")
+
+    with pytest.raises(ValueError, match="socks5"):
+        proxy_of("https", "telegram.invalid")
