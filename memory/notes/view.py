@@ -28,7 +28,7 @@ _OFFERED_FROM, _OPEN_FROM = 0.4, -0.75
 _NEW_FROM = -0.4
 """What is left of a line at least when what stands in others is taken from it."""
 _FEW_OFFERED, _FEW_OFFERED_FROM = 2, -1.2
-_FEW_OPEN, _FEW_OPEN_FROM = 3, -2.5
+_FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
 that nothing is known. Of matters only a task, promise or question is listed so.
 """

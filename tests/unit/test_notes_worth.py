@@ -93,8 +93,10 @@ def test_what_is_open_is_offered_too():
 def test_a_lone_task_is_listed_though_little_speaks_for_it():
     """Who told little is not told that nothing is open."""
     task = MATTER.model_copy(update={"kind": "task", "weight": 0.1})
+    old = task.model_copy(update={"said_at_ms": NOW_MS - 90 * DAY_MS})
 
     assert [each.note for each in loops(seen(task))] == [task]
+    assert [each.note for each in loops(seen(old))] == [old]
     assert loops(seen(MATTER.model_copy(update={"weight": 0.1}))) == []
 
 
