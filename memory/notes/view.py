@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from pydantic import Field
 
@@ -103,18 +104,20 @@ def merge(
         if key not in replaced and key not in settled and is_alive(note, now_ms, last_said_ms)
     ]
     where: dict[str, set[int]] = {}
-    for number, _, stems in alive:
+    holders: dict[str, list[int]] = {}
+    for place, (number, _, stems) in enumerate(alive):
         for stem in stems:
             where.setdefault(stem, set()).add(number)
+            holders.setdefault(stem, []).append(place)
+    said_at_ms = [note.said_at_ms for _, note, _ in alive]
     standings = []
     for number, note, stems in alive:
+        shared = Counter(chain.from_iterable(holders[stem] for stem in stems))
         signs = signs_of_worth(
             note,
             now_ms,
             elsewhere=max((len(where[stem]) for stem in stems), default=1) - 1,
-            again=sum(
-                other.said_at_ms > note.said_at_ms and len(stems & theirs) >= _AGAIN_STEMS for _, other, theirs in alive
-            ),
+            again=sum(n >= _AGAIN_STEMS and said_at_ms[at] > note.said_at_ms for at, n in shared.items()),
         )
         session_id = sessions[number].session_id
         standings.append(
