@@ -79,7 +79,7 @@ async def test_lines_come_from_a_pipe_as_they_are_written(monkeypatch, end):
 
 async def test_without_word_from_the_application_quiet_is_awaited(piped, monkeypatch):
     """An application that does not tell when it is done still gets its answers printed."""
-    monkeypatch.setattr(terminal, "_QUIET_S", 0.05)
+    monkeypatch.setattr(terminal, "_QUIET_S", 0.5)
 
     @asynccontextmanager
     async def silent(url, token):
