@@ -46,15 +46,17 @@ class PromotionDecision:
 def candidates(turn: ConversationTurn, languages: Languages) -> list[MemoryCandidate]:
     """Return the facts, preferences and decisions that the user states in the turn, at most five.
 
-    Only the user's own words count: nothing from forwarded or quoted text, from questions or from the assistant. Each
-    text is one sentence in the user's words; the subject is normalised, so that a newer value competes with the older.
+    Only the user's own words count: nothing from forwarded or quoted text, from questions, from what is to be forgotten
+    or from the assistant. Each text is one sentence in the user's words; the subject is normalised, so that a newer
+    value competes with the older.
     """
     if turn.third_party or turn.unfiled:
         return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     found: dict[str, MemoryCandidate] = {}
     for sentence, _ in pieces(turn.user_text):
-        if has_question_mark(sentence) or language.has("question", lowered(sentence)):
+        lower = lowered(sentence)
+        if has_question_mark(sentence) or language.has("question", lower) or language.has("forget", lower):
             continue
         for candidate in _from_sentence(sentence, turn, language):
             known = found.get(candidate.subject)

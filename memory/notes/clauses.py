@@ -27,8 +27,8 @@ from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 CLAUSE_MAX_CHARS = 170
 CUES = (
     "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral",
-    "done", "drop", "event", "extends", "feeling", "goodbye", "greeting", "hypothetical", "imperative", "in_vain",
-    "intention", "kin", "lasting", "later", "laugh", "limit", "moves", "negates", "not_a_promise", "not_yet",
+    "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "hypothetical", "imperative",
+    "in_vain", "intention", "kin", "lasting", "later", "laugh", "limit", "moves", "negates", "not_a_promise", "not_yet",
     "obligation", "off", "offer", "others", "over", "past", "pronoun", "proposal", "question", "request", "restored",
     "stands", "takes_on", "tells", "thanks", "ticks_off", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip

@@ -155,7 +155,11 @@ class _RulesReading:
             mere = value_alone(clause, list(self.noted.values()), self.language)
             if mere is not None and self._revalue([mere], clause, f"{clause.turn_id}.u{number}"):
                 continue
-            if calls_off(plain) or corrects_nothing(clause, list(self.noted.values()), self.language):
+            if (
+                "forget" in plain.cues
+                or calls_off(plain)
+                or corrects_nothing(clause, list(self.noted.values()), self.language)
+            ):
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)
         self._deliver(said)

@@ -165,10 +165,19 @@ def remind(m: Material) -> Reply:
     return Reply(f"{m.words.say('opened', text=loop_line(m, opened[-1]))} {m.words.say('no_alarm')}", "list_add")
 
 
+def forget(m: Material) -> Reply:
+    """Take what is to be forgotten off the list; where nothing of it is there, name the command that forgets."""
+    if changes(m)[1] or not m.request.about:
+        return ended(m)
+    lines = noted_lines(m)
+    how = m.words.say("forget_this", about=cite(m.request.about))
+    return Reply("\n".join([*([noted_text(m, lines)] if lines else []), how]), "explain")
+
+
 def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
-    dropping = m.request.kind == "drop"
+    dropping = m.request.kind in {"drop", "forget"}
     if not closed and m.new:
         return tell(m)
     if closed:

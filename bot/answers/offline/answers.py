@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.answers.offline.acknowledge import changes, ended, met, noted_lines, noted_text, remind, tell
+from bot.answers.offline.acknowledge import changes, ended, forget, met, noted_lines, noted_text, remind, tell
 from bot.answers.offline.known import known
 from bot.answers.offline.material import (
     BEYOND,
@@ -379,6 +379,7 @@ _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "choice": _choice,
     "done": ended,
     "drop": ended,
+    "forget": forget,
     "remind": remind,
     "task": _task,
     "question": _question,

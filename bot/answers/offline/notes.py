@@ -146,6 +146,8 @@ def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | Non
     asked_to_keep = words_of(language.code).asked("remember", sentence.lower) is not None
     if sentence.asks or is_promise(sentence, language) or language.has("hypothetical", lower):
         return None
+    if language.has("forget", sentence.lower):
+        return None
     kind = remark(told, language)
     if kind == "decision":
         return kind

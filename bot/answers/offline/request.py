@@ -18,13 +18,13 @@ from memory.language.intents import (
     starts_with,
 )
 from memory.language.languages import Language, Languages
-from memory.language.sentences import Sentence, clean
+from memory.language.sentences import Sentence, clean, lowered
 
 Kind = Literal[
     "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
     "clock", "connect", "insult", "yes", "no", "why", "choice",
-    "done", "drop", "undo", "forget_all", "remind", "task", "question", "tell",
+    "done", "drop", "forget", "undo", "forget_all", "remind", "task", "question", "tell",
 ]  # fmt: skip
 Span = Literal["", "today", "before"]
 
@@ -81,7 +81,8 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
         return asked
     sentences = behind_courtesies(sentences, language)
     kind = _short(sentences, words, language, expected=expected) or _longer(sentences, words, language)
-    return Request(kind, _topic(kind, sentences, words), language=language.code, tells=kind in {"tell", "done", "drop"})
+    topic = _topic(kind, sentences, words, language)[:MAX_ABOUT_CHARS]
+    return Request(kind, topic, language=language.code, tells=kind in {"tell", "done", "drop"})
 
 
 def behind_courtesies(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:
@@ -98,6 +99,8 @@ def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) ->
         text = sentence.text.strip(ENDS)
         for kind in _QUESTIONS:
             found = words.asked(kind, bare)
+            if kind != "forget_all" and language.has("forget", bare):
+                continue  # "forget what I said about Tom"
             if found is None or (kind == "know" and words.asked("remember", bare)):
                 continue
             topic = about(found, text if len(text) == len(bare) else "")[:MAX_ABOUT_CHARS]
@@ -131,26 +134,37 @@ def _reply(sign: str | None, first: Sentence, *, expected: bool) -> Kind | None:
 
 def _longer(sentences: tuple[Sentence, ...], words: Words, language: Language) -> Kind:
     intent = intent_of(sentences, language)
-    if any(language.has("drop", s.lower) and not s.asks for s in sentences):
-        return "drop"
-    if any(reports_done(s, language) for s in sentences):
-        return "done"
-    if intent == "reminder":
-        return "remind"
-    if any(words.asked("remember", s.lower) for s in sentences):
-        return "tell"
-    if sentences[-1].asks and not is_request(sentences[-1], language):
-        return "question"
-    return "task" if intent == "request" else "tell"
+    asks = sentences[-1].asks and not is_request(sentences[-1], language)
+    kinds: tuple[tuple[Kind, bool], ...] = (
+        ("forget", any(language.has("forget", s.lower) for s in sentences)),
+        ("drop", any(language.has("drop", s.lower) and not s.asks for s in sentences)),
+        ("done", any(reports_done(s, language) for s in sentences)),
+        ("remind", intent == "reminder"),
+        ("tell", any(words.asked("remember", s.lower) for s in sentences)),
+        ("question", asks),
+        ("task", intent == "request"),
+    )
+    return next((kind for kind, holds in kinds if holds), "tell")
 
 
-def _topic(kind: Kind, sentences: tuple[Sentence, ...], words: Words) -> str:
-    if kind == "drop":
-        found = next((found for s in sentences if (found := words.asked("forget", s.lower))), None)
-        return about(found)[:MAX_ABOUT_CHARS] if found else ""
+def _topic(kind: Kind, sentences: tuple[Sentence, ...], words: Words, language: Language) -> str:
+    if kind == "forget":
+        return next(filter(None, (_to_forget(sentence, words, language) for sentence in sentences)), "")
     if kind in {"question", "task"}:
-        return " ".join(as_written(sentences[-1], sentences[-1].content))[:MAX_ABOUT_CHARS]
+        return " ".join(as_written(sentences[-1], sentences[-1].content))
     return ""
+
+
+def _to_forget(sentence: Sentence, words: Words, language: Language) -> str:
+    """Return what is to be forgotten, from its first word that means something to its last: "vegetarian"."""
+    asked = language.cues["forget"].search(sentence.lower) if "forget" in language.cues else None
+    if asked is None or len(sentence.lower) != len(sentence.text):
+        return ""
+    text = sentence.text[asked.end() :].strip(ENDS)
+    told = words.asked("forget", lowered(text))
+    text = about(told, text) if told else text
+    meant = [found for found in _WORD.finditer(text) if lowered(found.group()) in sentence.content]
+    return text[meant[0].start() : meant[-1].end()] if meant else text
 
 
 def as_written(sentence: Sentence, wanted: Sequence[str]) -> list[str]:

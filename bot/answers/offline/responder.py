@@ -64,7 +64,7 @@ _STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
 """Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind"})
-_OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "yes", "no", "choice"})
+_OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
 """Kinds of messages that speak of what is open, or may end it."""
 log = structlog.get_logger(__name__)
 
