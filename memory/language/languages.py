@@ -127,6 +127,8 @@ class Language:
     """What may stand before an apostrophe without being a word, e.g. the `l` of `l'hôtel`."""
     endings: re.Pattern[str] = _NEVER
     """What ends words in this language alone, e.g. the `-me` of `lembra-me`."""
+    own_words: re.Pattern[str] = _NEVER
+    """What only this language has among words that are of another elsewhere: the `im` of "hey im Dave"."""
     nouns_are_large: bool = False
     """True where every noun begins with a capital, so that one is no sign of a name."""
     ordinals_have_dots: bool = False
@@ -279,6 +281,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         title_joints=frozenset(data.get("title_joints", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),
         endings=_ending_pattern(data.get("endings", "").split()),
+        own_words=cue_pattern(data.get("own_words", ())),
         nouns_are_large=bool(data.get("before_nouns")),
         ordinals_have_dots=bool(data.get("ordinals_have_dots")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
@@ -333,17 +336,31 @@ class Languages:
         words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
         lower = text.lower()
         votes = self._votes(words, lower)
-        if len(words) <= _SHORT_WORDS and not any(votes.values()):
-            votes = {code: _is_cue(lower, language) for code, language in self._by_code.items()}
+        leaders = _leaders(votes)
+        if len(words) <= _SHORT_WORDS and len(leaders) != 1:
+            leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
-        leaders = [code for code, count in votes.items() if count == most > 0]
         sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
         if sure and (default in leaders or len(leaders) == 1):
             return self.get(default if default in leaders else leaders[0])
         return self.get(_guess(text, default))
 
+    def _with_phrase(self, lower: str, votes: Mapping[str, int], default: str) -> list[str]:
+        """Return the language in which a short text begins with a phrase like "done"; none unless it is a single one.
+
+        Of those that got votes, if any did; the default counts more than others.
+        """
+        voted = [code for code, count in votes.items() if count] or [*self._by_code]
+        spoken = [code for code in voted if _is_cue(lower, self._by_code[code])]
+        if default in spoken:
+            return [default]
+        return spoken if len(spoken) == 1 else []
+
     def _votes(self, words: Sequence[str], lower: str) -> dict[str, int]:
-        """Count two for each frequent word, one for each other stop word, two for each letter or ending of its own."""
+        """Count two for each frequent word, one for each other stop word, two for each sign that it alone has.
+
+        Such are letters, endings, what is elided, and words that are of another language elsewhere ("hey im Dave").
+        """
         votes = dict.fromkeys(self._by_code, 0)
         for word in words:
             for code, weight in self._voices.get(word, ()):
@@ -352,6 +369,7 @@ class Languages:
         letters = frozenset(lower)
         for code, language in self._by_code.items():
             own = sum(head in language.elisions for head in heads) + len(language.letters & letters)
+            own += bool(language.own_words.search(lower))
             votes[code] += 2 * (own + len(language.endings.findall(lower) if language.endings is not _NEVER else ()))
         return votes
 
@@ -361,9 +379,19 @@ class Languages:
         _library.load()
 
 
-def _is_cue(text: str, language: Language) -> int:
-    """Return 1 when a text of a few words is a phrase like "done" or "never mind"."""
-    return int(any(language.has(cue, text) for cue in ("yes", "no", "thanks", "greeting", "done", "drop", "why")))
+_SHORT_CUES = ("yes", "no", "thanks", "greeting", "done", "drop", "why", "forget", "imperative")
+
+
+def _is_cue(text: str, language: Language) -> bool:
+    """Return whether a text of a few words begins with a phrase like "done" or "never mind"."""
+    found = (pattern.match(text) for cue in _SHORT_CUES if (pattern := language.cues.get(cue)))
+    return any(found)
+
+
+def _leaders(votes: Mapping[str, int]) -> list[str]:
+    """Return the codes that have most votes, none when nobody voted."""
+    most = max(votes.values(), default=0)
+    return [code for code, count in votes.items() if count == most > 0]
 
 
 _library = LanguageGuess()
