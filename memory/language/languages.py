@@ -346,12 +346,12 @@ class Languages:
         return self.get(_guess(text, default))
 
     def _with_phrase(self, lower: str, votes: Mapping[str, int], default: str) -> list[str]:
-        """Return the language in which a short text begins with a phrase like "done"; none unless it is a single one.
+        """Return the language in which a short text holds a phrase like "done"; none unless it is a single one.
 
-        Of those that got votes, if any did; the default counts more than others.
+        Where some got votes it is one of those, at the beginning of the text. The default counts more than others.
         """
-        voted = [code for code, count in votes.items() if count] or [*self._by_code]
-        spoken = [code for code in voted if _is_cue(lower, self._by_code[code])]
+        voted = [code for code, count in votes.items() if count]
+        spoken = [code for code in voted or self._by_code if _is_cue(lower, self._by_code[code], begins=bool(voted))]
         if default in spoken:
             return [default]
         return spoken if len(spoken) == 1 else []
@@ -382,10 +382,10 @@ class Languages:
 _SHORT_CUES = ("yes", "no", "thanks", "greeting", "done", "drop", "why", "forget", "imperative")
 
 
-def _is_cue(text: str, language: Language) -> bool:
-    """Return whether a text of a few words begins with a phrase like "done" or "never mind"."""
-    found = (pattern.match(text) for cue in _SHORT_CUES if (pattern := language.cues.get(cue)))
-    return any(found)
+def _is_cue(text: str, language: Language, *, begins: bool) -> bool:
+    """Return whether a text of a few words holds a phrase like "done" or "never mind", or begins with one."""
+    patterns = (pattern for cue in _SHORT_CUES if (pattern := language.cues.get(cue)))
+    return any(pattern.match(text) if begins else pattern.search(text) for pattern in patterns)
 
 
 def _leaders(votes: Mapping[str, int]) -> list[str]:

@@ -147,7 +147,7 @@ def test_who_comes_back_is_greeted(code: str, text: str):
 @pytest.mark.parametrize(
     ("text", "code"),
     [("hey im Dave", "en"), ("Zahnarzt im Mai", "de"), ("olvida mi dirección", "es"), ("Me revoilà", "fr"),
-     ("no", "en"), ("покажи список", "ru")],
+     ("no", "en"), ("покажи список", "ru"), ("полку собрала", "ru")],
 )  # fmt: skip
 def test_a_few_words_are_told_by_what_only_one_language_says(text: str, code: str):
     """A word of two languages does not decide alone, neither does the library for so short a text."""
