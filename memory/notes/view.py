@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import chain
+from math import log, sqrt
 
 from pydantic import Field
 
@@ -15,25 +16,27 @@ from memory.notes.worth import DAY_MS, is_waiting, missed, signs_of_worth, waite
 from memory.types import Contract
 
 PREVIEW_MAX = 7
-LOOPS_MAX = 6
+LOOPS_MAX = 5
 ASKED_AFTER_MS = 7 * DAY_MS
 """How long after its day an event that nobody spoke of since is still asked after."""
 OVERDUE_MS = 30 * DAY_MS
 """The same for what somebody had to do: nobody has heard yet whether it is done."""
 _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
-_SAME = 0.9
+_SAME = 0.8
 """A line with this share of its words in them is left out, whatever it is worth."""
-_OFFERED_FROM, _OPEN_FROM = 0.4, -0.75
+_OFFERED_FROM, _OPEN_FROM = 0.7, -0.55
 """From which log-odds a line is offered, and a matter is listed as open."""
 _NEW_FROM = -0.4
 """What is left of a line at least when what stands in others is taken from it."""
-_FEW_OFFERED, _FEW_OFFERED_FROM = 2, -1.2
-_FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
+_FEW_OFFERED = ((4, 0.3), (2, -1.2))
+_FEW_OPEN, _FEW_OPEN_FROM, _FEW_EVENTS_FROM = 2, -3.5, -1.2
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
-that nothing is known. Of matters only a task, promise or question is listed so.
+that nothing is known. Of matters only what waits, or an event ahead, is listed so.
 """
 _AGAIN_STEMS = 2
+_AKIN_AT_LEAST = 0.5
+"""Added to each: of a few notes it tells little that two share a word."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
 _WHO = "user.name"
 """Whoever comes back knows their own name: `/memory` shows it, no preview."""
@@ -109,15 +112,19 @@ def merge(
         for stem in stems:
             where.setdefault(stem, set()).add(number)
             holders.setdefault(stem, []).append(place)
+    newest = max((number for number, _, _ in alive), default=0)
+    akin = _akin([stems for _, _, stems in alive])
     said_at_ms = [note.said_at_ms for _, note, _ in alive]
     standings = []
-    for number, note, stems in alive:
+    for place, (number, note, stems) in enumerate(alive):
         shared = Counter(chain.from_iterable(holders[stem] for stem in stems))
         signs = signs_of_worth(
             note,
             now_ms,
             elsewhere=max((len(where[stem]) for stem in stems), default=1) - 1,
             again=sum(n >= _AGAIN_STEMS and said_at_ms[at] > note.said_at_ms for at, n in shared.items()),
+            akin=akin[place],
+            newest=number == newest,
         )
         session_id = sessions[number].session_id
         standings.append(
@@ -158,6 +165,26 @@ def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
     return now_ms - note.due_at_ms < asked_after_ms and not spoken_since
 
 
+def _akin(notes: Sequence[frozenset[str]]) -> list[float]:
+    """Return how much the other notes speak of each, given by its stems: its cosines with them, 1.0 being the mean.
+
+    A rare stem weighs more.
+    """
+    holders = Counter(chain.from_iterable(notes))
+    weights = {stem: log(1 + len(notes) / n) ** 2 for stem, n in holders.items()}
+    lengths = [sqrt(sum(weights[stem] for stem in stems)) for stems in notes]
+    total: dict[str, float] = {}
+    for stems, length in zip(notes, lengths, strict=True):
+        for stem in stems:
+            total[stem] = total.get(stem, 0.0) + weights[stem] / length
+    akin = [
+        sum(total[stem] for stem in stems) / length - 1 if stems else 0.0
+        for stems, length in zip(notes, lengths, strict=True)
+    ]
+    mean = sum(akin) / max(1, len(akin))
+    return [(one + _AKIN_AT_LEAST) / (mean + _AKIN_AT_LEAST) for one in akin]
+
+
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, each line about something that the others leave out.
 
@@ -168,8 +195,9 @@ def preview(view: NotesView) -> list[Standing]:
         (s, value) for s, value in shown if value >= _OFFERED_FROM or (is_waiting(s.note) and s.waits >= _OPEN_FROM)
     ]
     chosen = _diverse(likely, PREVIEW_MAX, _NEW_FROM)
-    rest = [each for each in shown if each[0] not in chosen]
-    chosen += _diverse(rest, _FEW_OFFERED - len(chosen), _FEW_OFFERED_FROM, chosen)
+    for few, least in _FEW_OFFERED:
+        rest = [each for each in shown if each[0] not in chosen]
+        chosen += _diverse(rest, few - len(chosen), least, chosen)
     return sorted(chosen, key=lambda s: -(s.value + s.waits))
 
 
@@ -177,8 +205,18 @@ def loops(view: NotesView) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first."""
     matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter)]
     likely = _diverse(matters, LOOPS_MAX, _OPEN_FROM)
-    asked = [(s, waits) for s, waits in matters if s not in likely and is_waiting(s.note)]
-    return [*likely, *_diverse(asked, _FEW_OPEN - len(likely), _FEW_OPEN_FROM, likely)]
+    for least, belongs in ((_FEW_OPEN_FROM, _waits), (_FEW_EVENTS_FROM, _is_event_ahead)):
+        rest = [(s, waits) for s, waits in matters if s not in likely and belongs(s)]
+        likely += _diverse(rest, _FEW_OPEN - len(likely), least, likely)
+    return likely
+
+
+def _waits(standing: Standing) -> bool:
+    return is_waiting(standing.note)
+
+
+def _is_event_ahead(standing: Standing) -> bool:
+    return bool(standing.signs["event"] and standing.signs["ahead"])
 
 
 def _diverse(

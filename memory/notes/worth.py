@@ -10,23 +10,27 @@ from __future__ import annotations
 from memory.notes.types import LastingNote, Matter
 
 DAY_MS = 86_400_000
-_DAYS_MAX, _ELSEWHERE_MAX, _AGAIN_MAX, _WORDS_MAX = 30, 3, 3, 40
+_DAYS_MAX, _ELSEWHERE_MAX, _AGAIN_MAX, _WORDS_MAX, _AKIN_MAX = 30, 3, 3, 40, 5.0
 _MISSED = {
-    "any": -1.5, "weight": 3.8, "days": -0.037, "elsewhere": 0.3, "again": 0.3, "ahead": 0.6, "words": 0.058,
-    "event": 0.6, "taken_up": 1.4,
+    "any": -2.25, "weight": 3.8, "days": -0.025, "elsewhere": 0.15, "again": 0.25, "ahead": 0.7, "words": 0.05,
+    "event": 0.5, "taken_up": 0.7, "owed": 0.2, "akin": 0.65, "newest": 0.3,
 }  # fmt: skip
 _WAITED_FOR = {
-    "any": -1.6, "weight": 2.2, "days": -0.062, "elsewhere": 0.25, "again": 0.3, "ahead": 0.3, "words": 0.03,
-    "event": -0.5, "taken_up": 1.4, "pending": 0.25, "ours": 0.8, "story": 1.0, "said": 3.0, "lasts": -2.0,
+    "any": -2.75, "weight": 2.1, "days": -0.04, "elsewhere": 0.2, "again": 0.25, "ahead": 0.25, "words": 0.02,
+    "event": -0.4, "taken_up": 0.9, "pending": 0.15, "ours": 0.6, "story": 0.5, "owed": 0.8, "theme": -0.6,
+    "akin": 0.65, "newest": 0.5, "said": 3.0, "lasts": -2.0,
 }  # fmt: skip
 _WAITING_KINDS = frozenset({"task", "promise", "question", "story"})
 """A story waits for what the person does next."""
 
 
-def signs_of_worth(note: Matter | LastingNote, now_ms: int, *, elsewhere: int, again: int) -> dict[str, float]:
+def signs_of_worth(
+    note: Matter | LastingNote, now_ms: int, *, elsewhere: int, again: int, akin: float, newest: bool
+) -> dict[str, float]:
     """Return what a note's worth depends on, by name.
 
-    `elsewhere` counts the other sessions that have a word of it, `again` the notes of later that share two words.
+    `elsewhere` counts the other sessions that have a word of it, `again` the notes of later that share two words;
+    `akin` is how much the other notes speak of it (1.0: like most), `newest` whether it is of the newest session.
     """
     matter = note if isinstance(note, Matter) else None
     signs = matter.signs if matter else ()
@@ -43,6 +47,10 @@ def signs_of_worth(note: Matter | LastingNote, now_ms: int, *, elsewhere: int, a
         "pending": "pending" in signs,
         "ours": matter is not None and matter.owner == "assistant",
         "story": note.kind == "story",
+        "owed": note.kind in {"task", "promise"},
+        "theme": note.kind == "theme",
+        "akin": min(akin, _AKIN_MAX),
+        "newest": newest,
         "said": 0 if note.quoted else 1 if is_waiting(note) else -1,
         "lasts": matter is None,
     }

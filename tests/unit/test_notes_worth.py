@@ -16,9 +16,11 @@ MATTER = Matter(
 )  # fmt: skip
 
 
-def worth(matter: Matter, *, elsewhere: int = 0, again: int = 0) -> tuple[float, float]:
+def worth(
+    matter: Matter, *, elsewhere: int = 0, again: int = 0, akin: float = 0.0, newest: bool = False
+) -> tuple[float, float]:
     """Return by how much it would be missed and is waited for."""
-    signs = signs_of_worth(matter, NOW_MS, elsewhere=elsewhere, again=again)
+    signs = signs_of_worth(matter, NOW_MS, elsewhere=elsewhere, again=again, akin=akin, newest=newest)
     return missed(signs), waited_for(signs)
 
 
@@ -38,10 +40,13 @@ def seen(*notes: Matter | LastingNote):
         worth(MATTER.model_copy(update={"due_at_ms": NOW_MS + DAY_MS})),
         worth(MATTER, elsewhere=1),
         worth(MATTER, again=1),
+        worth(MATTER, akin=1.0),
+        worth(MATTER, newest=True),
+        worth(MATTER.model_copy(update={"kind": "task"})),
     ],
 )
 def test_what_speaks_for_a_matter_raises_both(more):
-    """Its weight, an answer that takes it up, a day ahead, other talks and later words of it."""
+    """Its weight, an answer that takes it up, a day ahead, what is said of it elsewhere, the newest talk, a debt."""
     assert all(high > low for high, low in zip(more, worth(MATTER), strict=True))
 
 
@@ -98,6 +103,20 @@ def test_a_lone_task_is_listed_though_little_speaks_for_it():
     assert [each.note for each in loops(seen(task))] == [task]
     assert [each.note for each in loops(seen(old))] == [old]
     assert loops(seen(MATTER.model_copy(update={"weight": 0.1}))) == []
+
+
+def test_what_the_other_notes_speak_of_counts_more():
+    """The words of many notes tell what somebody is busy with; a note that shares none stands alone."""
+    texts = (
+        "the wedding cake needs three tiers",
+        "the wedding band wants a deposit",
+        "a parcel came for the neighbour",
+    )
+    notes = [MATTER.model_copy(update={"matter_id": f"t_{n}.u0", "text": text}) for n, text in enumerate(texts)]
+
+    akin = {each.note.text: each.signs["akin"] for each in seen(*notes).standings}
+    assert akin[texts[0]] == pytest.approx(akin[texts[1]])
+    assert akin[texts[0]] > 1.0 > akin[texts[2]]
 
 
 def test_what_was_left_out_as_a_repeat_does_not_come_back_as_one_of_the_few():
