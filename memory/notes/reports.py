@@ -17,8 +17,8 @@ NOT_ENDED = ("waits", "not_yet", "hypothetical", "obligation", "commitment", "co
 NOT_IN_SPITE = ("hypothetical", "obligation", "request")
 """The same for one that says "cancelled" or "no longer leaks": that looks ahead, or corrects, and is an end."""
 _PAST = ("past", "told")
-_HAPPENED = ("past", "closing", "done")
-_TO_COME = (*NOT_ENDED, "acts", "deadline", "event", "extends", "intention", "others", "request", "takes_on")
+HAPPENED = ("past", "closing", "done")
+TO_COME = (*NOT_ENDED, "acts", "deadline", "event", "extends", "intention", "others", "request", "takes_on")
 """With one of these a sentence in the past may still speak of a day ahead: "they promised it for Friday"."""
 TELLS = ("told", "stands", *ENDS)
 """Cues of a sentence that tells what was done, or how a thing is now: the end of a task that it names."""
@@ -45,8 +45,8 @@ def sentence_at(lower: str, place: int) -> str:
 
 def tells_the_past(sentence: str, language: Language) -> bool:
     """Return whether the sentence tells what happened, and of nothing that is still to come."""
-    happened = has_any(_HAPPENED, sentence, language)
-    return happened and not asks(sentence, language) and not has_any(_TO_COME, sentence, language)
+    happened = has_any(HAPPENED, sentence, language)
+    return happened and not asks(sentence, language) and not has_any(TO_COME, sentence, language)
 
 
 class Report(NamedTuple):

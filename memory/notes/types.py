@@ -22,7 +22,7 @@ MatterStatus = Literal["open", "settled", "dropped"]
 LastingKind = Literal["fact", "preference", "constraint", "relationship", "decision"]
 Ending = Literal["settled", "dropped"]
 Speaker = Literal["user", "assistant"]
-Sign = Literal["taken_up", "pending", "reminds"]
+Sign = Literal["taken_up", "pending", "reminds", "told"]
 """What shows that a matter waits for somebody: the answer to it offers or says "I'll ..."; it has a deadline, or others
 have to act; a reminder was set, which speaks for itself once its time has come.
 """

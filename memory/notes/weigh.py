@@ -6,7 +6,7 @@ The weights are few and the same for every language; the words behind the cues a
 from __future__ import annotations
 
 from memory.notes.clauses import Clause, TurnClauses
-from memory.notes.reports import CALLED_OFF, NOT_ENDED, NOT_IN_SPITE
+from memory.notes.reports import CALLED_OFF, HAPPENED, NOT_ENDED, NOT_IN_SPITE, TO_COME
 from memory.notes.types import Sign
 from memory.types import REMINDS
 
@@ -45,6 +45,7 @@ _AHEAD = frozenset((*NOT_IN_SPITE, "correct"))
 _LASTS = frozenset({"lasting", "wish"})
 _TAKEN_UP = frozenset({"will_do", "offer"})
 _PENDING = frozenset({"waits", "deadline", "others"})
+_HAPPENED, _TO_COME = frozenset(HAPPENED), frozenset(TO_COME)
 _ANSWERED = 2
 """How many clauses of the answer say whether it takes the matter up."""
 
@@ -80,6 +81,7 @@ def signs_of(clause: Clause, said: TurnClauses) -> tuple[Sign, ...]:
     found: dict[Sign, bool] = {
         "taken_up": taken_up,
         "pending": bool(_PENDING & clause.cues),
+        "told": bool(_HAPPENED & clause.cues) and not (_TO_COME & clause.cues or clause.asks),
         "reminds": said.turn.action_name == REMINDS or any(call.name == REMINDS for call in said.turn.tool_calls),
     }
     return tuple(sign for sign, holds in found.items() if holds)

@@ -13,12 +13,12 @@ DAY_MS = 86_400_000
 _DAYS_MAX, _ELSEWHERE_MAX, _AGAIN_MAX, _WORDS_MAX, _AKIN_MAX = 30, 3, 3, 40, 5.0
 _MISSED = {
     "any": -2.25, "weight": 3.8, "days": -0.025, "elsewhere": 0.15, "again": 0.25, "ahead": 0.7, "words": 0.05,
-    "event": 0.5, "taken_up": 0.7, "owed": 0.2, "akin": 0.65, "newest": 0.3,
+    "event": 0.5, "taken_up": 0.7, "told": -0.4, "owed": 0.2, "akin": 0.65, "newest": 0.3,
 }  # fmt: skip
 _WAITED_FOR = {
     "any": -2.75, "weight": 2.1, "days": -0.04, "elsewhere": 0.2, "again": 0.25, "ahead": 0.25, "words": 0.02,
-    "event": -0.4, "taken_up": 0.9, "pending": 0.15, "ours": 0.6, "story": 0.5, "owed": 0.8, "theme": -0.6,
-    "akin": 0.65, "newest": 0.5, "said": 3.0, "lasts": -2.0,
+    "event": -0.4, "taken_up": 0.9, "pending": 0.15, "told": -0.4, "ours": 0.6, "story": 0.5, "owed": 0.8,
+    "theme": -0.6, "akin": 0.65, "newest": 0.5, "said": 3.0, "lasts": -2.0,
 }  # fmt: skip
 _WAITING_KINDS = frozenset({"task", "promise", "question", "story"})
 """A story waits for what the person does next."""
@@ -45,6 +45,7 @@ def signs_of_worth(
         "event": note.kind == "event",
         "taken_up": "taken_up" in signs,
         "pending": "pending" in signs,
+        "told": "told" in signs,
         "ours": matter is not None and matter.owner == "assistant",
         "story": note.kind == "story",
         "owed": note.kind in {"task", "promise"},

@@ -50,6 +50,13 @@ def test_what_speaks_for_a_matter_raises_both(more):
     assert all(high > low for high, low in zip(more, worth(MATTER), strict=True))
 
 
+def test_what_tells_how_something_went_counts_less():
+    """A report of what was done waits for nobody."""
+    told = MATTER.model_copy(update={"signs": ("told",)})
+
+    assert all(low < high for low, high in zip(worth(told), worth(MATTER), strict=True))
+
+
 def test_what_was_said_long_ago_counts_less():
     """Mostly it was done, and nobody told."""
     old = MATTER.model_copy(update={"said_at_ms": NOW_MS - 20 * DAY_MS})
