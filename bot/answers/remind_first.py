@@ -69,7 +69,7 @@ def _is_not_one(sentence: Sentence, what: str, language: Language) -> bool:
 def _is_about_the_past(what: str, language: Language) -> bool:
     """Return whether it only wants to know again: "remind me what we said"."""
     told = read_sentences(what, language)
-    return bool(told) and (told[0].asks or starts_with("question", told[0], language))
+    return bool(told) and (told[0].asks or told[0].lower.startswith(words_for(language.code).recalls))
 
 
 def stands_alone(text: str, found: ReminderRequest, now_ms: int, zone: str, language: Language) -> bool:

@@ -42,6 +42,8 @@ class ReminderWords:
     """With one of these at its beginning a request for a reminder is none."""
     lead: frozenset[str]
     """Who is to be reminded, said before when and of what."""
+    recalls: tuple[str, ...]
+    """What is only to be said again begins with one of these: "remind me what we said"."""
     says: Mapping[str, str]
     days: Calendar
 
@@ -98,6 +100,7 @@ def words_for(code: str) -> ReminderWords:
         at=data["at"],
         negations=frozenset(data["negations"]),
         lead=frozenset(data["lead"]),
+        recalls=tuple(data["recalls"]),
         says=data["says"],
         days=calendar_of(code),
     )

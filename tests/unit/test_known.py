@@ -73,6 +73,56 @@ async def test_what_was_told_is_the_answer(talk: Talk, told: str, asked: str, an
     assert await talk.say(asked) == answer
 
 
+FACTS = {
+    "en": ("my dog is called Rex and he is four years old", "how old is Rex", "joan has two cats, Miso and Tofu",
+           "what cats does joan have", "tom owes me 50 euros", "who owes me money", "the rent is 900 euros"),
+    "de": ("Mein Hund heißt Rex und er ist vier Jahre alt", "wie alt ist Rex", "Joan hat zwei Katzen, Miso und Tofu",
+           "wie viele katzen hat joan", "Tom schuldet mir 50 Euro", "wer schuldet mir geld", "die Miete ist 900 Euro"),
+    "es": ("Mi perro se llama Rex y tiene cuatro años", "cuántos años tiene Rex", "Joan tiene dos gatos, Miso y Tofu",
+           "qué gatos tiene joan", "Tom me debe 50 euros", "quién me debe dinero", "el alquiler son 900 euros"),
+    "fr": ("Mon chien s'appelle Rex et il a quatre ans", "quel âge a Rex", "Joan a deux chats, Miso et Tofu",
+           "quels chats a joan", "Tom me doit 50 euros", "qui me doit de l'argent", "le loyer est de 900 euros"),
+    "it": ("Il mio cane si chiama Rex e ha quattro anni", "quanti anni ha Rex", "Joan ha due gatti, Miso e Tofu",
+           "che gatti ha joan", "Tom mi deve 50 euro", "chi mi deve dei soldi", "l'affitto è di 900 euro"),
+    "pt": ("Meu cão se chama Rex e tem quatro anos", "quantos anos tem o Rex", "A Joan tem dois gatos, Miso e Tofu",
+           "que gatos tem a joan", "O Tom me deve 50 euros", "quem me deve dinheiro", "o aluguel é 900 euros"),
+    "ru": ("Мою собаку зовут Рекс, ей четыре года", "сколько лет Рексу", "У Джоан две кошки, Мисо и Тофу",
+           "какие кошки у джоан", "Том должен мне 50 евро", "кто мне должен денег", "аренда стоит 900 евро"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", FACTS)
+async def test_a_number_in_words_and_a_sum_are_answers(talk: Talk, code: str):
+    """An age is told in words, a debt as a sum, cats by their names; each is the one answer, without a list."""
+    aged, age_asked, cats, cats_asked, debt, debt_asked, rent = FACTS[code]
+    rex, miso = ("Рекс", "Мисо") if code == "ru" else ("Rex", "Miso")
+    for told in (aged, cats, debt, rent):
+        await talk.say(told)
+
+    for asked, named in ((age_asked, rex), (cats_asked, miso), (debt_asked, "50")):
+        answer = await talk.say(asked)
+        assert named in answer, asked
+        assert "\n" not in answer, asked
+        assert "900" not in answer, asked
+
+
+async def test_the_number_may_stand_in_the_sentence_behind(talk: Talk):
+    """The words "he is four years old" speaks of the dog before it; those of two cats don't."""
+    await talk.say("My dog is called Rex. He is four years old.")
+    assert await talk.say("how old is Rex?") == "Today at 22:14 you said: “My dog is called Rex. He is four years old”"
+
+    other = Talk()
+    await other.say("My dog is called Rex. We bought two cats.")
+    assert "two cats" not in await other.say("how old is Rex?")
+
+
+async def test_a_sum_that_nobody_owes_is_no_debt(talk: Talk):
+    """The rent is money, too."""
+    await talk.say("le loyer est de 900 euros")
+
+    assert not (await talk.say("qui me doit de l'argent")).startswith("Aujourd'hui")
+
+
 async def test_what_was_meant_for_another_day_is_told_with_its_day(talk: Talk):
     """Yesterday's "tomorrow" is today: it isn't said back as if it were said now."""
     await talk.say("Priya will look at the connection pool tomorrow morning")

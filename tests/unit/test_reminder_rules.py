@@ -184,7 +184,8 @@ def test_plain_words_that_are_nothing_but_a_reminder(text: str, what: str):
     [
         "don't remind me tomorrow at 9", "remind me what we said about Rome", "You reminded me yesterday at 9",
         "when will you remind me to call Ana?", "never mind, no need to remind me tomorrow", "my dog is called Rex",
-        "не напоминай мне завтра в 9", "remind me " + "x" * 500, "",
+        "не напоминай мне завтра в 9", "remind me " + "x" * 500, "", "erinnere mich, was wir über Rom gesagt haben",
+        "rappelle-moi ce qu'on a dit sur Rome", "ricordami cosa abbiamo detto di Roma",
     ],
 )  # fmt: skip
 def test_what_asks_for_no_reminder(text: str):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from bot.answers.offline.material import Material, Quote, capital, cite, quote_line, stated
-from bot.answers.offline.notes import bare_of, stems
+from bot.answers.offline.material import MIN_WORD_CHARS, Material, Quote, capital, cite, quote_line, stated
+from bot.answers.offline.notes import bare_of, named, stems
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import is_today
 from bot.answers.offline.words import Words, about, words_of
 from memory.language.due_dates import find_due, says_day
 from memory.language.intents import read_sentences
-from memory.language.languages import Languages
+from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered
+from memory.language.time_rules import rules_of
 from memory.search.terms import stem
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
@@ -112,6 +113,11 @@ def topic_of(m: Material) -> tuple[str, float]:
     return (bearer, 1.0) if bearer else (m.request.about, m.request.share)
 
 
+def asks_for_money(m: Material) -> bool:
+    """Return whether money is asked about, which a sum may answer that shares no word with the question."""
+    return not m.words.money.isdisjoint(_TOKEN.findall(lowered(m.request.about)))
+
+
 def name_of(text: str, wanted: frozenset[str], words: Words) -> str:
     """Return how somebody ("daughter") is called in a sentence: "my daughter Ella", "Ella is my daughter"; or ""."""
     tokens = [*_TOKEN.finditer(text)]
@@ -191,24 +197,45 @@ def _statement(m: Material, told: Sequence[Told]) -> str:
     """Return the one sentence in the language of the question that names all that is asked about.
 
     Of several the one that is closest in its small words too ("I live", not "my sister lives"), then the newest; where
-    the question may be about anything, only if it is the only one. To "how much" and "when" only a number answers.
+    the question may be about anything, only if it is the only one. To "how much" and "when" only a number answers, in
+    figures or a word, and a sum is money.
     """
     code, question = m.language.code, lowered(_question(m))
     asked_for = {kind: found for kind in _ASKED_FOR if (found := m.words.asked(kind, question))}
     wanted = stems(m.request.about, code) - stems(" ".join(found.group() for found in asked_for.values()), code)
     share = _ENOUGH if "when" in asked_for else 1.0
-    fits = [
-        each
-        for each in told
-        if each.code == code
-        and len(wanted & stems(each.text, code)) >= share * len(wanted)
-        and (not asked_for.keys() & _NUMBERED or any(ch.isdigit() for ch in each.text))
+    asked = frozenset(_TOKEN.findall(question))
+    about_it = [
+        each for each in told if each.code == code and len(wanted & named(each.text, m.words)) >= share * len(wanted)
     ]
+    if wanted <= stems(" ".join(m.words.money), code):  # a sum alone may be of anything
+        small = {word for word in asked if len(word) >= MIN_WORD_CHARS}
+        about_it = [each for each in about_it if small & frozenset(_TOKEN.findall(lowered(each.text)))]
+    fits = about_it
+    if asked_for.keys() & _NUMBERED:
+        fits = [each for each in about_it if _is_numbered(each.text, m.language)]
+        fits = fits or list(filter(None, (_with_what_follows(m, each, asked) for each in about_it)))
     if not wanted or not fits:
         return ""
-    asked = frozenset(_TOKEN.findall(question))
     scored = [(len(asked & frozenset(_TOKEN.findall(lowered(each.text)))), each) for each in fits]
     most = max(score for score, _ in scored)
     best = [each for score, each in scored if score == most]
     is_clear = asked_for or len({lowered(each.text) for each in best}) == 1
     return max(best, key=lambda each: each.at_ms).line if is_clear else ""
+
+
+def _with_what_follows(m: Material, told: Told, asked: frozenset[str]) -> Told | None:
+    """Return it with the sentence behind it, when that one gives the number: "Rex is my dog. He is four years old."."""
+    quote = next((quote for quote in m.quotes if quote.behind and told.text in quote.text), None)
+    if quote is None or not _is_numbered(quote.behind, m.language):
+        return None
+    if asked.isdisjoint(_TOKEN.findall(lowered(quote.behind))):
+        return None
+    both = replace(quote, text=f"{quote.text} {quote.behind}")
+    return replace(told, text=both.text, line=quote_line(m, both))
+
+
+def _is_numbered(text: str, language: Language) -> bool:
+    """Return whether the text holds a number, in figures or as a word that is no article."""
+    numbers = rules_of(language).numbers
+    return any(word[0].isdigit() or numbers.get(word, 1) != 1 for word in _TOKEN.findall(lowered(text)))

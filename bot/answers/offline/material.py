@@ -40,6 +40,8 @@ class Quote:
     """"user", "other" or "assistant"."""
     turn_id: str
     code: str = "en"
+    behind: str = ""
+    """The sentence that followed it in the same message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,12 @@ def stems(text: str, code: str) -> frozenset[str]:
     return frozenset(stem(code, word) for word in split_words(text) if word not in stop and word not in common)
 
 
+def named(text: str, words: Words) -> frozenset[str]:
+    """Return the stems of a text; one that names a sum speaks of money."""
+    found = stems(text, words.code)
+    return found | stems(" ".join(words.money), words.code) if words.sums.search(lowered(text)) else found
+
+
 def note_of_memory(memory: Memory, code: str) -> StatedNote:
     """Return a memory as a note."""
     return StatedNote(

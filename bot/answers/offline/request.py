@@ -96,14 +96,15 @@ def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) ->
     """Return the last thing that is asked for in words of ours, None when nothing is."""
     for sentence in reversed(sentences):
         bare = sentence.lower.strip(ENDS)
+        mended = language.mended(bare)
         text = sentence.text.strip(ENDS)
         for kind in _QUESTIONS:
-            found = words.asked(kind, bare)
+            found = words.asked(kind, bare) or words.asked(kind, mended)
             if kind != "forget_all" and language.has("forget", bare):
                 continue  # "forget what I said about Tom"
             if found is None or (kind == "know" and words.asked("remember", bare)):
                 continue
-            topic = about(found, text if len(text) == len(bare) else "")[:MAX_ABOUT_CHARS]
+            topic = about(found, text if len(text) == len(found.string) else "")[:MAX_ABOUT_CHARS]
             if kind == "know" and (not topic or words.reads("nobody_else", topic.lower())):
                 kind = "know_all"  # noqa: PLW2901 - "what do you know about me"
             span: Span = "before" if words.asked("before", bare) else "today" if words.asked("today", bare) else ""

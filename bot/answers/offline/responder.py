@@ -12,13 +12,14 @@ import structlog
 
 from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
-from bot.answers.offline.known import asks_when, topic_of
+from bot.answers.offline.known import asks_for_money, asks_when, topic_of
 from bot.answers.offline.material import Glance, Material, Quote, Reply
 from bot.answers.offline.notes import (
     StatedNote,
     alive,
     correction_of,
     last_noted,
+    named,
     note_of_memory,
     noted,
     notes_of,
@@ -251,8 +252,8 @@ class OfflineResponder:
         except ContinuityError as exc:
             log.warning("the search is left out", error=str(exc))
             turns = []
-        if not turns:
-            turns = sorted(past.kept, key=lambda turn: -turn.created_at_ms)
+        if not turns or asks_for_money(material):
+            turns += sorted(past.kept, key=lambda turn: -turn.created_at_ms)
         turns = [turn for turn in turns if turn.turn_id not in past.undone]
         return await asyncio.to_thread(quotes_of, turns, topic, code, ask.user_id, self._languages, share=share)
 
@@ -346,13 +347,16 @@ def _best(
     text: str, who: str, turn: ConversationTurn, wanted: frozenset[str], languages: Languages
 ) -> tuple[float, Quote]:
     language = languages.get(turn.language) if turn.language else languages.detect(text)
+    said = read_sentences(text, language)
     scored = [
-        (len(wanted & stems(sentence.text, language.code)), -number, sentence.text)
-        for number, sentence in enumerate(read_sentences(text, language))
+        (len(wanted & named(sentence.text, words_of(language.code))), -number) for number, sentence in enumerate(said)
     ]
-    score, _, sentence = max(scored, default=(0, 0, ""))
+    score, place = max(scored, default=(0, 0))
+    best, behind = (*(sentence.text for sentence in said[-place : 2 - place]), "", "")[:2]
     needed = 1 if who != "assistant" else max(1, (len(wanted) + 1) // 2)
-    return (score if score >= needed else 0), Quote(sentence, turn.created_at_ms, who, turn.turn_id, language.code)
+    return (score if score >= needed else 0), Quote(
+        best, turn.created_at_ms, who, turn.turn_id, language.code, behind=behind
+    )
 
 
 def _material(  # what an answer is made of

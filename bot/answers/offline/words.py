@@ -20,7 +20,7 @@ _NAME: Final = r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*(?: [^\W\d_a-
 """Up to three words with a capital."""
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 _OWN_FORMS: Final = frozenset(
-    {"subjects", "names", "corrections", "mirror", "no_mirror", "links", "possessives", "yours"}
+    {"subjects", "names", "corrections", "mirror", "no_mirror", "links", "possessives", "yours", "money", "sums"}
 )
 _ENDS: Final = re.compile(r"[\s.!?…,;:]+$")
 
@@ -42,6 +42,10 @@ class Words:
     links: frozenset[str]
     """What may stand between somebody and their name: "is", "called"."""
     possessives: frozenset[str]
+    money: frozenset[str]
+    """How a sum is asked for: "who owes me money"."""
+    sums: re.Pattern[str]
+    """What follows or precedes the number of a sum: "€", "euros"."""
     yours: tuple[tuple[re.Pattern[str], str], ...]
     """How "my daughter" is said back: "your daughter"."""
     answers: Mapping[str, str]
@@ -116,6 +120,8 @@ def words_of(code: str) -> Words:
         not_mirrored=frozenset(reading.get("no_mirror", ())),
         links=frozenset(reading.get("links", ())),
         possessives=frozenset(reading.get("possessives", ())),
+        money=frozenset(reading.get("money", ())),
+        sums=re.compile(r"(?<![^\W\d])(?:" + "|".join(reading.get("sums", ("(?!)",))) + r")(?!\w)|[€$£₽](?=\d)"),
         yours=tuple((re.compile(pattern), put) for pattern, put in reading.get("yours", ())),
         answers={**(english.answers if english else {}), **data.get("answers", {})},
         quotes=(data["quotes"][0], data["quotes"][1]),
