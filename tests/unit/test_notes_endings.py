@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory.language.languages import Languages
+from memory.language.sentences import lowered
+from memory.notes.reports import ended
 from memory.notes.requests import request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.types import SessionNotes
@@ -486,3 +488,38 @@ def test_a_number_that_is_denied_is_not_quoted():
     notes = notes_of("de", ("Ich muss noch melden: der Zuschuss für die Dusche sind 4180 nicht 4000", "Ok."))
 
     assert [("4180" in each.text, "4000" in each.text) for each in notes.matters] == [(True, False)]
+
+
+@pytest.mark.parametrize(
+    ("language", "report"),
+    [
+        ("en", "the 1312 came in today"), ("en", "I told him no"), ("en", "they agreed to the fourth date"),
+        ("en", "the loan was approved"), ("en", "the scan was clear"), ("de", "das Paket kam heute"),
+        ("de", "die haben ja gesagt"), ("de", "der Befund war ok"), ("es", "ya entro el dinero"), ("es", "aceptaron"),
+        ("es", "lo pago el chino"), ("fr", "ils ont dit oui"), ("fr", "je lui ai dit non"), ("fr", "il m'a remboursée"),
+        ("pt", "o pix caiu"), ("pt", "disseram que sim"), ("ru", "он согласился"), ("ru", "кредит одобрили"),
+        ("it", "i volantini sono arrivati"), ("it", "hanno detto di sì"), ("it", "gli ho detto di no"),
+    ],
+)  # fmt: skip
+def test_what_came_or_was_agreed_to_or_refused_is_an_end(language, report):
+    """Money that came, a yes, a no and a result end what waited for them."""
+    spoken = LANGUAGES.get(language)
+
+    assert ended(spoken.mended(lowered(report)), spoken)
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later"),
+    [
+        (
+            "en",
+            "Mr Pringle wants me to price the vestry ceiling",
+            "rang Pringle about the vestry ceiling, told him no",
+        ),
+        ("fr", "le salon du chocolat cherche des électros", "le salon du chocolat a dit oui !"),
+        ("it", "aspetto i volantini dalla tipografia", "i volantini della tipografia sono arrivati"),
+    ],
+)
+def test_a_yes_a_no_and_what_came_end_what_they_name(language, earlier, later):
+    """It's no longer offered or listed."""
+    assert earlier not in alive(language, earlier, later)
