@@ -20,7 +20,7 @@ from memory.language.sentences import (
 )
 from memory.language.time_rules import blank, first, rules_of
 from memory.notes.reports import Report, ended, has_any, outcomes, sentence_at, tells, tells_the_past, told_ends
-from memory.notes.telling import is_time_word, telling_stems
+from memory.notes.telling import is_time_word, telling_stems, without_denied_day
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
@@ -331,7 +331,8 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     lower = language.mended(lowered(text))
     words = words_of(lower)
     cues = cues_of(lower, language)
-    due = _ahead(find_due(lower, bare.at_ms, frame.zone, language), lower, language)
+    holds = find_due(without_denied_day(lower, language), bare.at_ms, frame.zone, language)
+    due = _ahead(holds or find_due(lower, bare.at_ms, frame.zone, language), lower, language)
     stems = telling_stems(words_of(blank(lower, due.spans)) if due else words, language)
     names = frozenset(name for word in words if (name := without_possessive(word)) in frame.names)
     return replace(

@@ -12,7 +12,7 @@ from memory.language.languages import Language
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause
 from memory.notes.reports import Report
-from memory.notes.telling import telling_stems
+from memory.notes.telling import telling_stems, without_denied_day
 from memory.notes.weigh import reports_an_end
 
 NEAR_TURNS = 2
@@ -269,7 +269,8 @@ def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language)
 def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) -> frozenset[str] | None:
     """Return what a correction says beside its value; None for a clause that says more, or corrects nothing."""
     says_so = "correct" in clause.cues or language.has("no", clause.lower.split(",", 1)[0])
-    denies = clause.due is not None and bool(denied_days(clause.lower, language))
+    denied_day = without_denied_day(clause.lower, language) != clause.lower
+    denies = clause.due is not None and (denied_day or bool(denied_days(clause.lower, language)))
     says_so = says_so or denies or ("moves" in clause.cues and clause.due is not None)
     plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
     words = [word for word in words_of(plain) if not word[0].isdigit()]

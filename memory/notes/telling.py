@@ -25,6 +25,21 @@ def is_time_word(word: str, language: Language) -> bool:
     return bool(_time_words(language).fullmatch(word))
 
 
+@lru_cache(maxsize=16)
+def _denied_day(language: Language) -> re.Pattern[str] | None:
+    if "negates" not in language.cues:
+        return None
+    weekdays = [word for group in language.time.get("weekdays", ()) for word in group]
+    day = cue_pattern([*weekdays, *language.time.get("days", {})]).pattern
+    return re.compile(rf"(?:{language.cues['negates'].pattern})\s+(?:[^\W\d_]{{1,3}}\s+)?{day}")
+
+
+def without_denied_day(lower: str, language: Language) -> str:
+    """Return the lower-cased text with blanks for each day that does not hold: "fri, not thursday"."""
+    denied = _denied_day(language)
+    return denied.sub(lambda found: " " * len(found.group()), lower) if denied else lower
+
+
 def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:
     """Return the stems of the words that say what a text is about: no stop words, no days and months.
 
