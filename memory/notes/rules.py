@@ -35,6 +35,7 @@ from memory.notes.settle import (
     Noted,
     corrected_by,
     corrects_nothing,
+    moved_alone,
     names_the_matter,
     outcomes_of,
     put_off,
@@ -179,7 +180,8 @@ class _RulesReading:
         later = put_off(clause, noted)
         if later and self._revalue(later, clause, f"{key}d", put_later):
             noted = [each for each in self.noted.values() if each.key != f"{key}d"]
-        wrong = corrected_by(clause, noted, self.language)
+        beside = said.reply_stems.union(*(each.stems for each in said.user))
+        wrong = corrected_by(clause, noted, self.language) or moved_alone(clause, noted, beside, self.language)
         bare = [each.key for each in noted if each.key in wrong and self._only_corrects(clause, each)]
         if bare and self._revalue([*wrong, bare[-1]], clause, key):
             return

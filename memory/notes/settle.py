@@ -37,6 +37,8 @@ _COMMON = 6
 _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _NAMED_STEMS = 1
 """With so many stems of a note a correction stands for it."""
+_MOVE_MARKS = frozenset({"correct", "moves", "extends"})
+_MOVED_DAYS = 45
 _ASKED_STEMS = 2
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
 _DAY = re.compile(r"\d{1,2}(?!\d)")
@@ -248,7 +250,7 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     value, corrects nothing, or nothing near has such a value.
     """
     named = _named_by_value(clause, noted, language)
-    if named is None:
+    if named is None or (named and "moves" in clause.cues and not any(named & each.stems for each in noted)):
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
@@ -356,6 +358,39 @@ def _is_moved(clause: Clause, noted: Noted) -> bool:
     if {"moves", "correct"} & clause.cues and shared & noted.names:
         return True
     return len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
+
+
+def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], language: Language) -> list[str]:
+    """Return the key of the one dated matter to which a clause gives another day: "the show got moved to the 12th".
+
+    `beside` are the stems of what stands around the clause: they tell what is meant where it names nothing itself
+    ("it's the 28th now"). Empty where nothing or more than one thing can be meant.
+    """
+    marks = _MOVE_MARKS & clause.cues
+    if not marks or clause.due is None or clause.asks or clause.due.is_hour_alone:
+        return []
+    day = clause.due.due_at_ms
+    dated = [
+        each
+        for each in noted
+        if not each.lasts
+        and each.place != clause.place
+        and each.due_at_ms is not None
+        and each.due_at_ms > clause.at_ms
+        and DAY_MS / 2 <= abs(each.due_at_ms - day) <= _MOVED_DAYS * DAY_MS
+    ]
+    plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in marks else clause.lower
+    said = _worded(telling_stems(words_of(plain), language))
+    meant = _shares_most(said if "correct" in marks else said - clause.names, dated)
+    if not said:
+        meant = _shares_most(_worded(beside), dated)
+    return [meant[0].key] if len(meant) == 1 else []
+
+
+def _shares_most(said: frozenset[str], noted: Sequence[Noted]) -> list[Noted]:
+    shared = [(len(said & _worded(each.stems)), each) for each in noted]
+    most = max((n for n, _ in shared), default=0)
+    return [each for n, each in shared if most and n == most]
 
 
 def put_off(clause: Clause, noted: Sequence[Noted]) -> list[str]:

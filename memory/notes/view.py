@@ -25,7 +25,7 @@ _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _SAME = 0.8
 """A line with this share of its words in them is left out, whatever it is worth."""
-_OFFERED_FROM, _OPEN_FROM = 0.7, -0.55
+_OFFERED_FROM, _OPEN_FROM = 0.7, -0.65
 """From which log-odds a line is offered, and a matter is listed as open."""
 _NEW_FROM = -0.4
 """What is left of a line at least when what stands in others is taken from it."""
