@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -113,16 +114,16 @@ def intent_of(sentences: tuple[Sentence, ...], language: Language) -> str:
 
 def _intent_by_signs(sentences: tuple[Sentence, ...], language: Language) -> str:
     signs = frozenset[str]().union(*(sentence.signs for sentence in sentences))
-    found = (
-        ("drop", any(calls_off(sentence, language) for sentence in sentences)),
-        ("reminder", action_of(sentences, language) == "remind"),
-        ("request", "request" in signs),
-        ("question", "question" in signs),
-        ("done", any(reports_done(sentence, language) for sentence in sentences)),
-        ("promise", any(is_promise(sentence, language) for sentence in sentences)),
-        ("statement", sum(len(sentence.content) for sentence in sentences) > 1),
+    rules: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("drop", lambda: any(calls_off(sentence, language) for sentence in sentences)),
+        ("reminder", lambda: action_of(sentences, language) == "remind"),
+        ("request", lambda: "request" in signs),
+        ("question", lambda: "question" in signs),
+        ("done", lambda: any(reports_done(sentence, language) for sentence in sentences)),
+        ("promise", lambda: any(is_promise(sentence, language) for sentence in sentences)),
+        ("statement", lambda: sum(len(sentence.content) for sentence in sentences) > 1),
     )
-    return next((intent for intent, holds in found if holds), "chat")
+    return next((intent for intent, holds in rules if holds()), "chat")
 
 
 def reports_done(sentence: Sentence, language: Language) -> bool:
@@ -191,15 +192,15 @@ def response_type_of(sentences: tuple[Sentence, ...], language: Language) -> Res
         return "none"
     head = sentences[:3]
     short = sum(len(sentence.words) for sentence in sentences) <= 2 * SHORT_REPLY_WORDS
-    agrees = starts_with("yes", sentences[0], language) or is_promise(sentences[0], language)
-    found: tuple[tuple[ResponseType, bool], ...] = (
-        ("error", any(language.has("error", sentence.lower) for sentence in head)),
-        ("refusal", any(language.has("refusal", sentence.lower) for sentence in head)),
-        ("question", bool(asked_at_the_end(sentences, language))),
-        ("action", any(language.has("action_report", sentence.lower) for sentence in head)),
-        ("confirmation", short and agrees),
+    first = sentences[0]
+    rules: tuple[tuple[ResponseType, Callable[[], bool]], ...] = (
+        ("error", lambda: any(language.has("error", sentence.lower) for sentence in head)),
+        ("refusal", lambda: any(language.has("refusal", sentence.lower) for sentence in head)),
+        ("question", lambda: bool(asked_at_the_end(sentences, language))),
+        ("action", lambda: any(language.has("action_report", sentence.lower) for sentence in head)),
+        ("confirmation", lambda: short and (starts_with("yes", first, language) or is_promise(first, language))),
     )
-    return next((kind for kind, holds in found if holds), "answer")
+    return next((kind for kind, holds in rules if holds()), "answer")
 
 
 def asked_at_the_end(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:

@@ -18,7 +18,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _HIDDEN = re.compile("(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{4,6}\U000e007f)|[\U000e0000-\U000e007f]")
 """Tag characters: a copy of ASCII that no screen shows, for flags such as Scotland's, and that models read."""
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|www\.\S+", re.DOTALL)
-_END = "(?<=[.!?\u2026])[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
+_STOP, _BEHIND_STOP = "(?<=[.!?\u2026])", "[\"')\\]\u00bb\u201d]*\\s+|(?<=[\u3002\uff01\uff1f\uff1b])|\\n+"
 _BULLET = re.compile("^\\s*(?:[-*\u2022\u2013\u2014]\\s+|\\d{1,2}[.)]\\s+|[a-dA-D]\\)\\s+|>+\\s*|#+\\s+)+")
 _ITEM = re.compile("\\s*(?:[-*\u2022]\\s|\\d{1,2}[.)]\\s|[a-hA-H]\\)\\s)")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019\-][^\W_]+)*")
@@ -142,8 +142,8 @@ def no_end(*, after_numbers: bool = False) -> str:
 
 @lru_cache(maxsize=1)
 def _ends() -> re.Pattern[str]:
-    """Return what parts sentences."""
-    return re.compile(no_end() + _END)
+    """Return what parts sentences. Whether there is a full stop at all is looked at first: most places have none."""
+    return re.compile(_STOP + no_end() + _BEHIND_STOP)
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
@@ -165,11 +165,14 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 def plain_sentence(text: str, language: Language) -> Sentence:
     """Return the sentence with its words and without signs."""
     lower = lowered(text)
-    found = [match.span() for match in _WORD.finditer(lower)]
-    ends = [0, *(end for _, end in found)]
-    spaced = [lower[end:start].isspace() for end, (start, _) in zip(ends, found, strict=False)]
-    words = tuple(without_elision(lower[start:end], language) for start, end in found)
-    whole = (len(word) == end - start for word, (start, end) in zip(words, found, strict=True))
-    joined = tuple(gap and full for gap, full in zip(spaced, whole, strict=True))
-    content = content_words(words, language)
-    return Sentence(text, lower, words, joined, content, stems_of(content, language))
+    words: list[str] = []
+    joined: list[bool] = []
+    before = 0
+    for match in _WORD.finditer(lower):
+        start, end = match.span()
+        word = without_elision(match[0], language) if "'" in match[0] else match[0]
+        words.append(word)
+        joined.append(len(word) == end - start and lower[before:start].isspace())
+        before = end
+    content = content_words(tuple(words), language)
+    return Sentence(text, lower, tuple(words), tuple(joined), content, stems_of(content, language))

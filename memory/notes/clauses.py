@@ -232,7 +232,7 @@ def _articles() -> str:
 @lru_cache(maxsize=2)
 def _sentence_end(*, after_numbers: bool) -> re.Pattern[str]:
     """Return what parts sentences; a single letter with a full stop ends none either ("J. Smith")."""
-    return re.compile(rf"{no_end(after_numbers=after_numbers)}(?<!\b[A-Za-z]\.)(?<=[.!?\u2026])[\"')\]»”]*\s+")
+    return re.compile(rf"(?<=[.!?\u2026]){no_end(after_numbers=after_numbers)}(?<!\b[A-Za-z]\.)[\"')\]»”]*\s+")
 
 
 def _after_article(before: str, language: Language) -> bool:

@@ -264,16 +264,20 @@ def _share(stems: frozenset[str], seen: set[str]) -> float:
 
 def _unrepeated(notes: Sequence[SummaryLine]) -> list[SummaryLine]:
     """Return the notes in order without near-copies; of two the newer stays. Another number or name is no copy."""
-    kept: list[tuple[SummaryLine, frozenset[str], frozenset[str]]] = []
+    kept: list[SummaryLine] = []
+    by_marks: dict[frozenset[str], list[frozenset[str]]] = {}
     for note in reversed(notes):
-        words, marks = frozenset(lowered(note.text).split()), specific_words(note.text)
-        if not any(_same(words, other) and marks == others for _, other, others in kept):
-            kept.append((note, words, marks))
-    return [note for note, _, _ in reversed(kept)]
+        words = frozenset(lowered(note.text).split())
+        others = by_marks.setdefault(specific_words(note.text), [])
+        if not any(_same(words, other) for other in others):
+            kept.append(note)
+            others.append(words)
+    return kept[::-1]
 
 
 def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    return len(left & right) >= _SAME * max(len(left), len(right), 1)
+    needed = _SAME * max(len(left), len(right), 1)
+    return min(len(left), len(right)) >= needed and len(left & right) >= needed
 
 
 def _fitting(notes: Sequence[SummaryLine], room: int, counter: TokenCounter) -> list[SummaryLine]:

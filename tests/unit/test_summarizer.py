@@ -4,6 +4,7 @@ import pytest
 
 from memory.language.languages import Languages
 from memory.language.reported import report
+from memory.state import summarizer
 from memory.state.summarizer import HEADER, fold, fold_due, gist_of, important, read_notes, sentences_of, summarize
 from memory.testing import WordCounter, make_state, make_turn
 
@@ -159,3 +160,13 @@ def test_turns_with_decisions_are_important_and_chat_is_not():
     """Priority retention asks this (004 phase 4)."""
     assert important(make_turn(user_text="We agreed on the 4th of May.", language="en"), LANGUAGES)
     assert not important(make_turn(user_text="haha, nice", language="en"), LANGUAGES)
+
+
+def test_notes_with_other_numbers_are_not_compared_with_each_other(monkeypatch):
+    """Two notes that differ in a number are no copies, so a long summary costs no comparison of each with each."""
+    compared = []
+    monkeypatch.setattr(summarizer, "_same", lambda *both: compared.append(both))
+    previous = "\n".join([HEADER, *(f"- Stated: The user's flat costs {n} euros." for n in range(100, 150))])
+
+    assert summary("Our rent is 990.", previous=previous).count("- ") == 51
+    assert compared == []
