@@ -56,7 +56,7 @@ test-postgres: setup ## run on PostgreSQL (one that listens here, or one that is
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "postgres and not soak"
 	CONTINUITY_REQUIRE_POSTGRES=1 $(BIN)/python -m pytest -n 2 --dist worksteal --database postgres -m "not soak and not postgres" tests/acceptance
 
-BENCHMARKS := answer startup turns search context bootstrap reading workers
+BENCHMARKS := answer startup lag turns search context bootstrap reading workers
 
 bench: setup ## measure speed, beside a stock bot where there is one; prints JSON, draws docs/pictures/speed-*.svg
 	for b in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$b || exit 1; done

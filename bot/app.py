@@ -14,7 +14,7 @@ import structlog
 from telegram import BotCommand
 from telegram.error import TelegramError
 
-from bot import replies
+from bot import garbage, replies
 from bot.answers import prompts
 from bot.answers.responder import Responder
 from bot.delivery.connection import StartError, until_reached
@@ -121,6 +121,8 @@ class App:
             keep=self._keep,
         )
         self._joined: Joined | None = None
+        self.loaded = asyncio.Event()
+        """Set when everything is loaded that a message may need, behind the start."""
         self._stop = asyncio.Event()
         self._fatal: str | None = None
         self._started = False
@@ -245,15 +247,19 @@ class App:
     async def _after_start(self) -> None:
         """Do what need not hold up the start."""
         joined = self.joined
-        self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages")
+        loads = [
+            self._behind(asyncio.to_thread(joined.memory.languages.warm), "languages"),
+            self._behind(joined.memory.warm(), "memory"),
+        ]
         if code := joined.gate.code:
             self._process.announce(
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
             )
-        self._behind(joined.memory.warm(), "memory")
         await self.services.responder.warm()
-        self._behind(asyncio.to_thread(compile_rules, joined.memory.languages), "rules")
+        loads.append(self._behind(asyncio.to_thread(compile_rules, joined.memory.languages), "rules"))
         self._behind(self._process.meters.watch_lag(), "lag")
+        await asyncio.wait(loads)
+        self.loaded.set()
 
     async def _purge(self) -> None:
         """Let go of what is too old, now and then once a day."""
@@ -447,7 +453,9 @@ async def run(settings: Settings) -> None:
             await starting
         return
     await starting
+    looking = asyncio.create_task(garbage.begin(app.loaded.wait()))
     await stopping
+    looking.cancel()
     await app.stop()
     if app.fatal:
         raise StartError(app.fatal)

@@ -43,6 +43,9 @@ def run() -> None:
     require_model(settings)
     import asyncio  # noqa: PLC0415 - --help needs no loop
 
+    from bot import garbage  # noqa: PLC0415 - as below
+
+    garbage.hold_off()
     from bot.app import run as run_app  # noqa: PLC0415
     from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.logs import set_up  # noqa: PLC0415

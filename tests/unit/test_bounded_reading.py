@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
 
+from benchmarks.lag import UNITS
 from bot.answers.offline import responder as offline
 from bot.answers.remind_first import asked_for
 from memory.language import due_dates, languages, time_rules
@@ -15,7 +17,10 @@ from memory.language.languages import Languages
 from memory.language.ready import compile_rules
 from memory.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES
 from memory.search import terms
-from memory.state.state_manager import new_state, read_turn
+from memory.search.searcher import index_turn
+from memory.state.state_manager import apply_turn, new_state, read_turn
+from memory.state.summarizer import summarize
+from memory.testing import WordCounter, make_turn
 
 NOW = 1_790_000_000_000
 HOSTILE = ["1", "1/1/", "2026-11-21 ", "1 2 3 ", "12:30 ", "1,", "1. ", "1:", "monday 1 ", "a1 ", "jan 1 ", "in 5 "]
@@ -129,3 +134,39 @@ def _read_in_every_language(known):
     for language in known:
         read_turn(new_state("s_1", "c_1"), "Rex 17:30?", "Rex!", known, language.code)
         parse_when("17:30", NOW, "UTC", language)
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_twice_the_text_costs_no_more_than_twice_the_work(kind):
+    """Reading, folding and indexing a message calls at most as many functions more as the message is longer."""
+    calls = [calls_of(lambda text=(UNITS[kind] * length)[:length]: read_and_filed(text)) for length in (2_048, 4_096)]
+
+    assert calls[1] < 2.5 * calls[0]
+
+
+def read_and_filed(text):
+    known, state = Languages.load(), new_state("s_1", "tg:1:1:0")
+    signs = read_turn(state, text, text, known)
+    turn = make_turn(user_text=text, assistant_text=text, language=signs.language, intent=signs.intent)
+    apply_turn(state, turn, known)
+    index_turn(turn, known)
+    summarize([turn] * 3, "", known, WordCounter(), 1_000)
+
+
+def calls_of(work):
+    """Return how many functions the work calls once everything is compiled and cached."""
+    work()
+    read_sentences.cache_clear()
+    count = 0
+
+    def counted(_frame, event, _argument):
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
