@@ -108,6 +108,9 @@ def tell(m: Material) -> Reply:
     """Answer a statement by what it was taken for."""
     if m.third_party:
         return Reply(m.words.say("third_party"), NOTE)
+    if m.corrected:
+        matters = [loop_line(m, loop_of(matter)) for matter in m.corrected[:MAX_LISTED]]
+        return Reply("\n".join(m.words.say("corrected", text=text) for text in matters), NOTE)
     lines, greeting = noted_lines(m), met(m)
     parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
     if not parts:

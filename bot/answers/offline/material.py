@@ -94,6 +94,8 @@ class Material:
     """What was noted with its day, for a question that asks when something is."""
     read: tuple[Matter | LastingNote, ...] = ()
     """What a reading of this message alone notes, for a message of which nothing else was taken in."""
+    corrected: tuple[Matter, ...] = ()
+    """What was noted and reads otherwise by this message: another day, another sum."""
     reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()

@@ -82,6 +82,8 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
     notes = [(c.kind, c.subject, _trim(bare_of(c.text, words)), language.code) for c in found]
     for sentence in read_sentences(text, language):
         told = told_of(sentence, words)
+        if words.reads("meant", sentence.lower):
+            continue
         if any(lowered(bare_of(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
             continue
         if name_in(sentence.text, words) and not any(subject == NAME for _, subject, _, _ in notes):
@@ -110,13 +112,32 @@ def correction_of(
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     mine = [note for note in earlier if note.user_id == turn.user_id]
     texts = [note.text for note in mine]
-    for sentence in read_sentences(turn.user_text, language):
-        found = put_right(sentence.text, texts, words_of(language.code))
+    words, sentences = words_of(language.code), read_sentences(turn.user_text, language)
+    for sentence in sentences:
+        found = put_right(sentence.text, texts, words)
+        found = found or _decided_otherwise([each.text for each in sentences], texts, words)
         if found:
             old = mine[found[0]]
             new = replace(old, text=_trim(found[1]), turn_id=turn.turn_id, at_ms=turn.created_at_ms)
             return (replace(new, session_id=turn.session_id, corrects=old.text),)
     return ()
+
+
+def _decided_otherwise(said: Sequence[str], earlier: Sequence[str], words: Words) -> tuple[int, str] | None:
+    """Return which earlier statement no longer holds, and what does: "we changed our minds, the room will be green".
+
+    What holds now may stand in the next sentence. None when it shares no word with what was stated.
+    """
+    for number, text in enumerate(said):
+        lead = words.reads("other_mind", lowered(text))
+        if lead is None or len(lowered(text)) != len(text):
+            continue
+        new = text[lead.end() :] or " ".join(said[number + 1 : number + 2])
+        about = stems(new, words.code)
+        place = next((at for at in reversed(range(len(earlier))) if about & stems(earlier[at], words.code)), None)
+        if place is not None:
+            return place, new[:1].upper() + new[1:]
+    return None
 
 
 def last_noted(

@@ -19,14 +19,13 @@ from bot.answers.offline.notes import (
     alive,
     correction_of,
     last_noted,
-    named,
     note_of_memory,
     noted,
     notes_of,
     same,
     standing,
-    stems,
 )
+from bot.answers.offline.quotes import quotes_of
 from bot.answers.offline.request import Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop, open_matters
@@ -35,9 +34,8 @@ from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
-from memory.language.intents import read_sentences
 from memory.language.languages import Languages
-from memory.language.sentences import clean
+from memory.language.sentences import clean, lowered
 from memory.notes.rules import read_by_rules
 from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes
 from memory.notes.view import NotesView
@@ -56,15 +54,14 @@ MAX_TURNS: Final = 120
 """At most this many of a session's turns are read, the newest."""
 MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
-MAX_QUOTES: Final = 6
 MAX_GLANCES: Final = 3
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
-_STATED: Final = frozenset({"tell", "done", "drop", "remind", "yes", "no"})
-"""Kinds of messages whose words are worth quoting; questions to the concierge are not."""
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind"})
+_CORRECTS: Final = ("correct", "negates", "moves")
+"""Cues of a message that may put something right."""
 _OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
 """Kinds of messages that speak of what is open, or may end it."""
 log = structlog.get_logger(__name__)
@@ -161,6 +158,8 @@ class OfflineResponder:
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
             material = await self._with_days(ask, material)
+        if material.request.kind in _TOLD:
+            material = replace(material, corrected=await self._corrected(ask, material, past))
         if material.request.kind in _GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -199,6 +198,24 @@ class OfflineResponder:
         """Return the material with what was noted, for a question that asks for its day."""
         view = await self._view(ask, user_id=ask.user_id) if asks_when(material) else None
         return replace(material, matters=view.matters) if view else material
+
+    async def _corrected(self, ask: Ask, material: Material, past: _Past) -> tuple[Matter, ...]:
+        """Return the noted matters that the message puts right; none for one that corrects or denies nothing."""
+        lower, language = material.language.mended(lowered(material.text)), material.language
+        if self._notes is None or past.trouble or not any(language.has(cue, lower) for cue in _CORRECTS):
+            return ()
+        only = ask.state.session_id if ask.state.isolated else None
+        try:
+            sessions = await self._notes.sessions(ask.conversation_id, only=only)
+            view = await self._notes.view(ask.conversation_id, only=only, catch_up=False)
+        except ContinuityError as exc:
+            log.warning("it is answered without what it corrects", error=str(exc))
+            return ()
+        turn = turn_of(ask, _in_short(material.request), self._languages)
+        own = next((notes for notes in sessions if notes.session_id == turn.session_id), None)
+        known = _request_to_read(ask, turn, past).model_copy(update={"notes": own, "open_matters": view.matters})
+        notes = await asyncio.to_thread(read_by_rules, known, self._languages)
+        return tuple(m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
 
     async def _open(self, ask: Ask, past: _Past) -> list[ListedLoop]:
         """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
@@ -313,52 +330,6 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
     return change
 
 
-def quotes_of(
-    turns: Iterable[ConversationTurn],
-    topic: str,
-    code: str,
-    user_id: int | None,
-    languages: Languages,
-    *,
-    share: float = 0.0,
-) -> tuple[Quote, ...]:
-    """Return the sentence of each turn that says most about the topic, the turns' order kept, each sentence once.
-
-    `share` of the topic's words must be named at least, one of them always. Messages that only asked the concierge
-    something are left out, and so is what it answered.
-    """
-    wanted = stems(topic, code)
-    quotes: dict[str, Quote] = {}
-    for turn in turns:
-        if turn.unfiled:
-            continue
-        sides = [(turn.user_text, "user" if turn.user_id == user_id else "other")]
-        if turn.authored is None:
-            sides.append((turn.assistant_text, "assistant"))
-        elif read_request(turn.user_text, languages).kind not in _STATED:
-            continue
-        best = max((_best(text, who, turn, wanted, languages) for text, who in sides), key=lambda found: found[0])
-        if best[0] >= max(1, share * len(wanted)):
-            quotes.setdefault(best[1].text.lower(), best[1])
-    return tuple(list(quotes.values())[:MAX_QUOTES])
-
-
-def _best(
-    text: str, who: str, turn: ConversationTurn, wanted: frozenset[str], languages: Languages
-) -> tuple[float, Quote]:
-    language = languages.get(turn.language) if turn.language else languages.detect(text)
-    said = read_sentences(text, language)
-    scored = [
-        (len(wanted & named(sentence.text, words_of(language.code))), -number) for number, sentence in enumerate(said)
-    ]
-    score, place = max(scored, default=(0, 0))
-    best, behind = (*(sentence.text for sentence in said[-place : 2 - place]), "", "")[:2]
-    needed = 1 if who != "assistant" else max(1, (len(wanted) + 1) // 2)
-    return (score if score >= needed else 0), Quote(
-        best, turn.created_at_ms, who, turn.turn_id, language.code, behind=behind
-    )
-
-
 def _material(  # what an answer is made of
     ask: Ask, past: _Past, languages: Languages, request: Request, listed: Sequence[ListedLoop], *, rest: bool
 ) -> Material:
@@ -418,7 +389,14 @@ def _read(ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages) -
     """Return what a reading of this message alone notes, best first; nothing of other people's text."""
     if ask.third_party:
         return ()
-    request = ReadingRequest(
+    notes = read_by_rules(_request_to_read(ask, turn, past), languages)
+    found: list[Matter | LastingNote] = [*notes.matters, *notes.lasting]
+    return tuple(sorted((each for each in found if not each.faint), key=lambda each: -each.weight))
+
+
+def _request_to_read(ask: Ask, turn: ConversationTurn, past: _Past) -> ReadingRequest:
+    """Return the request to read this message alone."""
+    return ReadingRequest(
         session_id=turn.session_id,
         conversation_id=turn.conversation_id,
         turns=(turn,),
@@ -427,9 +405,6 @@ def _read(ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages) -
         now_ms=ask.now_ms,
         language=turn.language or "en",
     )
-    notes = read_by_rules(request, languages)
-    found: list[Matter | LastingNote] = [*notes.matters, *notes.lasting]
-    return tuple(sorted((each for each in found if not each.faint), key=lambda each: -each.weight))
 
 
 def _in_short(request: Request) -> str:

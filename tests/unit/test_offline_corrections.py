@@ -1,0 +1,85 @@
+"""What somebody puts right: the answer says how the matter reads now, and the correction is no note of its own."""
+
+from __future__ import annotations
+
+import pytest
+from test_notes_denied_day import MOVED, VALUE
+from test_offline import Talk
+
+from bot.answers.offline.words import words_of
+
+OTHER_MIND = {
+    "en": ("We decided to paint the living room blue", "We changed our minds, the living room will be green",
+           "what did we decide?", "green"),
+    "de": ("Wir haben beschlossen, das Wohnzimmer blau zu streichen",
+           "Wir haben es uns anders überlegt, das Wohnzimmer wird grün", "Was haben wir beschlossen?", "grün"),
+    "es": ("Decidimos pintar el salón de azul", "Hemos cambiado de idea, el salón será verde",
+           "¿Qué decidimos?", "verde"),
+    "fr": ("On a décidé de peindre le salon en bleu", "On a changé d'avis, le salon sera vert",
+           "Qu'est-ce qu'on a décidé ?", "vert"),
+    "it": ("Abbiamo deciso di dipingere il salotto di blu", "Abbiamo cambiato idea, il salotto sarà verde",
+           "Che cosa abbiamo deciso?", "verde"),
+    "pt": ("Decidimos pintar a sala de azul", "Mudamos de ideia, a sala vai ser verde",
+           "O que decidimos?", "verde"),
+    "ru": ("Мы решили покрасить гостиную в синий", "Мы передумали, гостиная будет зелёная",
+           "Что мы решили?", "зелён"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """Return an empty conversation."""
+    return Talk()
+
+
+@pytest.mark.parametrize("code", MOVED)
+async def test_another_day_is_said_with_the_matter_it_is_of(talk: Talk, code: str):
+    """The answer names the errand with its new day, and /loops lists it once."""
+    told, corrected = MOVED[code]
+    await talk.say(told)
+    answer = await talk.say(corrected)
+
+    assert answer.startswith(words_of(code).answers["corrected"].partition("{")[0])
+    assert "Tom" in answer or "Тому" in answer
+    assert len(talk.open_texts) == 1
+
+
+@pytest.mark.parametrize("code", VALUE)
+async def test_another_sum_is_said_with_the_errand_it_is_of(talk: Talk, code: str):
+    """Day and recipient are still there."""
+    told, corrected = VALUE[code]
+    await talk.say(told)
+    answer = await talk.say(corrected)
+
+    assert answer.startswith(words_of(code).answers["corrected"].partition("{")[0])
+    assert "1950" in answer
+    assert "Petit" in answer or "Петит" in answer
+
+
+@pytest.mark.parametrize("code", OTHER_MIND)
+async def test_who_changes_their_mind_decides_anew(talk: Talk, code: str):
+    """The new decision takes the place of the old one that speaks of the same thing."""
+    told, changed, asked, new = OTHER_MIND[code]
+    await talk.say(told)
+    await talk.say(changed)
+    answer = await talk.say(asked)
+
+    assert new in answer
+    assert answer.count("•") == 1
+
+
+async def test_the_new_decision_may_stand_in_the_next_sentence(talk: Talk):
+    """That minds were changed says nothing yet."""
+    await talk.say("We decided to paint the living room blue")
+    answer = await talk.say("We changed our minds. The living room will be green.")
+
+    assert answer.startswith("That's decided, then: the living room will be green.")
+
+
+async def test_a_value_of_nothing_is_no_note(talk: Talk):
+    """Whoever only says what they meant has told nothing about themselves."""
+    await talk.say("sorry i meant fri not thursday")
+
+    assert talk.answer is not None
+    assert not talk.answer.buttons
+    assert talk.open_texts == []
