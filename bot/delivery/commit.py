@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-import stamina
-
 from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target
 from bot.delivery.sender import Delivery
+from bot.delivery.storing import until_stored
 from bot.intake.inbox import Inbox
 from bot.intake.updates import Envelope
 from bot.pauses import FULL, Pauses
@@ -18,7 +17,6 @@ from memory.ports import Database, Statement
 _T = TypeVar("_T")
 
 
-FIRST_PAUSE_S = 0.5
 PATIENCE_S = 20.0
 """How long a refusing disk is waited for before the person hears of it."""
 
@@ -123,20 +121,11 @@ class Committer:
         person then, and lets others have the place (`Dispatch`).
         """
         try:
-            return await write()  # mostly it does, and the bookkeeping of tries costs as much as a statement
+            return await until_stored(write, self._pauses, passes=_passes, patience_s=self._patience_s)
         except StorageUnavailable as exc:
             if not _passes(exc):
                 raise
-        await self._pauses.rest(FIRST_PAUSE_S)
-        try:
-            async for attempt in stamina.retry_context(
-                on=_passes, attempts=None, timeout=self._patience_s, **self._pauses.retries(FIRST_PAUSE_S, 5.0)
-            ):
-                with attempt:
-                    return await write()
-        except StorageUnavailable as exc:
-            raise (PatienceEnded(str(exc)) if _passes(exc) else exc) from exc
-        raise AssertionError("stamina either returns or raises")
+            raise PatienceEnded(str(exc)) from exc
 
 
 def _passes(error: Exception) -> bool:

@@ -8,7 +8,7 @@ import structlog
 from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 
-from bot.delivery.sender import backoff_s
+from bot.delivery.after_failure import backoff_s
 from bot.intake.telegram_request import TelegramRequest, always
 from bot.pauses import FULL, Pauses
 from bot.settings import TELEGRAM_URL

@@ -5,124 +5,34 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from itertools import count, islice
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
 
-import stamina
 import structlog
 from telegram import Bot
-from telegram.error import ChatMigrated, RetryAfter, TelegramError
+from telegram.error import ChatMigrated, TelegramError
 
 from bot import replies
 from bot.delivery import telegram_calls
+from bot.delivery.after_failure import Next, after_failure
 from bot.delivery.local import LocalScreens
 from bot.delivery.outbox import Outbox, OutgoingMessage, Part, Target
+from bot.delivery.probe import Probe
 from bot.delivery.rate_limit import RateLimiter
+from bot.delivery.storing import until_stored
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.local import is_local
 from bot.pauses import FULL, Pauses
 from memory import faults
 from memory.errors import Conflict, StorageUnavailable
-from memory.ports import Clock, Database, Row, Statement, unobserved
+from memory.ports import Clock, Database, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
-_T = TypeVar("_T")
-
-FIRST_PAUSE_S = 0.5
 UNPROVEN_MARK = "\n↻"
 PREVIEW_PATIENCE_S = 15.0
-MAX_ATTEMPTS = 12
-"""Calls for one part before it is given up; with the back-off that is about five minutes of outage."""
-
-MOST_PROBED = 200
-"""Ids that are tried for one part at most, however many are doubtful."""
-
-LATE_S = 3.0
-"""A request that left before its process died may still be on its way: who finds nothing looks again after so long."""
-
-_PASSING = (Failure.WAIT, Failure.MAYBE_SENT, Failure.NOT_SENT)
-"""A question that fails like this is asked again."""
-_REFUSALS = (Failure.REFUSED, Failure.NO_TOPIC, Failure.NO_ORIGINAL)
-
-
-def backoff_s(attempts: int) -> float:
-    """Return how long to wait before the next try, in seconds: 1, 2, 4 … 60."""
-    return float(min(60, 2 ** min(attempts, 6) // 2 or 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """What to do with a part after a call that failed."""
-
-    action: Literal["again", "probe", "give_up", "done"]
-    wait_s: float = 0.0
-    part: Part | None = None
-    """The part to go on with, when it has changed."""
-
-
-def after_failure(part: Part, failure: Failure, error: TelegramError) -> Next:  # noqa: PLR0911 - a table of cases
-    """Decide how to go on after a failed call (DESIGN sections 4 and 6)."""
-    if failure is Failure.WAIT and isinstance(error, RetryAfter):
-        return Next("again", wait_s=retry_after_s(error))
-    if failure is Failure.NOT_SENT:
-        return Next("again", wait_s=backoff_s(part.attempts))
-    if failure is Failure.UNCHANGED:
-        return Next("done")
-    if failure is Failure.NOT_FOUND and part.edits_message_id is not None:
-        return Next("probe" if part.attempts > 1 else "again", part=replace(part, edits_message_id=None))
-    if failure is Failure.MIGRATED and isinstance(error, ChatMigrated):
-        return Next("again", part=replace(part, chat_id=error.new_chat_id))
-    if failure in _REFUSALS and (other := _otherwise(part, failure)):
-        return Next("again", part=other)
-    if failure is Failure.MAYBE_SENT and part.attempts < MAX_ATTEMPTS:
-        return Next("probe", wait_s=backoff_s(part.attempts))
-    return Next("give_up")
-
-
-def _otherwise(part: Part, failure: Failure) -> Part | None:
-    """Return a refused part as Telegram may take it, None when nothing is left to try."""
-    if failure is Failure.NO_TOPIC and part.thread_id is not None:  # the place is gone, the people are not
-        return replace(part, thread_id=None, reply_to_message_id=None)
-    if failure is Failure.NO_ORIGINAL and part.reply_to_message_id is not None:
-        return replace(part, reply_to_message_id=None)
-    plainer = _plainer(part)
-    if plainer is None and part.edits_message_id is not None:
-        return replace(part, edits_message_id=None)
-    return plainer
-
-
-def _plainer(part: Part) -> Part | None:
-    """Return a refused part with less around its text: no entities, no options, no buttons; None for bare text."""
-    if part.entities:
-        return replace(part, entities=())
-    if not part.bare:
-        return replace(part, bare=True)
-    return replace(part, markup=None) if part.markup else None
-
-
-def retry_after_s(error: RetryAfter) -> float:
-    """Return the seconds that Telegram asks to wait."""
-    wait = error.retry_after
-    return wait.total_seconds() if isinstance(wait, timedelta) else float(wait)
-
-
-def unknown_ids(after: int, known: Collection[int], reach: int) -> list[int]:
-    """Return the next ids that no known message has: an unrecorded message has one of them."""
-    return list(islice((each for each in count(after + 1) if each not in known), reach))
-
-
-def proven_unsent(part: Part, top: int | None, reach: int, known: Collection[int] = ()) -> bool:
-    """Return True when the probe covered every id that the part could have had."""
-    if part.after_message_id is None or reach > MOST_PROBED:
-        return False
-    between = sum(part.after_message_id < each <= (top or 0) for each in known)
-    return (top or 0) - part.after_message_id - between < reach
 
 
 class Delivery:
@@ -158,6 +68,7 @@ class Delivery:
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = outbox
         self.high_water = outbox.high_water
+        self._probe = Probe(bot, db, self.high_water, probe_ids=probe_ids, wait=self._wait, pauses=pauses)
         self.unreachable: dict[int, str] = {}
         self.probed_sent = 0
         """Parts that the probe found on the screen."""
@@ -321,11 +232,11 @@ class Delivery:
         step = Next("probe" if left else "again")
         while step.action in ("probe", "again"):
             if step.action == "probe" and part.edits_message_id is None:  # an edit may simply be done again
-                found, reach = await self._search(part, late=left and part.kind != "preview")
+                found, reach = await self._probe.find(part, late=left and part.kind != "preview")
                 if found is not None:
                     self.probed_sent += 1
                     return await self._record(part, found)
-                proven = await self._proven_unsent(part, reach)
+                proven = await self._probe.proves_unsent(part, reach)
                 if part.kind == "preview" or not (proven or self._resend_unproven):
                     await self._fail(part, "could not be proven to be sent")
                     return None
@@ -420,75 +331,6 @@ class Delivery:
             )
         await self._fail(part, str(error))
 
-    async def _search(self, part: Part, *, late: bool) -> tuple[int | None, int]:
-        """Return the id under which a part is on the screen, if any, and how many were to be tried.
-
-        With `late` it is looked for once more after a while: the request of a process that is gone may come in late.
-        """
-        reach = await self._reach(part)
-        found = await self._probe(part, reach)
-        if found is None and late and reach:
-            await self._pauses.rest(LATE_S)
-            reach = await self._reach(part)
-            found = await self._probe(part, reach)
-        return found, reach
-
-    async def _reach(self, part: Part) -> int:
-        """Return how many ids to try: other parts that are doubtful, and what nobody has taken in, may lie between."""
-        if not self._probe_ids:
-            return 0
-        waiting = await self._not_taken_in(part.chat_id)
-        where = {"bot_id": part.bot_id, "chat_id": part.chat_id, "part_id": part.part_id}
-        (row,) = await self._read("outbox_doubtful", **where)
-        return self._probe_ids + waiting + int(row["n"])
-
-    async def _not_taken_in(self, chat_id: int) -> int:
-        """Return how many updates wait at Telegram."""
-        try:
-            return (await self._asked(chat_id, self._bot.get_webhook_info)).pending_update_count
-        except TelegramError:  # a server that does not say
-            return 0
-
-    async def _proven_unsent(self, part: Part, reach: int) -> bool:
-        known = await self._known_ids(part)
-        return proven_unsent(part, max({self.high_water.top(part.chat_id) or 0, *known}), reach, known)
-
-    async def _probe(self, part: Part, reach: int) -> int | None:
-        """Return the id under which the part is on the screen already, None when it was not found (section 6)."""
-        if part.after_message_id is None:
-            return None
-        known = await self._known_ids(part)
-        for candidate in unknown_ids(part.after_message_id, known, min(reach, MOST_PROBED)):
-            if candidate in await self._known_ids(part):  # taken in meanwhile
-                continue
-            if await self._is_ours(part, candidate):
-                log.info("part was on the screen already", part_id=part.part_id, message_id=candidate)
-                return candidate
-        return None
-
-    async def _known_ids(self, part: Part) -> set[int]:
-        where = {"bot_id": part.bot_id, "chat_id": part.chat_id, "after_message_id": part.after_message_id}
-        return {row["message_id"] for row in await self._read("outbox_known_ids", **where)}
-
-    async def _is_ours(self, part: Part, candidate: int) -> bool:
-        """Edit the candidate into the part's text: success or "not modified" proves that it is ours."""
-        try:
-            await self._asked(part.chat_id, lambda: telegram_calls.edit(self._bot, part, candidate))
-        except TelegramError as error:
-            return classify(error) is Failure.UNCHANGED
-        return True
-
-    async def _asked(self, chat_id: int, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what Telegram answers, however often it has to be asked. Raises what waiting does not mend."""
-        while True:
-            try:
-                return await ask()
-            except TelegramError as error:
-                failure = classify(error)
-                if failure not in _PASSING:
-                    raise
-                await self._wait(chat_id, failure, retry_after_s(error) if isinstance(error, RetryAfter) else 1.0)
-
     async def _wait(self, chat_id: int, failure: Failure, wait_s: float) -> None:
         if failure is Failure.WAIT:
             self._pace.stall(chat_id, asyncio.get_running_loop().time() + wait_s)  # as long as Telegram asks
@@ -504,19 +346,4 @@ class Delivery:
 
     async def _write(self, *statements: Statement) -> None:
         """Write, and again until the disk takes it (P10): the message is not sent before it is marked."""
-        await self._until_stored(lambda: self._db.write(*statements))
-
-    async def _read(self, name: str, **params: Any) -> list[Row]:
-        """Read, and again until the database answers: what cannot be looked up is not given up."""
-        return await self._until_stored(lambda: self._db.read(name, **params))
-
-    async def _until_stored(self, work: Callable[[], Awaitable[_T]]) -> _T:
-        with suppress(StorageUnavailable):
-            return await work()
-        await self._pauses.rest(FIRST_PAUSE_S)
-        async for attempt in stamina.retry_context(
-            on=StorageUnavailable, attempts=None, timeout=None, **self._pauses.retries(FIRST_PAUSE_S, 10.0)
-        ):
-            with attempt:
-                return await work()
-        raise AssertionError("stamina either returns or raises")
+        await until_stored(lambda: self._db.write(*statements), self._pauses)

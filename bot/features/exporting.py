@@ -15,8 +15,8 @@ from telegram import Bot
 from telegram.error import RetryAfter, TelegramError
 
 from bot import replies
+from bot.delivery.after_failure import retry_after_s
 from bot.delivery.outbox import OutgoingMessage
-from bot.delivery.sender import retry_after_s
 from bot.intake.updates import Envelope
 from bot.people.export import about_person
 from bot.turns.feature import Action, Command

@@ -13,8 +13,8 @@ import orjson
 import structlog
 
 from bot import replies
+from bot.delivery.after_failure import backoff_s
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.delivery.sender import backoff_s
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command

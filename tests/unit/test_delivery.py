@@ -19,10 +19,11 @@ from telegram.error import (
     TimedOut,
 )
 
+from bot.delivery.after_failure import after_failure, backoff_s
 from bot.delivery.message_ids import HighestMessageIds, scope_of
 from bot.delivery.outbox import Part
+from bot.delivery.probe import proven_unsent
 from bot.delivery.rate_limit import RateLimiter, RateLimits
-from bot.delivery.sender import after_failure, backoff_s, proven_unsent
 from bot.delivery.telegram_calls import Failure, classify
 from bot.intake.telegram_request import NotSent
 
