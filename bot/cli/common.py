@@ -17,7 +17,7 @@ from typer.exceptions import TyperException
 
 if TYPE_CHECKING:
     from bot.ops.workspace import Told, Workspace
-    from bot.settings import Settings
+    from bot.settings import Settings, SettingsError
 
 _T = TypeVar("_T")
 
@@ -139,8 +139,12 @@ def load_settings() -> Settings:
     try:
         return read_settings()
     except SettingsError as exc:
-        told = "\n".join(f"{name}: {fault}" for name, fault in exc.faults.items())
-        raise stop_with(told, 2, settings=exc.faults) from None
+        raise wrong_settings(exc) from None
+
+
+def wrong_settings(exc: SettingsError) -> typer.Exit:
+    """Say a line for each setting that cannot be used; return the exit to raise, with 2."""
+    return stop_with("\n".join(f"{name}: {fault}" for name, fault in exc.faults.items()), 2, settings=exc.faults)
 
 
 def finished(work: Coroutine[Any, Any, _T]) -> _T:

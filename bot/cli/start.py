@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from bot.cli.common import console, errors, load_settings, stop_with
+from bot.cli.common import console, errors, load_settings, stop_with, wrong_settings
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -50,11 +50,14 @@ def run() -> None:
     from bot.delivery.connection import StartError  # noqa: PLC0415 - Telegram's library is not needed to say what is missing
     from bot.logs import set_up  # noqa: PLC0415
     from bot.people.personas import PersonaError  # noqa: PLC0415
+    from bot.settings import SettingsError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
     set_up(settings.continuity_log_level, settings.continuity_log_format, secrets=settings.secrets)
     try:
         asyncio.run(run_app(settings))
+    except SettingsError as exc:
+        raise wrong_settings(exc) from None
     except (StartError, ContinuityError, PersonaError) as exc:
         raise stop_with(str(exc)) from None
 
@@ -69,10 +72,13 @@ def chat(
     from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
     from bot.people.personas import PersonaError  # noqa: PLC0415
     from bot.playground.session import chat as run_chat  # noqa: PLC0415
+    from bot.settings import SettingsError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 
     try:
         code = run_chat(settings, folder)
+    except SettingsError as exc:
+        raise wrong_settings(exc) from None
     except (StartError, ContinuityError, PersonaError) as exc:
         raise stop_with(str(exc)) from None
     raise typer.Exit(code)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 import structlog
 from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError
 
 from bot.delivery.after_failure import backoff_s
-from bot.intake.telegram_request import TelegramRequest, always
+from bot.intake.telegram_request import TelegramRequest, always, proxy_of
 from bot.pauses import FULL, Pauses
 from bot.settings import TELEGRAM_URL
 
@@ -25,9 +26,11 @@ class StartError(Exception):
 def make_bot(token: str, address: str, may_send: Callable[[], bool] = always) -> Bot:
     """Return the client of the Bot API at this address; it connects at its first call.
 
-    `may_send` is asked in the moment in which a request leaves.
+    `may_send` is asked in the moment in which a request leaves. Raises `SettingsError` for a proxy of the environment
+    that can't be used.
     """
     api = address.rstrip("/")
+    proxy_of(urlsplit(api).scheme, urlsplit(api).hostname or "")
     return Bot(
         token,
         base_url=f"{api}/bot",

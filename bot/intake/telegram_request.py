@@ -15,6 +15,7 @@ import httpx
 from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
+from bot.settings import SettingsError
 from memory.shielded import Shielded
 
 CONNECT_S = 10.0
@@ -164,7 +165,7 @@ def proxy_of(scheme: str, host: str) -> str | None:
     """Return the proxy that the environment names for an address, None for the straight way.
 
     One without a scheme speaks HTTP. Looked up once: aiohttp's own `trust_env` asks a thread at every request.
-    Raises ValueError for one that speaks something else, such as SOCKS.
+    Raises `SettingsError` for one that speaks something else, such as SOCKS.
     """
     proxies = {} if proxy_bypass(host) else getproxies()
     found = proxies.get(scheme) or proxies.get("all")
@@ -172,9 +173,9 @@ def proxy_of(scheme: str, host: str) -> str | None:
         return None
     proxy = found if "://" in found else f"http://{found}"
     if not proxy.startswith(("http://", "https://")):
-        raise ValueError(
-            f"a proxy of the environment speaks {proxy.partition('://')[0]}; only http and https are spoken here"
-        )
+        name = f"{scheme}_proxy" if proxies.get(scheme) else "all_proxy"
+        fault = f"speaks {proxy.partition('://')[0]}, and only http and https are spoken here; name such a one,"
+        raise SettingsError({name.upper(): f"{fault} or list {host} in NO_PROXY"})
     return proxy
 
 

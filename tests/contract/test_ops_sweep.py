@@ -265,3 +265,12 @@ def test_a_start_that_cannot_work_is_a_sentence(house, situation, own_logging):
         assert result.exit_code in (1, 2)
         assert result.stderr.strip()
         assert not RAW.search(result.output), result.output
+
+
+def test_a_start_behind_a_proxy_that_cannot_be_used_is_a_wrong_setting(house, own_logging):
+    """It would be tried for ever: `run` ends with 2 and one line that names the variable."""
+    result = house.run("run", env={"TELEGRAM_API_URL": "http://telegram.invalid", "ALL_PROXY": "socks5://127.0.0.1:9"})
+
+    assert result.exit_code == 2
+    assert "ALL_PROXY: speaks socks5" in result.stderr
+    assert len(result.stderr.splitlines()) == 1

@@ -11,7 +11,9 @@ from telegram import Bot
 from telegram.error import NetworkError, TimedOut
 
 from bot.answers.chat_server import ChatServer
+from bot.delivery.connection import make_bot
 from bot.intake.telegram_request import NotSent, TelegramRequest, proxy_of
+from bot.settings import SettingsError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n"
 
@@ -149,5 +151,7 @@ def test_a_proxy_that_speaks_something_else_is_refused(proxied):
     """Spoken to as HTTP it would answer nothing, and nobody would know why."""
     proxied("all_proxy", "socks5://127.0.0.1:9")
 
-    with pytest.raises(ValueError, match="socks5"):
+    with pytest.raises(SettingsError, match="ALL_PROXY speaks socks5"):
         proxy_of("https", "telegram.invalid")
+    with pytest.raises(SettingsError, match=r"list telegram\.invalid in NO_PROXY"):
+        make_bot("1:x", "https://telegram.invalid")
