@@ -39,7 +39,7 @@ chat: $(RUNTIME) ## talk to the bot in this terminal, without a token
 	@$(BIN)/continuity-bot chat
 
 test: setup ## run all tests (4 minutes on 2 cores)
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not soak"
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not soak"
 
 check: setup ## lint, types, the directions of imports, and every link of the documents
 	$(BIN)/python .ci/links.py

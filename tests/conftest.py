@@ -3,6 +3,7 @@
 import gc
 import os
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 import structlog
@@ -31,6 +32,12 @@ def pytest_configure(config):
     """Let the workers of a run fork their bots from one process."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         share()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Let the workers of a run begin all over the tests: files that wait stand side by side, and would wait at once."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: crc32(item.nodeid.partition("::")[0].encode()))  # a file's tests keep their order
 
 
 @pytest.hookimpl(wrapper=True)

@@ -96,7 +96,7 @@ async def test_a_younger_one_gets_its_timer_again(api, model, bot_process):
     bot = await bot_process()
     await offered(api, bot)
     await bot.kill()
-    waited(bot, 110)
+    waited(bot, 116)
     await bot.start()
     await answered(api, PERSON, "good morning")
 
