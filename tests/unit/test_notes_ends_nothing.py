@@ -108,3 +108,16 @@ def test_a_full_stop_behind_a_number_ends_a_sentence_where_ordinals_have_none(la
 def test_a_verb_behind_a_not_reports_no_end(language, denied, said):
     """The same words without the "not" do."""
     assert [bool(ended(each, LANGUAGES.get(language))) for each in (denied, said)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "thanks, got to run"), ("en", "i have to go, see you"), ("de", "so ich muss los"),
+        ("es", "me tengo que ir, luego hablamos"), ("fr", "bon je dois y aller"), ("it", "devo scappare, ciao"),
+        ("pt", "tenho que ir, depois falamos"), ("ru", "мне надо бежать"),
+    ],
+)  # fmt: skip
+def test_leaving_the_chat_is_no_task(language, said):
+    """Somebody who has to go has nothing to do that one could remind them of."""
+    assert not [each for each in notes_of(language, (said, "Ok.")).matters if each.kind == "task"]
