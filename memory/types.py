@@ -17,7 +17,8 @@ Owner = Literal["user", "assistant"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
 MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
-REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH})
+FINISHES = "remind_done"
+REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH, FINISHES})
 """`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
 ASKS_BACK = frozenset({"remind_when", "remind_what", WHICH})
 """`action_name` of turns that ask back about a reminder: only a fitting answer is taken for one, so nothing waits."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Final, Literal, Protocol
 
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, own_words
@@ -17,13 +17,13 @@ from bot.reminders.repeats import Repeating, coming, kind_of, read_repeat, rule_
 from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Reminder, advance_reminder, listed_reminders, move_to, next_status
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
-from memory.language.intents import read_sentences
+from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.languages import Language, Languages
 from memory.language.sentences import Sentence, plain_sentence
 from memory.state.listed import numbers_in, picked, show, shown_last
 from memory.state.loops import alive
 from memory.state.state_manager import end_job
-from memory.types import CANCELS, LISTS_REMINDERS, MOVES, WHICH, ConversationTurn, SessionState
+from memory.types import CANCELS, FINISHES, LISTS_REMINDERS, MOVES, WHICH, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 NAMED: Final = 0.5
@@ -32,11 +32,12 @@ RANG_MS: Final = 30 * 60_000
 """For so long "it" is the reminder that was delivered."""
 SHORT_WORDS: Final = 8
 """A message up to this length is read in every language: it is too short to tell which one it is in."""
+DONE: Final = "done"
 HALF_DAY: Final = 12
 MORNING: Final = 8
 _ENDS: Final = " .!?…,;:\u00bf\u00a1\"'"
 
-Kind = Literal["cancel", "move", "show"]
+Kind = Literal["cancel", "move", "show", "finish"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class ChangeRequest:
     kind: Kind
     what: str = ""
     when: str = ""
+    alone: bool = False
+    """True for "done" that says of nothing what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,16 @@ def wish_of(text: str, language: Language) -> ChangeRequest | None:
     for pattern in words.cancel:
         if found := pattern.search(said):
             return ChangeRequest("cancel", found["what"].strip(_ENDS))
-    return None
+    return _reported_done(sentences[0], said, language)
+
+
+def _reported_done(sentence: Sentence, said: str, language: Language) -> ChangeRequest | None:
+    """Return what a sentence reports as done, None when it reports nothing."""
+    done = reports_done(sentence, language)
+    if not (done or tells_the_past(sentence, language)) or is_promise(sentence, language):
+        return None
+    rest = language.cues["done"].sub(" ", sentence.lower) if done else sentence.lower
+    return ChangeRequest("finish", said, alone=not plain_sentence(rest, language).content)
 
 
 class SaidAt(Protocol):
@@ -104,6 +116,8 @@ class Scene:
     now_ms: int
     of_reminders: bool = False
     """True when the last turn was about reminders."""
+    last_at_ms: int = 0
+    """When the last turn was."""
 
 
 def meant_by(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, language: Language) -> Meant | None:
@@ -114,6 +128,8 @@ def meant_by(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, l
     sentence = plain_sentence(bare, language)
     numbers = numbers_in(sentence, language)
     items = shown_last(scene.state)
+    if wish.alone and not _by_name(sentence, reminders, language):
+        return _called_done(reminders, scene)
     if bare in words.all or (named and any(bare.startswith(f"{each} ") for each in words.all)):
         whole = named or (bool(items) and all(item.kind == "job" for item in items))
         return Meant(tuple(reminders)) if whole else None
@@ -153,6 +169,12 @@ def _spoken_of(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene,
     if len(reminders) == 1 and (named or not about_a_matter):
         return Meant(tuple(reminders))
     return Meant(tuple(reminders), unclear=True) if reminders or named else None
+
+
+def _called_done(reminders: Sequence[Reminder], scene: Scene) -> Meant | None:
+    """Return what "done" alone is said of: what rang since the last message; of several it is asked which."""
+    rang = tuple(each for each in reminders if (each.due_at_ms or 0) > scene.last_at_ms)
+    return Meant(rang, unclear=len({each.title for each in rang}) > 1) if rang else None
 
 
 def _rang(reminders: Sequence[Reminder], now_ms: int) -> Reminder | None:
@@ -221,7 +243,8 @@ def _afternoon(at_ms: int, when: str, due_ms: int, zone: str, language: Language
 def rearranged(ask: Ask, reminders: Sequence[Reminder], language: Language, languages: Languages) -> Answer | None:
     """Return the answer to a message that wants something of a reminder that is set, None for any other message."""
     last = ask.packet.history[-1] if ask.packet.history else None
-    scene = Scene(ask.state, ask.now_ms, bool(last and (last.action_name or "").startswith("remind")))
+    of_reminders = bool(last and (last.action_name or "").startswith("remind"))
+    scene = Scene(ask.state, ask.now_ms, of_reminders, last.created_at_ms if last else 0)
     short = len(ask.text.split()) <= SHORT_WORDS
     for code in dict.fromkeys((language.code, *(languages.codes if short and reminders else ()))):
         spoken = languages.get(code)
@@ -240,6 +263,10 @@ def _granted(
     words = words_for(language.code)
     if wish.kind == "show":
         return listing(words.say("listed"), reminders, ask, words, LISTS_REMINDERS)
+    if wish.kind == "finish":
+        reminders = [each for each in reminders if each.status == "delivered"]
+        if not reminders:
+            return None
     found = meant_by(wish, reminders, scene, language)
     return _done(wish, found, reminders, ask, language) if found else None
 
@@ -253,6 +280,8 @@ def _chosen(
     sentences = read_sentences(ask.text, language)
     if begun is None or len(sentences) != 1 or sentences[0].asks:
         return None
+    if begun.kind == "finish":
+        reminders = [each for each in reminders if each.status == "delivered"]
     found = meant_by(replace(begun, what=sentences[0].lower.strip(_ENDS)), reminders, scene, language)
     return _done(begun, found, reminders, ask, language) if found and found.reminders and not found.unclear else None
 
@@ -266,6 +295,9 @@ def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask:
         return listing(words.say(head), found.reminders or reminders, ask, words, WHICH)
     if wish.kind == "cancel":
         return cancelled(found.reminders, ask, words)
+    if wish.kind == "finish":
+        named = bool(_by_name(plain_sentence(wish.what, language), found.reminders, language))
+        return finished(found.reminders, ask, words, named=named)
     return moved(found.reminders, wish.when, ask, language)
 
 
@@ -374,6 +406,20 @@ def cancelled(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords) 
         return own_words(words.say("cancelled_all", count=len(reminders)), CANCELS, effects=effects, change=ended)
     text, authored = (words.say("cancelled", title=title) for title in (reminders[0].title, QUOTED_MATTER))
     return Answer(text, action_name=CANCELS, authored=authored, effects=effects, change=ended)
+
+
+def finished(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords, *, named: bool) -> Answer:
+    """Return the answer that calls reminders done in the commit of its turn; a report by name ends a matter, too."""
+    effects = tuple(replace(advance_reminder(each, "finish", ask.now_ms), expect=None) for each in reminders)
+
+    def ended(state: SessionState) -> SessionState:
+        return reduce(end_job, (each.job_id for each in reminders), state)
+
+    titles = ", ".join(dict.fromkeys(each.title for each in reminders))
+    text, authored = (words.say("finished", title=title) for title in (titles, QUOTED_MATTER))
+    return Answer(
+        text, action_name=DONE if named else FINISHES, authored=authored, effects=effects, change=ended,
+    )  # fmt: skip
 
 
 def moved(reminders: Sequence[Reminder], when: str, ask: SaidAt, language: Language) -> Answer:

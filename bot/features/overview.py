@@ -21,6 +21,7 @@ from memory.notes.view import NotesView
 LINES = 8
 """At most this many lines stand under a heading."""
 OPEN_SHOWN = 3
+LATE_CHARS = 120
 
 Note = Matter | LastingNote
 
@@ -84,7 +85,10 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     if coming:
         when = when_text(coming[0].due_at_ms or now_ms, now_ms, zone)
         lines.append(replies.say("status_jobs", count=len(coming), when=when, title=coming[0].title))
-    else:
+    rang = [job.title for job in status.jobs if job not in coming]
+    if rang:
+        lines.append(replies.say("status_late", titles=replies.shorten(", ".join(rang), LATE_CHARS)))
+    elif not coming:
         lines.append(replies.say("status_no_jobs"))
     return "\n".join([*lines, "", replies.say("status_tail")])
 

@@ -16,6 +16,7 @@ from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
+from memory.notes import rearranged
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
 from memory.notes.kinds import (
     LASTING_CUES,
@@ -146,6 +147,8 @@ class _RulesReading:
 
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""
+        if said.turn.action_name in rearranged.CHANGES:
+            self._rearrange(said.turn)
         reply_before = before.reply_stems if before else frozenset()
         asked_before = frozenset[str]().union(*(each.stems for each in _asked_for(before)))
         for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
@@ -173,6 +176,22 @@ class _RulesReading:
         for number, call in enumerate(said.turn.tool_calls):
             if call.name == _LISTS and call.result.startswith(_LISTED):
                 self._listed(call, f"{said.turn.turn_id}.l{number}", said)
+
+    def _rearrange(self, turn: ConversationTurn) -> None:
+        """Let what set a reminder end or move with it."""
+        title, ending = rearranged.title_in(turn), rearranged.ENDINGS.get(turn.action_name or "")
+        matters = [*self.request.open_matters, *self.matters.values()]
+        for matter in rearranged.reminded_of(title, [m for m in matters if m.matter_id in self.noted], self.language):
+            if ending is not None:
+                self._end_by(matter.matter_id, title, turn, ending)
+                continue
+            moved = rearranged.moved(matter, turn, self.request.zone, self.language)
+            if moved is not None:
+                key = f"{turn.turn_id}.u0"
+                self._drop(matter.matter_id)
+                replaces = (*matter.replaces, matter.matter_id)
+                self.matters[key] = moved.model_copy(update={"matter_id": key, "replaces": replaces})
+                self._note(self.matters[key])
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""
@@ -205,13 +224,18 @@ class _RulesReading:
 
     def _end(self, key: str, clause: Clause, ending: Ending) -> None:
         """Note that something ended, by the clause that says so."""
+        self._end_by(key, clause.text, clause, ending)
+
+    def _end_by(self, key: str, text: str, said: Clause | ConversationTurn, ending: Ending) -> None:
+        """Note that something ended by what was said."""
+        at_ms = said.at_ms if isinstance(said, Clause) else said.created_at_ms
         self.noted.pop(key, None)
         if key in self.matters:
             self.matters[key] = self.matters[key].model_copy(update={"status": ending})
         self.settled.append(
             Settled(
-                matter_id=key, text=clause.text[:TEXT_MAX_CHARS], ending=ending,
-                turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms,
+                matter_id=key, text=text[:TEXT_MAX_CHARS], ending=ending,
+                turn_ids=(said.turn_id,), said_at_ms=at_ms,
             )
         )  # fmt: skip
 
