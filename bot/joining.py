@@ -237,6 +237,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         limit=settings.continuity_max_concurrent_turns,
         merge_window_s=settings.continuity_merge_window_ms / 1000,
     )
+    turns.until_waiting = lanes.until_waiting
     idle = Idle(services, lambda: lanes.idle)
     features = _features(bot, memory, services, continuity_gate=continuity_gate, turns=turns, lanes=lanes)
     dispatch: Dispatch = Dispatch(services, turns, commands_of(features), Buttons(bot, services, actions_of(features)))

@@ -18,7 +18,7 @@ from memory.clock import RandomIds, SystemClock
 from memory.context.assembler import Names
 from memory.context.budget import Budget
 from memory.context.chat import chat_messages
-from memory.context.compactor import SummaryWriter
+from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.packet_text import prompt
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
@@ -319,6 +319,7 @@ class ConversationMemory(Parts):
         names: Names | None = None,
         turn_id: str | None = None,
         state: SessionState | None = None,
+        models: bool = True,
     ) -> PendingTurn:
         """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
 
@@ -331,13 +332,13 @@ class ConversationMemory(Parts):
         Of the prompt, `reserved_tokens` is what your instructions and tools take (`tools_tokens` of them the tools),
         `bootstrap` what a new session carries forward. `person` is who wrote the message; in a group `names` tells who
         the others are. `turn_id` is the turn's id if you chose one, `state` what `session` returned if you asked it.
-        Raises `StorageUnavailable`.
+        Without `models` none is asked for a summary: what is due now is written by code. Raises `StorageUnavailable`.
         """
         recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not unanswered else None
         state = state or await self.session(conversation_id, user_id)
         besides = reserved_tokens + (self.counter.count(bootstrap) if bootstrap else 0)
         state = await self.compactor.compact_if_due(
-            state, self.assembler.history, self.recorder.edit, reserved_tokens=besides
+            state, self.assembler.history, self.recorder.edit, reserved_tokens=besides, models=models
         )
         zone = time_zone or state.time_zone
         packet = await self.assembler.packet(
@@ -368,11 +369,12 @@ class ConversationMemory(Parts):
             recorded=recorded,
         )
 
-    async def make_room(self, pending: PendingTurn) -> None:
+    async def make_room(self, pending: PendingTurn, *, hurry: Hurry = nobody_waits) -> None:
         """Compact the session of a turn that was recorded if it is over budget, so that the next need not wait for it.
 
         `begin` does it otherwise. Call it behind the reply, before anything else happens in the conversation: what is
-        forgotten meanwhile would come back as a summary. Never raises.
+        forgotten meanwhile would come back as a summary. When `hurry` returns, because somebody waits, no summary model
+        is waited for any longer. Never raises.
         """
         try:
             state = await self.recorder.session(pending.state.session_id)
@@ -380,7 +382,7 @@ class ConversationMemory(Parts):
             log.info("session %s is compacted later: %s", pending.state.session_id, exc)
             return
         await self.compactor.compact_if_due(
-            state, self.assembler.history, self.recorder.edit, reserved_tokens=pending.besides_tokens
+            state, self.assembler.history, self.recorder.edit, reserved_tokens=pending.besides_tokens, hurry=hurry
         )
 
     @staticmethod

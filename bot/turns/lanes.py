@@ -173,6 +173,13 @@ class Lanes:
         """Return how many envelopes wait in a conversation's line."""
         return len(self._lines.get(conversation_id, ()))
 
+    async def until_waiting(self, conversation_id: str) -> None:
+        """Return when something waits in a conversation behind what is being done there; never where nothing is."""
+        line = self._lines.get(conversation_id, _Line())
+        while not line:
+            line.arrived.clear()
+            await line.arrived.wait()
+
     def submit(self, envelope: Envelope, do: Do | None = None) -> None:
         """Put an envelope in its line, `do` as the work to be done with it; urgent ones without `do` start at once.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -27,6 +27,7 @@ from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
 from bot.tracing import Attribute
 from bot.turns.services import Services
 from memory import faults
+from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
 from memory.opening import PendingTurn
 from memory.ports import Statement, TokenCounter
@@ -156,6 +157,8 @@ class Turns:
         self._unstored: OrderedDict[str, _Made] = OrderedDict()
         """Answers that were made, by turn, until they are stored: none is asked (and paid) for twice (P4)."""
         self.answered = 0
+        self.until_waiting: Callable[[str], Awaitable[None]] = lambda _: nobody_waits()
+        """Returns when something waits in a conversation behind what is done in it."""
 
     def stop(self, conversation_id: str) -> bool:
         """Stop the answer that is being made; return False when there is none."""
@@ -203,7 +206,7 @@ class Turns:
                               a preview that was shown is taken up again by its turn id
         in the commit         either nothing of it or all of it: turn, state, snapshot, parts, updates done
         after the commit      the parts are `queued`; the next start sends them, nothing is made again (P4); a session
-                              that is over budget is compacted now, or when its next turn begins
+                              that is over budget is compacted now, or when its next turn begins (by no model)
         Raises Conflict (some of the updates were finished meanwhile), StorageUnavailable and whatever a defect raises:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
@@ -235,7 +238,8 @@ class Turns:
                 await self._no_answer(work, outcome, live)
         if isinstance(outcome, Answer):
             await asyncio.sleep(HEAD_START_S)
-            await self._services.memory.make_room(pending)
+            waits = partial(self.until_waiting, target.conversation_id)
+            await self._services.memory.make_room(pending, hurry=waits)
 
     def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
         """Return what these messages say together, as much of it as one turn takes in."""
@@ -300,6 +304,7 @@ class Turns:
             names=None if first.private else services.people.names,
             turn_id=turn_id,
             state=state,
+            models=False,  # its claim may not be stored yet, and a person waits
         )
         return pending, Ask(
             turn_id=turn_id,

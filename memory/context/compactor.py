@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from memory.context.budget import Budget
 from memory.context.compaction import CompactionPlan, Method, held, mark_of, plan, truncation
@@ -23,12 +23,22 @@ READ_LIMIT_S: Final = 0.5
 """How long a compaction waits for a reading of the session."""
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 SummaryWriter = Callable[[Sequence[ConversationTurn], str], Awaitable[str]]
 """`(turns, previous summary) -> summary`: a cheap model, if there is one."""
 
+Hurry = Callable[[], Awaitable[None]]
+"""Returns when somebody waits for the session, and no model is to be waited for any longer."""
+
 ReadFirst = Callable[[str], Awaitable[None]]
 """Reads what is new in a session, before its turns leave the prompt."""
+
+
+async def nobody_waits() -> None:
+    """Wait for ever."""
+    await asyncio.Event().wait()
+
 
 History = Callable[[SessionState], Awaitable[Sequence[ConversationTurn]]]
 """The turns of a session as the prompt would show them."""
@@ -75,12 +85,20 @@ class Compactor:
         self._limit_s = limit_s
 
     async def compact_if_due(
-        self, state: SessionState, history: History, edit: Edit, *, reserved_tokens: int = 0
+        self,
+        state: SessionState,
+        history: History,
+        edit: Edit,
+        *,
+        reserved_tokens: int = 0,
+        models: bool = True,
+        hurry: Hurry = nobody_waits,
     ) -> SessionState:
         """Return the state to build the packet with: compacted and stored when the history is over budget.
 
         `history` is `Assembler.history`, `edit` is `Recorder.edit`; `reserved_tokens` is what instructions, tools and
-        bootstrap take out of the cap (004). Runs at most once per call, so it never loops:
+        bootstrap take out of the cap (004). Without `models` none is asked, and when `hurry` returns none is waited
+        for: the deterministic summarizer writes. Runs at most once per call, so it never loops:
         a summary that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails
         the state is the old one, and the packet cuts the oldest turns.
         """
@@ -90,8 +108,8 @@ class Compactor:
             due = plan(state, turns, budget, self._counter, self._languages)
             if due is None or await self._is_held(state.session_id, turns):
                 return state
-            await self._read(state.session_id)
-            mark, method = await self._outcome(due, state)
+            written = await unless(hurry, lambda: self._asked(due, state)) if models else None
+            mark, method = self._outcome(due, written or "")
             record = _insert(due, mark, method, state.compaction, self._clock.now_ms())
             after = await edit(state.session_id, lambda now: with_mark(now, mark), record)
         except Exception:
@@ -133,10 +151,14 @@ class Compactor:
         except Exception as error:  # noqa: BLE001 - the compaction does not depend on it
             log.warning("session %s is compacted before it was read: %s", session_id, type(error).__name__)
 
-    async def _outcome(self, due: CompactionPlan, state: SessionState) -> tuple[CompactionMark, Method]:
+    async def _asked(self, due: CompactionPlan, state: SessionState) -> str:
+        """Return the model's summary, "" for none, once the session was read."""
+        await self._read(state.session_id)
+        return await self._by_model(due, state)
+
+    def _outcome(self, due: CompactionPlan, written: str) -> tuple[CompactionMark, Method]:
         """Return the mark to store: the model's summary if it holds, else the deterministic one, else truncation."""
         compaction_id = self._ids.new("c")
-        written = await self._by_model(due, state)
         mark = mark_of(due, compaction_id, written, self._counter) if written else None
         if mark:
             return mark, "model"
@@ -166,6 +188,19 @@ class Compactor:
             )
             return ""
         return text
+
+
+async def unless(hurry: Hurry, work: Callable[[], Awaitable[_T]]) -> _T | None:
+    """Return what the work returns, None when `hurry` returned before: then the work is broken off."""
+    waits = asyncio.ensure_future(hurry())
+    works = asyncio.ensure_future(work())
+    try:
+        await asyncio.wait({waits, works}, return_when=asyncio.FIRST_COMPLETED)
+        return works.result() if works.done() else None
+    finally:
+        for each in (waits, works):
+            each.cancel()
+        await asyncio.gather(waits, works, return_exceptions=True)
 
 
 def with_mark(state: SessionState, mark: CompactionMark | None) -> SessionState:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from bot import replies
@@ -164,3 +166,60 @@ async def test_what_no_probe_could_prove_is_marked_when_it_goes_out(start):
     one = await start(continuity_probe_ids=0)
 
     assert await written(one, [OutgoingMessage("one")]) == [["outbox_insert"], ["outbox_sending"], ["outbox_sent"]]
+
+
+class SummaryModel:
+    """Writes summaries and never comes to an end of one."""
+
+    def __init__(self):
+        self.asked = asyncio.Event()
+
+    async def write(self, *_):
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+@pytest.fixture
+def over_budget(start, script):
+    """Offer a function that starts a bot whose talk is longer than its history may be, and its summary model."""
+    script.reply = lambda ask, _: f"{ask.text} " + "a word, then another one, " * 60
+
+    async def make():
+        long = await start(continuity_history_tokens=100_000, continuity_context_tokens=200_000)
+        for number in range(1, 6):
+            await long.take(number, f"Matter {number}?")
+            await long.settled()
+        one, model = await start(continuity_history_tokens=300), SummaryModel()
+        one.services.memory.compactor._write_summary = model.write
+        return one, model
+
+    return make
+
+
+async def test_no_model_is_asked_for_a_summary_before_a_message_is_answered(over_budget, screen, monkeypatch):
+    """What an earlier start left over its budget is compacted by code: the claim may not be stored yet."""
+    one, model = await over_budget()
+    monkeypatch.setattr(type(one.services.memory), "make_room", lambda *_, **__: asyncio.sleep(0))
+    await one.take(9, "And this?")
+    await one.settled()
+
+    assert "And this?" in screen.sent[-1]
+    assert await one.rows("compactions", "method") == [("deterministic",)]
+    assert not model.asked.is_set()
+
+
+async def test_no_message_waits_for_a_summary_that_a_model_writes(over_budget, screen):
+    """It is written behind the reply; when the next message comes it is written by code, and the message answered."""
+    one, model = await over_budget()
+    one.services.memory.compactor._limit_s = 3600
+    asked = asyncio.create_task(model.asked.wait())
+    for number in range(10, 20):
+        await one.take(number, f"Matter {number}?")
+        done = asyncio.create_task(one.joined.lanes.until_idle())
+        await asyncio.wait({asked, done}, return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            break
+    await one.take(99, "And this?")
+    await screen.until(lambda: "And this?" in screen.sent[-1])
+
+    assert ("deterministic",) in await one.rows("compactions", "method")
