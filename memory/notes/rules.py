@@ -78,7 +78,7 @@ _MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "oth
 _ENDING = frozenset({"task", "promise", "event", "question"})
 _PROMISE_WEIGHT = 0.55
 _PROMISE_STEMS = 2
-_DELIVERED_WORDS, _ASKED_WORDS, _DELIVERED_SHARE = 45, 15, 0.5
+_DELIVERED_WORDS, _ASKED_WORDS, _DELIVERED_SHARE, _NEXT_SHARE = 45, 15, 0.4, 0.25
 _LISTS, _LISTED = "open_loop", "On the list"
 """The tool that puts something on the list, and how its result begins when it did."""
 _LISTED_WEIGHT = 0.7
@@ -354,18 +354,26 @@ class _RulesReading:
         self._note(promise, place=offer.place + 1)
 
     def _deliver(self, said: TurnClauses) -> None:
-        """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request."""
+        """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request.
+
+        A shorter one will do, too, right after the promise and for a message that names what it waited for.
+        """
         words = sum(clause.words for clause in said.assistant)
-        enough = _ASKED_WORDS if _asked_for(said) else _DELIVERED_WORDS
-        if words < enough or any(is_promised(clause, said) for clause in said.assistant):
+        if not said.user or words < _ASKED_WORDS or any(is_promised(clause, said) for clause in said.assistant):
             return
-        spoken = said.reply_stems.union(*(clause.stems for clause in said.user))
+        theirs = frozenset[str]().union(*(clause.stems for clause in said.user))
+        asked = bool(_asked_for(said))
         mine = [m for m in self.matters.values() if m.owner == "assistant" and m.status == "open"]
         for matter in (*mine, *(m for m in self.request.open_matters if m.owner == "assistant")):
             noted = self.noted.get(matter.matter_id)
-            if words < _DELIVERED_WORDS and said.turn.turn_id in matter.turn_ids:
+            if noted is None or not noted.stems:
+                continue
+            is_next = said.user[0].place - noted.place == 1
+            waited_for = asked or is_next or bool(theirs & noted.stems)
+            if words < _DELIVERED_WORDS and (said.turn.turn_id in matter.turn_ids or not waited_for):
                 continue  # a short answer says what it will do
-            if noted and noted.stems and len(noted.stems & spoken) >= _DELIVERED_SHARE * len(noted.stems):
+            share = _NEXT_SHARE if is_next else _DELIVERED_SHARE
+            if len(noted.stems & (said.reply_stems | theirs)) >= share * len(noted.stems):
                 self._end(matter.matter_id, said.assistant[0], "settled")
 
     def _listed(self, call: ToolCall, key: str, said: TurnClauses) -> None:

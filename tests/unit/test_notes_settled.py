@@ -37,6 +37,26 @@ LINES = (
 )
 
 
+NOTICE = "Notice: assembly on 30 June, 7 pm, in the hall. Agenda: 1 accounts, 2 lift, 3 garage gate. Bring keys."
+GLAD = "Good to hear that she is fine and rang you; sisters who ring are worth a lot, I should think."
+
+
+@pytest.mark.parametrize(
+    ("handed", "given", "status"),
+    [
+        ("the agenda: 1 accounts 2 lift 3 gate", NOTICE, "settled"),
+        ("my sister rang, she is fine", GLAD, "open"),
+    ],
+)
+def test_what_was_promised_for_a_thing_is_delivered_once_it_is_handed_over(handed, given, status):
+    """A promise "once you send me the agenda" is kept by a short answer to the agenda, and not by small talk."""
+    notes = notes_of(
+        "en", ("ok", "Once you send me the agenda, I'll write the notice."), ("bye", "Bye!"), (handed, given)
+    )
+
+    assert [m.status for m in notes.matters if m.owner == "assistant"] == [status]
+
+
 def test_what_was_promised_and_asked_for_is_delivered_by_a_short_answer():
     """The lines for the school are written when they are asked for; nothing of the promise is left."""
     asked = "can you do me the lines for the school? i ask Baba first"
