@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from bot.playground.feed import News
+from bot.playground.feed import News, pressed
 from bot.playground.world import ShownMessage
 
 _STYLES = {
@@ -79,12 +79,14 @@ class Screen:
         self.console.print(Panel(body, title=f"[bold]{escape(title)}", title_align="left", border_style="green"))
 
     def earlier(self, lines: Sequence[ShownMessage]) -> None:
-        """Show the last earlier lines, dimmed."""
+        """Show the last earlier lines, dimmed, with the buttons that a number still presses."""
         if not lines:
             return
         self.console.print(Rule("earlier", style="dim"))
+        waiting = pressed("1", lines)
         for line in lines:
-            self.console.print(self._message(line, style="dim"))
+            shown = buttons(line) if waiting and line.message_id == waiting.message_id else []
+            self.console.print(self._message(line, style="dim", rows=shown))
         self.console.print(Rule("now", style="dim"))
 
     def show(self, item: News) -> None:
@@ -92,9 +94,9 @@ class Screen:
         if item.kind == "gone":
             self.note("a message was taken back")
             return
-        self.console.print(
-            self._message(item.line, mark={"edited": " (edited)"}.get(item.kind, "")), soft_wrap=self._is_piped
-        )
+        apart = "\n" if "\n" in item.line.text else " "
+        mark = f"{apart}(edited)" if item.kind == "edited" else ""
+        self.console.print(self._message(item.line, mark=mark, rows=buttons(item.line)), soft_wrap=self._is_piped)
 
     def note(self, text: str) -> None:
         """Print a remark of the playground itself, apart from the conversation."""
@@ -118,14 +120,15 @@ class Screen:
     def _is_piped(self) -> bool:
         return not self.console.is_terminal
 
-    def _message(self, line: ShownMessage, *, style: str = "", mark: str = "") -> RenderableType:
+    def _message(
+        self, line: ShownMessage, *, style: str = "", mark: str = "", rows: Sequence[Text] = ()
+    ) -> RenderableType:
         name = Text("bot", style=f"bold green {style}") if line.by_bot else Text("you", style=f"bold cyan {style}")
         body = formatted(line.text, line.entities)
         body.stylize(style)
         if line.file_name:
             body = Text(f"📄 {line.file_name}\n", style="bold") + body
         body.append(mark, "dim italic")
-        rows = [] if style else buttons(line)
         if self._is_piped:
             lines = [part for row in (body, *rows) for part in row.split("\n", allow_blank=True)]
             indented = [Text("    ") + part if index and part else part for index, part in enumerate(lines)]

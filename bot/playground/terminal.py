@@ -71,7 +71,7 @@ async def chat(
     screen = Screen(console or Console())
     clock = clock or MovedClock(state_dir / "clock")
     async with LoopbackBotApi(state_path=state_dir / "playground.json", now_s=lambda: clock.now_ms() / 1000) as api:
-        api.people.world.user(PLAYGROUND_USER_ID, first_name="you")
+        api.people.world.user(PLAYGROUND_USER_ID, first_name="")
         follower = Follower(api, screen, state_dir / "downloads", clock)
         if sys.stdin.isatty() and screen.console.is_terminal:
             screen.header(header(model))

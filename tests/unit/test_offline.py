@@ -510,6 +510,16 @@ async def test_quoting_a_promise_does_not_open_it_again(talk: Talk):
     assert talk.open_texts == []
 
 
+async def test_a_fresh_session_says_where_the_earlier_ones_are():
+    """Nothing open and no name: that may be because they were left behind."""
+    talk = Talk(isolated=True)
+
+    assert "/continue" in await talk.say("what's open?")
+    await talk.say("I need to call Ana")
+    assert "/continue" not in await talk.say("what's open?")
+    assert "/continue" not in await Talk().say("what's open?")
+
+
 async def test_a_fresh_session_uses_nothing_of_others(talk: Talk):
     """After /fresh nothing of earlier sessions is shown, whatever is asked."""
     await talk.say("My sister Ana lives in Lisbon.")

@@ -86,8 +86,21 @@ def test_into_a_pipe_a_message_is_not_wrapped():
         "    [1] Yes  [2] No",
         "    [3] Docs",
         "bot a line that is longer than twenty",
-        "    and [b]one[/b] (edited)",
+        "    and [b]one[/b]",
+        "    (edited)",
     ]
+
+
+def test_a_question_that_waits_shows_its_buttons_after_a_restart():
+    """Those that a number presses: not where something was written since."""
+    out = StringIO()
+    screen = Screen(Console(file=out, width=40))
+    screen.earlier([line(1, "hello", by_bot=False), ASKED])
+    assert "[1] Yes  [2] No" in out.getvalue()
+
+    out.truncate(0)
+    screen.earlier([ASKED, line(3, "hm", by_bot=False), line(4, "?")])
+    assert "[1]" not in out.getvalue()
 
 
 def test_a_long_draft_shows_its_end():

@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from test_rearrange import CODES, DENTIST, HOUR, LANGUAGES, NOW_MS, VET, answer, changes, reminder, turn
 
+from bot import replies
 from bot.answers.rearrange import cancelled, finished, moved
 from bot.features.overview import ChatStatus, status_text
+from bot.reminders.repeats import rule_of
+from bot.reminders.rules import reminder_list
 from bot.reminders.words import words_for
 from memory.language.due_dates import find_due
 from memory.notes.rules import read_by_rules
@@ -152,6 +155,15 @@ def test_the_times_that_are_said_of_reminders_are_understood(code: str):
         if found is None or found.due_at_ms != due:
             wrong.append(words.when(due, start, "UTC"))
     assert not wrong
+
+
+def test_how_often_it_comes_is_said_in_the_language_that_is_spoken():
+    """A list of reminders in German holds no "every week"."""
+    weekly = replace(PLANTS, repeats=rule_of("week", PLANTS.due_at_ms or 0, "UTC"))
+    with replies.speaking("de"):
+        text = reminder_list("Das steht an:", [weekly], NOW_MS, "UTC").text
+
+    assert "jede Woche" in text
 
 
 def test_status_names_what_rang_and_was_not_called_done():

@@ -135,7 +135,7 @@ def _reminder_line(m: Material, reminder: JobProgress) -> str:
 
 def _open_loops(m: Material) -> Reply:
     if not m.open:
-        return Reply(m.words.say("open_none"), "list_open")
+        return Reply(m.words.say("open_none_fresh" if m.before.isolated else "open_none"), "list_open")
     question = _did_you(m) if len(m.open) == 1 else ""
     if len(m.open) == 1:
         text = m.words.say("open_one", text=lower_first(open_line(m, m.open[0]), m.words))
@@ -317,7 +317,7 @@ def _why(m: Material) -> Reply:
 def _my_name(m: Material) -> Reply:
     if m.called:
         return Reply(m.words.say("your_name", name=m.called), RECALL)
-    key = "telegram_name" if m.name else "no_name"
+    key = "telegram_name" if m.name else "no_name_fresh" if m.before.isolated else "no_name"
     return Reply(m.words.say(key, name=m.name), RECALL)
 
 
