@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from test_offline import Talk
 
 from bot.answers.offline.request import read_request
 from memory.language.languages import Languages
@@ -142,6 +143,14 @@ def test_a_question_about_something_else_is_not_answered_with_the_list(code: str
 def test_who_comes_back_is_greeted(code: str, text: str):
     """Also whoever writes "hiya" or "me revoilà"."""
     assert read(text, code) == ("greeting", code)
+
+
+async def test_a_name_without_an_apostrophe_is_kept():
+    """Whoever says "hey im Dave" is Dave from then on."""
+    talk = Talk()
+
+    assert (await talk.say("hey im Dave")).startswith("Nice to meet you, Dave!")
+    assert await talk.say("wots my name") == "Your name is Dave."
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from test_offline import LANGUAGES, Talk
 
+from bot.answers.offline.words import words_of
 from memory.language.sentences import lowered
 from memory.longterm.promotion import candidates
 from memory.notes.rules import read_by_rules
@@ -99,10 +100,19 @@ async def test_what_must_not_be_forgotten_stays_on_the_list(talk: Talk, code: st
     """Whoever says "don't forget the milk" wants the opposite."""
     told, asked = REMINDED[code]
     await talk.say(told)
-    await talk.say(asked)
+    answer = await talk.say(asked)
 
     assert talk.open_texts == [told]
     assert not LANGUAGES.get(code).has("forget", lowered(asked))
+    assert not answer.startswith(words_of(code).answers["corrected"].partition("{")[0])
+
+
+async def test_whom_not_to_forget_is_no_correction(talk: Talk):
+    """The "pas" of "n'oublie pas Mme Petit" denies no name."""
+    await talk.say("Je dois appeler Mme Petit jeudi")
+    await talk.say("n'oublie pas Mme Petit")
+
+    assert "appeler Mme Petit" in await talk.say("il reste quoi ?")
 
 
 async def test_what_else_was_said_is_noted_beside_it(talk: Talk):
