@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from memory.language.time_rules import TimeRules, blank, first, groups_of, number_of
@@ -12,13 +13,17 @@ _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _NUMERIC = re.compile(r"(?<![\d.:/])(\d{1,2})[./](\d{1,2})(?:[./](\d{4}))?\.?(?![\d:])")
 _BESIDE = re.compile(r"[\s,]*(?:\w{1,3}\s+){0,2}")
 """What may stand between a weekday and its week."""
+_NUMBER_BEHIND = re.compile(
+    r",? (?:\w{1,3} )?(?P<day>\d{1,2})(?:-[^\W\d_]{1,3}|[^\W\d_]{2,3}|\.)?(?![\w:/%]|[.,]\d| ?[\u20ac$\u00a3%])"
+)
+"""The day of the month behind a weekday: "Thursday the 19th", "jueves 19"; no amount and no price."""
 _WEEK = 7
 _WEEK_S = 604_800
 
 
 def day_of(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
     """Return the day that the lower-cased text names and where; None when it names none. Raises `ValueError`."""
-    readers = (_date, _month_end, _numeric, day_of_a_week, _word_day, _month_day, _weekday)
+    readers = (_date, _month_end, _numeric, day_of_a_week, _numbered_weekday, _word_day, _month_day, _weekday)
     return next((found for find in readers if (found := find(lower, now, rules))), None)
 
 
@@ -59,12 +64,31 @@ def _month_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, t
     match = rules.month_days.search(lower)
     if not match:
         return None
-    day = int(groups_of(match)["day"])
+    date = next(_days_of_month(int(groups_of(match)["day"]), now), None)
+    return (date, match.span()) if date else None
+
+
+def _days_of_month(day: int, now: datetime) -> Iterator[datetime]:
+    """Yield the days with that number in this month and the next two, from today on."""
     for ahead in range(3):
         month = (now.month - 1 + ahead) % 12 + 1
         year = now.year + (now.month - 1 + ahead) // 12
         if day in range(1, monthrange(year, month)[1] + 1) and (year, month, day) >= (now.year, now.month, now.day):
-            return now.replace(year=year, month=month, day=day), match.span()
+            yield now.replace(year=year, month=month, day=day)
+
+
+def _numbered_weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day when a weekday and its number were said ("jueves 19"); None where the two do not fall together."""
+    found = first(rules.weekdays, lower)
+    behind = _NUMBER_BEHIND.match(lower, found[0].end()) if found else None
+    if found is None or behind is None:
+        return None
+    place = behind.start("day")
+    if any(clock.start() <= place < clock.end() for clock in rules.clock.finditer(lower)):
+        return None  # an hour
+    for date in _days_of_month(int(behind["day"]), now):
+        if date.weekday() == int(found[1]):
+            return date, (found[0].start(), behind.end())
     return None
 
 

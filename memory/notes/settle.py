@@ -38,7 +38,8 @@ _MOVED_STEMS, _MOVED_SHARE = 2, 0.6
 _NAMED_STEMS = 1
 """With so many stems of a note a correction stands for it."""
 _MOVE_MARKS = frozenset({"correct", "moves", "extends"})
-_MOVED_DAYS = 45
+_MOVED_DAYS, _MOVED_NEAR_DAYS = 45, 14
+"""How far the new day may be, and how far where nothing but the day tells what is meant."""
 _ASKED_STEMS = 2
 _MERE_VALUE_WORDS, _MERE_VALUE_STEMS, _MERE_VALUE_LEFT = 8, 1, 2
 _DAY = re.compile(r"\d{1,2}(?!\d)")
@@ -383,7 +384,8 @@ def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], 
     said = _worded(telling_stems(words_of(plain), language))
     meant = _shares_most(said if "correct" in marks else said - clause.names, dated)
     if not said:
-        meant = _shares_most(_worded(beside), dated)
+        near = [each for each in dated if abs((each.due_at_ms or 0) - day) <= _MOVED_NEAR_DAYS * DAY_MS]
+        meant = _shares_most(_worded(beside), dated) or near
     return [meant[0].key] if len(meant) == 1 else []
 
 

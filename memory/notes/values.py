@@ -121,7 +121,8 @@ def _change(text: str, part: str, place: tuple[int, int], new: str, language: La
             start = before.start()
         first, *more = text[start:end].split()
         bare = not is_time_word(lowered(first), language) and more and is_time_word(lowered(more[0]), language)
-        if bare and is_time_word(lowered(new.split(maxsplit=1)[0]), language):
+        said = lowered(new.split(maxsplit=1)[0])
+        if bare and (is_time_word(said, language) or said in language.articles):
             new = f"{first} {new}"
     return start, end, new
 

@@ -28,6 +28,8 @@ def _on(due_at_ms: int) -> Matter:
         ("en", "our concert is on 19 march, parents and all", "concert got moved to the 20th btw", "Fri 20 Mar"),
         ("en", "Ines is on the ship till 21 march", "Ines emailed from the ship. its the 28th now", "Sat 28 Mar"),
         ("en", "the postmortem is due on 18 march", "postmortem moved to tue 24 march, Ingrid is away", "Tue 24 Mar"),
+        ("en", "my hip operation is on tuesday 24 march", "it's thursday the 19th now", "Thu 19 Mar"),
+        ("it", "il 20 marzo mi mettono una protesi all'anca", "mi hanno spostata a lunedì 23", "Mon 23 Mar"),
         ("de", "die Untersuchung ist am 18. März", "die Untersuchung wurde verschoben auf den 25. März", "Wed 25 Mar"),
         ("es", "la boda de mi prima es el 21 de marzo", "movieron la boda para el 28 de marzo", "Sat 28 Mar"),
         ("fr", "le concert de la chorale est le 21 mars", "le concert est maintenant le 28 mars", "Sat 28 Mar"),
