@@ -250,29 +250,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         idle.message_arrived()
         sharing.submit(replace(envelope, received_at_ms=process.clock.now_ms()))
 
-    def stranger(envelope: Envelope) -> None:
-        process.behind(strangers.greet(envelope), "stranger")
-
-    def trouble() -> str | None:
-        """Return why no update may be confirmed; whether the inbox itself is refused shows when it is tried."""
-        return memory.db.trouble(besides=("inbox_insert",))
-
-    intake = Intake(
-        stored.inbox,
-        stored.gate,
-        line.me,
-        deliver=deliver,
-        stranger=stranger,
-        trouble=trouble,
-        moves=line.moves,
-    )
-    poller = Poller(
-        bot.base_url,
-        intake,
-        fatal=process.fail,
-        recovered=memory.db.condition.recovered,
-        sleep=process.pauses.rest,
-    )
+    intake = _intake(process, stored, line, strangers, deliver)
     return Joined(
         memory=memory,
         outbox=stored.outbox,
@@ -285,8 +263,37 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         sharing=sharing,
         idle=idle,
         intake=intake,
-        poller=poller,
+        poller=Poller(
+            bot.base_url,
+            intake,
+            fatal=process.fail,
+            recovered=memory.db.condition.recovered,
+            sleep=process.pauses.rest,
+        ),
         deliver=deliver,
+    )
+
+
+def _intake(
+    process: Process, stored: Stored, line: TelegramLink, strangers: Strangers, deliver: Callable[[Envelope], None]
+) -> Intake:
+    """Return what takes updates in: for people who are let in `deliver`, for others a greeting behind it."""
+
+    def stranger(envelope: Envelope) -> None:
+        process.behind(strangers.greet(envelope), "stranger")
+
+    def trouble() -> str | None:
+        """Return why no update may be confirmed; whether the inbox itself is refused shows when it is tried."""
+        return stored.memory.db.trouble(besides=("inbox_insert",))
+
+    return Intake(
+        stored.inbox,
+        stored.gate,
+        line.me,
+        deliver=deliver,
+        stranger=stranger,
+        trouble=trouble,
+        moves=line.moves,
     )
 
 

@@ -8,7 +8,8 @@ or schedulers.
 from importlib import import_module
 
 _HOMES = {
-    "memory.opening": ("ConversationMemory", "OpeningReport", "PendingTurn"),
+    "memory.opening": ("ConversationMemory", "OpeningReport"),
+    "memory.pending": ("PendingTurn",),
     "memory.context.budget": ("Budget",),
     "memory.context.compactor": ("SummaryWriter",),
     "memory.privacy.forget": ("Forgotten", "Proof"),

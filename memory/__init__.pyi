@@ -13,7 +13,8 @@ from memory.errors import (
     UnknownSession,
     UnsafeSettings,
 )
-from memory.opening import ConversationMemory, OpeningReport, PendingTurn
+from memory.opening import ConversationMemory, OpeningReport
+from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest

@@ -17,9 +17,7 @@ import orjson
 from memory.clock import RandomIds, SystemClock
 from memory.context.assembler import Names
 from memory.context.budget import Budget
-from memory.context.chat import chat_messages
 from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
-from memory.context.packet_text import prompt
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
 from memory.language.languages import Languages
@@ -29,6 +27,7 @@ from memory.notes.drafts import ModelReader
 from memory.notes.readings import ZoneOf, utc
 from memory.notes.store import SESSIONS_MAX
 from memory.parts import Given, Parts
+from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import Forgotten
@@ -38,7 +37,7 @@ from memory.search.embeddings import load as load_embedder
 from memory.search.query import Query
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
-from memory.sessions.recorder import MAX_LIVE_SESSIONS, Exchange, Recorder, StateChange
+from memory.sessions.recorder import MAX_LIVE_SESSIONS
 from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
@@ -49,15 +48,12 @@ from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import places
 from memory.storage.store import SessionRow
 from memory.types import (
-    ConversationContextPacket,
-    ConversationTurn,
     LoopStatus,
     Memory,
     OpenLoop,
     RetrievedItem,
     SessionState,
     TierReceipt,
-    ToolCall,
 )
 
 SESSION_GAP_S: Final = 6 * 3600.0
@@ -77,80 +73,6 @@ class OpeningReport:
     """Sessions of which only a checkpoint was left, brought back into the database."""
     applied: tuple[str, ...] = ()
     """Migrations that brought the schema up to date."""
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class PendingTurn:
-    """A message that waits for its answer, with what the model has to know. Answer it, then `record`."""
-
-    conversation_id: str
-    text: str
-    state: SessionState
-    packet: ConversationContextPacket
-    turn_id: str
-    user_id: int | None
-    third_party: bool
-    dedupe_key: str | None
-    time_zone: str
-    recorder: Recorder
-    clock: Clock
-    besides_tokens: int = 0
-    """What of the prompt is neither history nor what the packet adds: instructions, tools, what is carried forward."""
-    recorded: ConversationTurn | None = None
-    """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """The prompt as `role` and `content`, within the budget; your own instructions go before it.
-
-        Roles alternate, the last message is what the user said, and what is older stands in fenced blocks that are
-        marked as data.
-        """
-        return chat_messages(prompt(self.packet, self.text))
-
-    async def record(
-        self,
-        answer: str,
-        *also: Statement,
-        tool_calls: Sequence[ToolCall] = (),
-        authored: str | None = None,
-        action_name: str | None = None,
-        job_refs: Sequence[str] = (),
-        model: str | None = None,
-        input_tokens: int = 0,
-        output_tokens: int = 0,
-        change: StateChange | None = None,
-    ) -> ConversationTurn:
-        """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
-
-        `authored` is for an answer that your program put together from what people said: the part that it says in its
-        own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
-        it, `change` (pure) what that did to the session.
-        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
-        nothing is stored.
-        """
-        exchange = Exchange(
-            turn_id=self.turn_id,
-            session_id=self.state.session_id,
-            conversation_id=self.conversation_id,
-            user_text=self.text,
-            assistant_text=answer,
-            tool_calls=tuple(tool_calls),
-            authored=authored,
-            action_name=action_name,
-            job_refs=tuple(job_refs),
-            model=model,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            created_at_ms=self.clock.now_ms(),
-            user_id=self.user_id,
-            third_party=self.third_party,
-            dedupe_key=self.dedupe_key,
-            time_zone=self.time_zone,
-            change=change,
-        )
-        self.recorded = await self.recorder.record(exchange, self.packet, *also)
-        return self.recorded
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

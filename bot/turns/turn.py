@@ -29,7 +29,7 @@ from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
-from memory.opening import PendingTurn
+from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
 from memory.types import ConversationTurn, SessionState
 

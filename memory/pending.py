@@ -1,0 +1,87 @@
+"""A turn between the message and its answer: what the model has to know, and how the answer is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory.context.chat import chat_messages
+from memory.context.packet_text import prompt
+from memory.ports import Clock, Statement
+from memory.sessions.recorder import Exchange, Recorder, StateChange
+from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class PendingTurn:
+    """A message that waits for its answer, with what the model has to know. Answer it, then `record`."""
+
+    conversation_id: str
+    text: str
+    state: SessionState
+    packet: ConversationContextPacket
+    turn_id: str
+    user_id: int | None
+    third_party: bool
+    dedupe_key: str | None
+    time_zone: str
+    recorder: Recorder
+    clock: Clock
+    besides_tokens: int = 0
+    """What of the prompt is neither history nor what the packet adds: instructions, tools, what is carried forward."""
+    recorded: ConversationTurn | None = None
+    """The stored turn: after `record`, or at once when the same `dedupe_key` was answered before (send its answer)."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The prompt as `role` and `content`, within the budget; your own instructions go before it.
+
+        Roles alternate, the last message is what the user said, and what is older stands in fenced blocks that are
+        marked as data.
+        """
+        return chat_messages(prompt(self.packet, self.text))
+
+    async def record(
+        self,
+        answer: str,
+        *also: Statement,
+        tool_calls: Sequence[ToolCall] = (),
+        authored: str | None = None,
+        action_name: str | None = None,
+        job_refs: Sequence[str] = (),
+        model: str | None = None,
+        input_tokens: int = 0,
+        output_tokens: int = 0,
+        change: StateChange | None = None,
+    ) -> ConversationTurn:
+        """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
+
+        `authored` is for an answer that your program put together from what people said: the part that it says in its
+        own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
+        it, `change` (pure) what that did to the session.
+        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
+        nothing is stored.
+        """
+        exchange = Exchange(
+            turn_id=self.turn_id,
+            session_id=self.state.session_id,
+            conversation_id=self.conversation_id,
+            user_text=self.text,
+            assistant_text=answer,
+            tool_calls=tuple(tool_calls),
+            authored=authored,
+            action_name=action_name,
+            job_refs=tuple(job_refs),
+            model=model,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            created_at_ms=self.clock.now_ms(),
+            user_id=self.user_id,
+            third_party=self.third_party,
+            dedupe_key=self.dedupe_key,
+            time_zone=self.time_zone,
+            change=change,
+        )
+        self.recorded = await self.recorder.record(exchange, self.packet, *also)
+        return self.recorded
