@@ -78,6 +78,7 @@ class Stage:
 
     async def __aenter__(self) -> Self:
         """Start model, Bot API and bot."""
+        self._open.callback(structlog.configure, **structlog.get_config())
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
         await self._open.enter_async_context(self.api)
         await self._open.enter_async_context(self.model)
