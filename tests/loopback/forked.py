@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import importlib
 import multiprocessing
 import os
@@ -40,6 +41,13 @@ def _join(address: str) -> None:
 
 if _SHARED in os.environ:
     _join(os.environ[_SHARED])
+
+
+@atexit.register
+def _leave_nobody() -> None:
+    """Kill what a test that was broken off left running: at its end this process would wait for it for ever."""
+    for child in multiprocessing.active_children():
+        child.kill()
 
 
 class Forked:
