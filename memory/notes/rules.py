@@ -389,7 +389,12 @@ class _RulesReading:
             )  # fmt: skip
             self._note(listed)
 
-    def _note(self, note: Matter | LastingNote, clause: Clause | None = None, place: int = -1) -> None:
+    def _place_of(self, note: Matter | LastingNote) -> int:
+        """Return the number of the turn before these in which a note was last said, -1 for one further back."""
+        places = {turn.turn_id: place for place, turn in enumerate(self.request.before)}
+        return max((places.get(turn_id, -1) for turn_id in note.turn_ids), default=-1)
+
+    def _note(self, note: Matter | LastingNote, clause: Clause | None = None, place: int | None = None) -> None:
         """Take down what the comparison needs of a note; `clause` is the one that it quotes."""
         text, matter = note.text, note if isinstance(note, Matter) else None
         digits = frozenset(word.strip(".,:;()?") for word in text.lower().split() if any(map(str.isdigit, word)))
@@ -399,7 +404,7 @@ class _RulesReading:
             numbers=clause.numbers if clause else digits,
             values=clause.values if clause else frozenset(),
             due_at_ms=matter.due_at_ms if matter else None,
-            place=clause.place if clause else place,
+            place=clause.place if clause else self._place_of(note) if place is None else place,
             lasts=matter is None,
             todo=matter is not None and matter.kind in _ENDING,
             names=self._names_in(text, clause.names if clause else frozenset()),

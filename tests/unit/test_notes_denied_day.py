@@ -33,13 +33,17 @@ VALUE = {
 }
 
 
-def open_matters(code, *texts):
-    turns = tuple(
+def turns_of(code, *texts):
+    return tuple(
         make_turn(seq=seq, user_text=text, assistant_text="Okay.").model_copy(
             update={"language": code, "created_at_ms": START_MS + seq * 60_000}
         )
         for seq, text in enumerate(texts, 1)
     )
+
+
+def open_matters(code, *texts):
+    turns = turns_of(code, *texts)
     request = ReadingRequest(
         session_id=turns[0].session_id, conversation_id=turns[0].conversation_id, turns=turns, language=code,
         now_ms=START_MS + 600_000,
@@ -57,6 +61,23 @@ def test_the_day_that_holds_is_the_day(code: str):
 
     assert datetime.fromtimestamp((matter.due_at_ms or 0) / 1000, UTC).weekday() == FRIDAY
     assert "Tom" in matter.text or "Тому" in matter.text
+
+
+@pytest.mark.parametrize("code", MOVED)
+def test_it_is_the_day_also_when_each_turn_is_read_by_itself(code: str):
+    """What was noted a turn ago is near, whoever read it: as in a talk, where notes follow each message."""
+    told, corrected = MOVED[code]
+    spoken = turns_of(code, "Okay.", "Okay.", told, corrected)
+    notes = None
+    for number, turn in enumerate(spoken):
+        request = ReadingRequest(
+            session_id=turn.session_id, conversation_id=turn.conversation_id, turns=(turn,), language=code,
+            before=spoken[max(0, number - 3) : number], notes=notes, now_ms=START_MS + 600_000,
+        )  # fmt: skip
+        notes = read_by_rules(request, LANGUAGES)
+
+    (matter,) = [m for m in notes.matters if m.status == "open"]
+    assert datetime.fromtimestamp((matter.due_at_ms or 0) / 1000, UTC).weekday() == FRIDAY
 
 
 @pytest.mark.parametrize("code", VALUE)
