@@ -78,7 +78,7 @@ def lines(
     xs = sorted({x for points in series.values() for x, _ in points})
     ys = [y for points in series.values() for _, y in points]
     place, ticks = _scale(min(ys), max(ys), log=log)
-    left, right = 80, WIDTH - 150
+    left, right = 80, WIDTH - max(150, 30 + 7 * max(map(len, series)))
     step = (right - left) / max(1, len(xs) - 1)
     parts = []
     for tick in ticks:
@@ -90,18 +90,18 @@ def lines(
     bottom = TOP + PLOT_HEIGHT
     parts += [_text(left + step * at, bottom + 20, f"{x:,.0f}", anchor="middle", size=12) for at, x in enumerate(xs)]
     parts.append(_text((left + right) / 2, bottom + 40, along, anchor="middle", size=12))
-    ends: list[float] = []
+    ends: list[tuple[float, float, str, str]] = []
     for number, (name, points) in enumerate(series.items()):
         color = COLORS[number % len(COLORS)]
         drawn = [(left + step * xs.index(x), place(y)) for x, y in sorted(points)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
         parts.append(f"<polyline points='{path}' fill='none' stroke='{color}' stroke-width='2.5'/>")
         parts += [f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3.5' fill='{color}'/>" for x, y in drawn]
-        end = drawn[-1][1]
-        while any(abs(end - other) < 15 for other in ends):
-            end += 3
-        ends.append(end)
-        parts.append(_text(drawn[-1][0] + 10, end + 4, name, size=12, fill=color))
+        ends.append((drawn[-1][1], drawn[-1][0], name, color))
+    last = -math.inf
+    for end, x, name, color in sorted(ends):
+        last = max(end, last + 15)  # names of lines that end together stand below each other, in the lines' order
+        parts.append(_text(x + 10, last + 4, name, size=12, fill=color))
     return _page(title, note, [], parts, bottom + 56)
 
 

@@ -13,8 +13,9 @@ from memory.storage.folders import make_folder
 from memory.storage.sqlite_rows import keep, watch
 
 READER_CACHE_KIB = 32_000
-READER_MMAP_BYTES = 1_000_000_000
-"""Searches of a large database read many pages: mapped, they cost no copy each."""
+READER_MMAP_BYTES = 2_147_418_112
+"""Searches of a large database read many pages: mapped, they cost no copy each. It is as much as SQLite allows: a file
+that is larger than what is mapped is searched slower than one that is not mapped at all."""
 BUSY_TIMEOUT_MS = 2000
 JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
 SYNCHRONOUS_FULL = 2
