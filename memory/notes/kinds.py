@@ -6,13 +6,12 @@ from typing import cast
 
 from memory.language.languages import Language
 from memory.notes.clauses import Clause, TurnClauses
-from memory.notes.types import LastingKind, MatterKind
+from memory.notes.types import DAY_MS, LastingKind, MatterKind
 from memory.notes.weigh import closes, is_todo, owes
 
 BRIEF_WORDS = 22
 """A promise with this many words behind it in the same answer is kept there already."""
 ANSWER_STEMS = 2
-DAY_MS = 86_400_000
 LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 
 

@@ -32,7 +32,6 @@ from memory.notes.promises import accepted_offer, is_promised, promised_text
 from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
-    DAY_MS,
     Noted,
     corrected_by,
     corrects_nothing,
@@ -49,6 +48,7 @@ from memory.notes.settle import (
 from memory.notes.telling import telling_stems
 from memory.notes.titles import standing_of, title_of
 from memory.notes.types import (
+    DAY_MS,
     RULES,
     TEXT_MAX_CHARS,
     Ending,

@@ -13,6 +13,7 @@ from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause
 from memory.notes.reports import Report
 from memory.notes.telling import telling_stems, without_denied_day
+from memory.notes.types import DAY_MS
 from memory.notes.weigh import reports_an_end
 
 NEAR_TURNS = 2
@@ -29,7 +30,6 @@ _KNOWN_SHARE = 0.25
 """Share of the stems of the task that it has to name at least: a long one is not over by one word of it, unless it was
 spoken of just before.
 """
-DAY_MS = 86_400_000
 _PART_STEMS = 3
 """A part of a compound has one letter more than this, at its beginning two; the rest of the compound has so many."""
 _COMMON = 6

@@ -10,6 +10,7 @@ from memory.language.languages import Languages
 from memory.types import Contract, ConversationTurn
 
 NOTES_SCHEMA = 1
+DAY_MS = 86_400_000
 RULES = "rules"
 """`SessionNotes.reader` when no model was asked."""
 

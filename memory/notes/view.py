@@ -11,8 +11,8 @@ from pydantic import Field
 
 from memory.language.languages import Languages
 from memory.notes.settle import stems_of_text
-from memory.notes.types import LastingNote, Matter, SessionNotes, key_of
-from memory.notes.worth import DAY_MS, is_waiting, missed, signs_of_worth, waited_for
+from memory.notes.types import DAY_MS, LastingNote, Matter, SessionNotes, key_of
+from memory.notes.worth import is_waiting, missed, signs_of_worth, waited_for
 from memory.types import Contract
 
 PREVIEW_MAX = 7

@@ -7,9 +7,8 @@ show was set by hand: "said", whether a model or a hand that worded it called it
 
 from __future__ import annotations
 
-from memory.notes.types import LastingNote, Matter
+from memory.notes.types import DAY_MS, LastingNote, Matter
 
-DAY_MS = 86_400_000
 _DAYS_MAX, _ELSEWHERE_MAX, _AGAIN_MAX, _WORDS_MAX, _AKIN_MAX = 30, 3, 3, 40, 5.0
 _MISSED = {
     "any": -2.25, "weight": 3.8, "days": -0.025, "elsewhere": 0.15, "again": 0.25, "ahead": 0.7, "words": 0.05,
