@@ -19,8 +19,9 @@ from bot.answers.open_list import open_matters
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
-from memory.notes.types import ReadingRequest, SessionNotes
+from memory.notes.types import SessionNotes
 from memory.notes.view import NotesView, merge
 from memory.search.query import Query
 from memory.search.searcher import index_turn
@@ -94,22 +95,32 @@ class Talk:
 
 
 class ReadByRules:
-    """The notes of all sessions, read again each time."""
+    """The notes of all sessions, each turn read by itself after those before it, as while people talk."""
 
     def __init__(self, store: Any, now_ms: int) -> None:
         self.store, self.now_ms = store, now_ms
 
     async def sessions(self, _conversation_id: str, *, only: str | None = None, **_: Any) -> list[SessionNotes]:
-        found = {key: turns for key, turns in self.store.turns.items() if turns and only in {None, key}}
-        return [read_by_rules(self.request(tuple(turns)), LANGUAGES) for turns in found.values()]
+        for session_id, turns in self.store.turns.items():
+            self.catch_up(session_id, turns)
+        return [notes for session_id, notes in self.store.notes.items() if only in {None, session_id}]
 
     async def view(self, conversation_id: str, *, only: str | None = None, **_: Any) -> NotesView:
-        return merge(await self.sessions(conversation_id, only=only), self.now_ms, LANGUAGES)
+        view = merge(await self.sessions(conversation_id, only=only), self.now_ms, LANGUAGES)
+        undone = {turn_id for state in self.store.states.values() for turn_id in state.undone}
+        stands = tuple(each for each in view.standings if undone.isdisjoint(each.note.turn_ids))
+        return view.model_copy(update={"standings": stands})
 
-    def request(self, turns: tuple[ConversationTurn, ...]) -> ReadingRequest:
-        return ReadingRequest(
-            session_id=turns[0].session_id, conversation_id=CONVERSATION, turns=turns, now_ms=self.now_ms
-        )
+    def catch_up(self, session_id: str, turns: list[ConversationTurn]) -> None:
+        state, read = self.store.states.get(session_id), self.store.notes
+        isolated = state is not None and state.isolated
+        others = [] if isolated else [notes for key, notes in read.items() if key != session_id]
+        for number, turn in enumerate(turns):
+            so_far = read.get(session_id)
+            if so_far is None or so_far.read_through_seq < turn.seq:
+                before = turns[max(0, number - BEFORE_TURNS) : number]
+                request = request_of([turn], before, so_far, others, LANGUAGES, zone="UTC", now_ms=self.now_ms)
+                read[session_id] = read_by_rules(request, LANGUAGES)
 
 
 class FakeStore:
@@ -117,6 +128,7 @@ class FakeStore:
 
     def __init__(self) -> None:
         self.turns: dict[str, list[ConversationTurn]] = {}
+        self.notes: dict[str, SessionNotes] = {}
         self.states: dict[str, SessionState] = {}
         self.db = self
         self.broken = False

@@ -83,3 +83,44 @@ async def test_a_value_of_nothing_is_no_note(talk: Talk):
     assert talk.answer is not None
     assert not talk.answer.buttons
     assert talk.open_texts == []
+
+
+@pytest.mark.parametrize("talked_before", [0, 1, 2, 4])
+async def test_what_was_said_to_be_changed_is_changed(talk: Talk, talked_before: int):
+    """Wherever in a session a task is put right, the list says what the answer to the correction said."""
+    for _ in range(talked_before):
+        await talk.say("hello")
+    await talk.say("i need to pay the band by monday")
+
+    assert await talk.say("sorry i meant tuesday") == "Okay, changed: pay the band, due Tue 21 Nov."
+    assert await talk.say("whats left") == "One thing's open: pay the band, due Tue 21 Nov."
+
+
+@pytest.mark.parametrize("talked_between", range(5))
+async def test_nothing_is_said_to_be_changed_that_stays_as_it_was(talk: Talk, talked_between: int):
+    """A day that comes too late to tell what it is of changes nothing, and then the answer does not say that it did."""
+    await talk.say("hello")
+    await talk.say("i need to pay the band by monday")
+    for _ in range(talked_between):
+        await talk.say("thanks")
+    answer = await talk.say("sorry i meant tuesday")
+
+    assert ("changed" in answer) == ("Tue 21 Nov" in await talk.say("whats left"))
+
+
+async def test_a_matter_of_the_session_before_is_changed_as_said(talk: Talk):
+    """The first message of a session may put right what was said in the last one."""
+    await talk.say("i need to pay the band by monday")
+    talk.begin("s_2")
+
+    assert await talk.say("sorry i meant tuesday") == "Okay, changed: pay the band, due Tue 21 Nov."
+    assert await talk.say("whats left") == "One thing's open: pay the band, due Tue 21 Nov."
+
+
+async def test_what_was_taken_back_is_not_said_to_be_changed(talk: Talk):
+    """A day given to what is on no list any longer changes nothing that is told."""
+    await talk.say("i need to pay the band by monday")
+    await talk.say("that's wrong")
+
+    assert "changed" not in await talk.say("sorry i meant tuesday")
+    assert "band" not in await talk.say("whats left")

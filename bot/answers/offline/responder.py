@@ -36,6 +36,7 @@ from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import clean, lowered
+from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes
 from memory.notes.view import NotesView
@@ -207,15 +208,14 @@ class OfflineResponder:
         only = ask.state.session_id if ask.state.isolated else None
         try:
             sessions = await self._notes.sessions(ask.conversation_id, only=only)
-            view = await self._notes.view(ask.conversation_id, only=only, catch_up=False)
         except ContinuityError as exc:
             log.warning("it is answered without what it corrects", error=str(exc))
             return ()
         turn = turn_of(ask, _in_short(material.request), self._languages)
-        own = next((notes for notes in sessions if notes.session_id == turn.session_id), None)
-        known = _request_to_read(ask, turn, past).model_copy(update={"notes": own, "open_matters": view.matters})
+        known = _request_to_read(ask, turn, past, self._languages, sessions)
         notes = await asyncio.to_thread(read_by_rules, known, self._languages)
-        return tuple(m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
+        put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
+        return tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
 
     async def _open(self, ask: Ask, past: _Past) -> list[ListedLoop]:
         """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
@@ -389,22 +389,19 @@ def _read(ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages) -
     """Return what a reading of this message alone notes, best first; nothing of other people's text."""
     if ask.third_party:
         return ()
-    notes = read_by_rules(_request_to_read(ask, turn, past), languages)
+    notes = read_by_rules(_request_to_read(ask, turn, past, languages), languages)
     found: list[Matter | LastingNote] = [*notes.matters, *notes.lasting]
     return tuple(sorted((each for each in found if not each.faint), key=lambda each: -each.weight))
 
 
-def _request_to_read(ask: Ask, turn: ConversationTurn, past: _Past) -> ReadingRequest:
-    """Return the request to read this message alone."""
-    return ReadingRequest(
-        session_id=turn.session_id,
-        conversation_id=turn.conversation_id,
-        turns=(turn,),
-        before=past.own[-1:],
-        zone=ask.time_zone,
-        now_ms=ask.now_ms,
-        language=turn.language or "en",
-    )
+def _request_to_read(
+    ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages, sessions: Sequence[SessionNotes] = ()
+) -> ReadingRequest:
+    """Return the request to read this message, as it will be read once it was answered; `sessions` are the notes."""
+    own = next((notes for notes in sessions if notes.session_id == turn.session_id), None)
+    others = [notes for notes in sessions if notes.session_id != turn.session_id]
+    before = past.own[-BEFORE_TURNS:]
+    return request_of((turn,), before, own, others, languages, zone=ask.time_zone, now_ms=ask.now_ms)
 
 
 def _in_short(request: Request) -> str:
