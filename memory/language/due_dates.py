@@ -29,6 +29,9 @@ LIBRARY_NUMBERS = 6
 _EDGE = " ,.;:!?-\u2013\u2014\"'()"
 _NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
+_SMALL_HOURS = 5
+"""Up to this hour "at 3" is in the afternoon, unless a part of the day or a zero before it says otherwise."""
+_ZERO = re.compile(r"(?<!\d)0\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +122,14 @@ def _calendar(lower: str, now: datetime, rules: TimeRules, default_hour: int) ->
         if span
     ]
     hour, minute = (clock[0], clock[1]) if clock else (int(part[1]) if part else default_hour, 0)
+    bare = bool(clock and rules.twelve_hour and not (clock[3] or part or _ZERO.search(rest[slice(*clock[2])])))
+    if bare and 0 < hour <= _SMALL_HOURS:
+        hour += _NOON
     start = base.replace(hour=0, minute=0, second=0, microsecond=0)
     late = bool(clock and rules.afternoon.search(lower) and hour < _NOON)
     moment = _coming_round(_at(start, hour + _NOON * late, minute), now)
     if _ms(moment) <= _ms(now):
-        moment = _later(
-            start, hour, minute, now, day_said=bool(day and base.date() != now.date()), clock=bool(clock), rules=rules
-        )
+        moment = _later(start, hour, minute, now, day_said=bool(day and base.date() != now.date()), bare=bare)
     return Due(_ms(moment), tuple(spans), exact=bool(clock or part)) if _ms(moment) > _ms(now) else None
 
 
@@ -140,18 +144,17 @@ def _at(start: datetime, hour: int, minute: int) -> datetime:
     return day.replace(hour=hour % 24, minute=minute)
 
 
-def _later(
-    start: datetime, hour: int, minute: int, now: datetime, *, day_said: bool, clock: bool, rules: TimeRules
-) -> datetime:
+def _later(start: datetime, hour: int, minute: int, now: datetime, *, day_said: bool, bare: bool) -> datetime:
     """Return the next reading of a time that has passed already: this evening, else tomorrow."""
-    if clock and rules.twelve_hour and hour < _NOON and (evening := _at(start, hour + _NOON, minute)) > now:
+    if bare and hour < _NOON and (evening := _at(start, hour + _NOON, minute)) > now:
         return evening
     if day_said:
         return _at(start, hour, minute)
     return _at(start + timedelta(days=1), hour, minute)
 
 
-def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int]] | None:
+def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int], bool] | None:
+    """Return hour, minute, where they stand, and whether "am" or "pm" was said; None without a clock time."""
     for pattern, minutes in ((rules.half_past, 30), (rules.half_before, -30), (rules.clock, 0)):
         for match in pattern.finditer(text):
             said = groups_of(match)
@@ -163,7 +166,7 @@ def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int]] | No
             if hour > 24 or minute > 59:  # noqa: PLR2004 - hours of a day, minutes of an hour
                 continue
             total = hour * 60 + minute + minutes
-            return total // 60, total % 60, match.span()
+            return total // 60, total % 60, match.span(), bool(half)
     return None
 
 

@@ -46,3 +46,23 @@ def test_a_number_behind_a_weekday_is_the_day_of_the_month(language, text):
 def test_an_hour_an_amount_and_a_number_of_another_weekday_are_none(language, text, day):
     """They leave the weekday as it is."""
     assert due(language, text) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("wednesday at 3", "15:00"), ("wednesday at 3:30", "15:30"), ("wednesday at three", "15:00"),
+        ("wednesday 3am", "03:00"), ("wednesday at 03:00", "03:00"), ("wednesday at 5 in the morning", "05:00"),
+        ("wednesday at 7", "07:00"), ("wednesday at 9", "09:00"), ("wednesday 4pm", "16:00"),
+    ],
+)  # fmt: skip
+def test_a_small_hour_is_in_the_afternoon_unless_it_says_otherwise(text, hour):
+    """Nobody means the middle of the night by "at 3"; where hours are counted to 24 they are taken as said."""
+    assert due("en", text) == f"Wed 04 Mar {hour}"
+    assert due("de", "Mittwoch um 3") == "Wed 04 Mar 03:00"
+
+
+@pytest.mark.parametrize("text", ["3am", "at 03:00", "at 5 in the morning"])
+def test_an_hour_of_the_morning_that_has_passed_is_tomorrow_s(text):
+    """It doesn't become the same hour of the evening."""
+    assert (due("en", text) or "").startswith("Tue 03 Mar 0")

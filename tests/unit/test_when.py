@@ -117,15 +117,15 @@ def test_nine_is_nine_also_behind_the_change_of_the_clocks():
 @pytest.mark.parametrize(
     ("now", "text", "due"),
     [
-        ((2027, 3, 27, 12), "tomorrow at 2:30 check", (2027, 3, 28, 1, 30)),
-        ((2027, 3, 28, 0, 50), "at 2:30 check", (2027, 3, 28, 1, 30)),
+        ((2027, 3, 27, 12), "tomorrow at 02:30 check", (2027, 3, 28, 1, 30)),
+        ((2027, 3, 28, 0, 50), "at 02:30 check", (2027, 3, 28, 1, 30)),
         ((2027, 3, 28, 0, 50), "in half an hour check", (2027, 3, 28, 1, 20)),
         ((2027, 3, 27, 12), "in 24 hours check", (2027, 3, 28, 12)),
-        ((2027, 10, 30, 12), "tomorrow at 2:30 check", (2027, 10, 31, 0, 30)),
+        ((2027, 10, 30, 12), "tomorrow at 02:30 check", (2027, 10, 31, 0, 30)),
         ((2027, 10, 31, 0, 50), "in half an hour check", (2027, 10, 31, 1, 20)),
-        ((2027, 10, 31, 0, 10), "at 2:30 check", (2027, 10, 31, 0, 30)),
-        ((2027, 10, 31, 1, 10), "at 2:30 check", (2027, 10, 31, 1, 30)),
-        ((2027, 10, 31, 1, 40), "tomorrow at 2:30 check", (2027, 11, 1, 1, 30)),
+        ((2027, 10, 31, 0, 10), "at 02:30 check", (2027, 10, 31, 0, 30)),
+        ((2027, 10, 31, 1, 10), "at 02:30 check", (2027, 10, 31, 1, 30)),
+        ((2027, 10, 31, 1, 40), "tomorrow at 02:30 check", (2027, 11, 1, 1, 30)),
     ],
 )
 def test_an_hour_that_is_left_out_or_comes_twice_is_never_in_the_past(now, text, due):
