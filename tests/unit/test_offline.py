@@ -217,6 +217,29 @@ async def test_the_same_twice_is_not_noted_twice(talk: Talk):
     assert "got that already" in await talk.say("My sister Ana lives in Lisbon")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("my grandma passed away this morning", "I'm so sorry. Thanks for telling me."),
+        ("i had a massive row with my sister and i just feel like crying", "I'm so sorry. Thanks for telling me."),
+        ("Heute ist ein Scheißtag, meine Oma ist gestorben", "Das tut mir so leid. Danke, dass du mir das erzählst."),
+        ("ayer murió mi abuela, estamos todos en el pueblo", "Lo siento mucho. Gracias por contármelo."),
+        ("ma grand-mère est morte cette nuit", "Je suis de tout cœur avec toi. Merci de me l'avoir dit."),
+        ("ieri è morta mia nonna, siamo tutti da lei", "Mi dispiace tanto. Grazie per avermelo detto."),
+        ("minha avó faleceu ontem, estamos todos com ela", "Sinto muito. Que bom que você me contou."),
+        ("вчера умерла моя бабушка, мы все у неё", "Мне очень жаль. Спасибо, что рассказываешь."),
+    ],
+)
+async def test_grief_is_answered_before_anything_is_said_of_notes(talk: Talk, text: str, answer: str):
+    """Nobody wants to read "Got it" then."""
+    assert await talk.say(text) == answer
+
+
+async def test_a_thing_that_broke_is_no_grief(talk: Talk):
+    """A phone dies, too."""
+    assert "sorry" not in await talk.say("my phone died on the train to Leeds")
+
+
 async def test_what_it_cannot_file_is_not_echoed(talk: Talk):
     """A statement that is none of fact, preference, decision or task is taken with a word, feelings with thanks."""
     assert await talk.say("the weather was awful over Oslo") == "Okay, noted."

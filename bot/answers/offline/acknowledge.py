@@ -108,6 +108,8 @@ def tell(m: Material) -> Reply:
     """Answer a statement by what it was taken for."""
     if m.third_party:
         return Reply(m.words.say("third_party"), NOTE)
+    if m.words.reads("sorrow", lowered(m.text)):
+        return Reply(m.words.say("sorry_for_you"), NOTE)
     if m.corrected:
         matters = [loop_line(m, loop_of(matter)) for matter in m.corrected[:MAX_LISTED]]
         return Reply("\n".join(m.words.say("corrected", text=text) for text in matters), NOTE)
