@@ -119,6 +119,8 @@ class Language:
     """What stands before the name of a person, however that is written ("mr okafor")."""
     articles: tuple[str, ...] = ()
     """What stands before a plain word, seldom before a name."""
+    conjunctions: tuple[str, ...] = ()
+    """What stands before the last item of a list: "and"."""
     determiners: frozenset[str] = frozenset()
     """What the name of a thing stands behind: articles, "my", in a language without articles prepositions."""
     title_joints: frozenset[str] = frozenset()
@@ -277,6 +279,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         titles=tuple(data.get("titles", "").split()),
         honorifics=cue_pattern(data.get("honorifics", "").split()),
         articles=tuple(data.get("articles", "").split()),
+        conjunctions=tuple(data.get("conjunctions", "").split()),
         determiners=frozenset((data.get("determiners") or data.get("before_nouns", "")).split()),
         title_joints=frozenset(data.get("title_joints", "").split()),
         elisions=frozenset(data.get("elisions", "").split()),

@@ -13,6 +13,7 @@ from datetime import date, datetime
 
 from memory.language.due_dates import find_due
 from memory.language.languages import Language, Languages
+from memory.language.listing import items_of
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
@@ -411,6 +412,7 @@ class _RulesReading:
             outcomes=outcomes_of(text, self.language),
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
             is_event=matter is not None and matter.kind == "event",
+            items=items_of(text, self.language),
             day=str(_day_of(matter.due_at_ms, self.request.zone).day) if matter and matter.due_at_ms else "",
         )
 

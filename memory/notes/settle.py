@@ -68,6 +68,8 @@ class Noted:
     """True for a task that is to ask, call or write to somebody: their answer ends it."""
     is_event: bool = False
     """True for what takes place: before its day it can only be called off."""
+    items: tuple[frozenset[str], ...] = ()
+    """The stems of each item of a list: one that is done doesn't end the others."""
     day: str = ""
     """The day of the month on which it is due: "the 23rd instead of the 16th" corrects what is on the 16th."""
 
@@ -98,7 +100,7 @@ def settled_by(
     asked for there: "sent" says of what was just written for them that it is done.
     With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen".
     """
-    noted = [each for each in noted if not each.lasts and not _is_still_ahead(each, clause)]
+    noted = [each for each in noted if not (each.lasts or _is_still_ahead(each, clause) or _is_one_of_it(each, clause))]
     turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
     turned_out = [each for each in turned_out if not _is_part_of_it(clause.stems, each)]
     often = Counter(stem for each in noted for stem in each.stems)
@@ -127,6 +129,12 @@ def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
     """Return whether an event is on a later day, and the clause does not call it off."""
     later = noted.due_at_ms is not None and noted.due_at_ms - clause.at_ms > DAY_MS
     return noted.is_event and later and not any(report.calls_off for report in clause.ended)
+
+
+def _is_one_of_it(noted: Noted, clause: Clause) -> bool:
+    """Return whether the clause speaks of some items of a list and not of all: these may be done, the list is not."""
+    spoken = [bool(clause.stems & item) for item in noted.items]
+    return any(spoken) and not all(spoken)
 
 
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:

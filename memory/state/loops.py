@@ -19,6 +19,7 @@ from memory.language.intents import (
     tells_the_past,
 )
 from memory.language.languages import Language
+from memory.language.listing import covers_list
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
 from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
 
@@ -301,7 +302,9 @@ def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "
 
 def _reported(loops: tuple[OpenLoop, ...], about: frozenset[str], cue: str, language: Language) -> OpenLoop | None:
     target = find(loops, about, language)
-    return target if target and (cue == "drop" or _is_that(target, about, language)) else None
+    if target is None or not covers_list(about, target.text, language):
+        return None
+    return target if cue == "drop" or _is_that(target, about, language) else None
 
 
 def _about(sentence: Sentence, cue: str, language: Language) -> tuple[frozenset[str], frozenset[str]]:

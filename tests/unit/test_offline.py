@@ -235,6 +235,16 @@ async def test_grief_is_answered_before_anything_is_said_of_notes(talk: Talk, te
     assert await talk.say(text) == answer
 
 
+async def test_one_item_of_a_list_that_is_done_leaves_the_rest(talk: Talk):
+    """The list stays as it was told, and the answer says so."""
+    await talk.say("I still have to send out the cards, order the rings and find a band")
+
+    answer = await talk.say("actually the rings are sorted, joel ordered them")
+    assert answer == "Okay, it stays open: send out the cards, order the rings and find a band."
+    assert "find a band" in await talk.say("what's still open?")
+    assert "off the list" in await talk.say("all done")
+
+
 async def test_a_thing_that_broke_is_no_grief(talk: Talk):
     """A phone dies, too."""
     assert "sorry" not in await talk.say("my phone died on the train to Leeds")

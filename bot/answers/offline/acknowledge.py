@@ -26,6 +26,7 @@ from bot.answers.offline.material import (
 from bot.answers.offline.notes import JOINT, NAME, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.words import words_of
+from memory.language.listing import speaks_of_some
 from memory.language.reported import is_small_talk
 from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
@@ -190,6 +191,9 @@ def ended(m: Material) -> Reply:
         rest = open_in_short(m, left) if left else m.words.say("left_none")
         told = noted_text(m, noted_lines(m))
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
+    lists = [each for each in m.open if speaks_of_some(m.text, each.loop.text, m.language)]
+    if lists:
+        return Reply(m.words.say("stays_open", text=open_line(m, lists[0])), NOTE)
     if not dropping and (not m.open or len(m.text.split()) > 2 * KEY_WORDS):
         return tell(m)
     if not m.open:

@@ -1,0 +1,43 @@
+"""Lists in one sentence: "send the cards, order the rings and find a band". Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memory.language.languages import Language
+from memory.language.sentences import lowered, stems_of, words_of
+
+_SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")
+_ITEMS_LEAST = 3
+_ITEM_WORDS, _FIRST_WORDS = 7, 14
+"""An item has a few words; before the first stands what is to be done with all ("I still have to")."""
+
+
+@lru_cache(maxsize=1024)
+def items_of(text: str, language: Language) -> tuple[frozenset[str], ...]:
+    """Return the stems of each item of the first list "A, B and C" in the text; empty without one."""
+    if not language.conjunctions or "," not in text:
+        return ()
+    joined = "|".join(map(re.escape, language.conjunctions))
+    for sentence in _SENTENCES.split(lowered(text)):
+        parts = re.split(rf",? (?:{joined}) |, ", sentence)
+        last = re.search(rf" (?:{joined}) [^,]*$", sentence)
+        words = [words_of(part) for part in parts]
+        if len(parts) < _ITEMS_LEAST or last is None or len(words[0]) > _FIRST_WORDS:
+            continue
+        stems = tuple(stems_of(tuple(each), language) for each in words)
+        if all(stems) and all(len(each) <= _ITEM_WORDS for each in words[1:]):
+            return stems
+    return ()
+
+
+def covers_list(said: frozenset[str], text: str, language: Language) -> bool:
+    """Return whether what was said speaks of each item of a list in the text; True where the text is no list."""
+    return all(said & item for item in items_of(text, language))
+
+
+def speaks_of_some(said: str, text: str, language: Language) -> bool:
+    """Return whether what was said speaks of an item of a list in the text, and not of each."""
+    stems = stems_of(tuple(words_of(lowered(said))), language)
+    return not covers_list(stems, text, language) and any(stems & item for item in items_of(text, language))
