@@ -245,6 +245,25 @@ async def test_one_item_of_a_list_that_is_done_leaves_the_rest(talk: Talk):
     assert "off the list" in await talk.say("all done")
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "listed"),
+    [
+        ("I need to water the seedlings every monday", "what's still open?", "water the seedlings"),
+        ("Ich muss jeden Montag die Tabletten holen", "Was ist noch offen?", "die Tabletten holen"),
+    ],
+)
+async def test_what_comes_again_and_again_is_listed_without_a_lone_every(
+    talk: Talk, text: str, asked: str, listed: str
+):
+    """Its day stands apart, and so does the word before it."""
+    await talk.say(text)
+    answer = await talk.say(asked)
+
+    assert listed in answer
+    assert "every" not in answer
+    assert "jeden" not in answer
+
+
 async def test_a_thing_that_broke_is_no_grief(talk: Talk):
     """A phone dies, too."""
     assert "sorry" not in await talk.say("my phone died on the train to Leeds")
