@@ -37,7 +37,12 @@ def covers_list(said: frozenset[str], text: str, language: Language) -> bool:
     return all(said & item for item in items_of(text, language))
 
 
+def is_in_part(said: frozenset[str], items: tuple[frozenset[str], ...]) -> bool:
+    """Return whether what was said speaks of some of the items and not of all."""
+    spoken = [bool(said & item) for item in items]
+    return any(spoken) and not all(spoken)
+
+
 def speaks_of_some(said: str, text: str, language: Language) -> bool:
     """Return whether what was said speaks of an item of a list in the text, and not of each."""
-    stems = stems_of(tuple(words_of(lowered(said))), language)
-    return not covers_list(stems, text, language) and any(stems & item for item in items_of(text, language))
+    return is_in_part(stems_of(tuple(words_of(lowered(said))), language), items_of(text, language))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory.language.languages import Language
+from memory.language.listing import is_in_part
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.notes.clauses import Clause
 from memory.notes.reports import Report
@@ -100,7 +101,11 @@ def settled_by(
     asked for there: "sent" says of what was just written for them that it is done.
     With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen".
     """
-    noted = [each for each in noted if not (each.lasts or _is_still_ahead(each, clause) or _is_one_of_it(each, clause))]
+    noted = [
+        each
+        for each in noted
+        if not (each.lasts or _is_still_ahead(each, clause) or is_in_part(clause.stems, each.items))
+    ]
     turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
     turned_out = [each for each in turned_out if not _is_part_of_it(clause.stems, each)]
     often = Counter(stem for each in noted for stem in each.stems)
@@ -129,12 +134,6 @@ def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
     """Return whether an event is on a later day, and the clause does not call it off."""
     later = noted.due_at_ms is not None and noted.due_at_ms - clause.at_ms > DAY_MS
     return noted.is_event and later and not any(report.calls_off for report in clause.ended)
-
-
-def _is_one_of_it(noted: Noted, clause: Clause) -> bool:
-    """Return whether the clause speaks of some items of a list and not of all: these may be done, the list is not."""
-    spoken = [bool(clause.stems & item) for item in noted.items]
-    return any(spoken) and not all(spoken)
 
 
 def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:

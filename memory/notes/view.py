@@ -106,6 +106,19 @@ def merge(
         for key, (number, note) in found.items()
         if key not in replaced and key not in settled and is_alive(note, now_ms, last_said_ms)
     ]
+    standings = _standings(alive, [notes.session_id for notes in sessions], now_ms)
+    ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
+    return NotesView(
+        standings=tuple(ranked),
+        now_ms=now_ms,
+        session_ids=frozenset(notes.session_id for notes in sessions),
+    )
+
+
+def _standings(
+    alive: Sequence[tuple[int, ViewedNote, frozenset[str]]], session_ids: Sequence[str], now_ms: int
+) -> list[Standing]:
+    """Return each note, given with the number of its session and its stems, with what it is worth beside the others."""
     where: dict[str, set[int]] = {}
     holders: dict[str, list[int]] = {}
     for place, (number, _, stems) in enumerate(alive):
@@ -126,23 +139,17 @@ def merge(
             akin=akin[place],
             newest=number == newest,
         )
-        session_id = sessions[number].session_id
         standings.append(
             Standing(
                 note=note,
-                session_id=session_id,
+                session_id=session_ids[number],
                 value=missed(signs),
                 waits=waited_for(signs),
                 signs=signs,
                 stems=stems,
             )
         )
-    ranked = sorted(standings, key=lambda s: (-s.value, -s.note.said_at_ms, key_of(s.note)))
-    return NotesView(
-        standings=tuple(ranked),
-        now_ms=now_ms,
-        session_ids=frozenset(notes.session_id for notes in sessions),
-    )
+    return standings
 
 
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
