@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_notes_endings import LANGUAGES, alive
+from test_notes_endings import LANGUAGES, alive, notes_of
 
 from memory.language.listing import items_of
 
@@ -39,6 +39,9 @@ from memory.language.listing import items_of
 )
 def test_one_thing_done_leaves_the_list(language, listed, one, all_of_it):
     """Until each of them was spoken of: two errands lost are worse than one shown too long."""
+    soon = notes_of(language, (listed, "Ok."), (one, "Good."))
+
+    assert [each.status for each in soon.matters if each.text == listed] == ["open"]
     assert listed in alive(language, listed, one)
     assert listed not in alive(language, listed, all_of_it)
 
