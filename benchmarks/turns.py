@@ -200,7 +200,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 async def side_by_side(folder: Path, conversations: int, turns: int) -> dict[str, float]:
     """Return turns per second: through the recorder, and of the same rows through the database alone."""
-    async with open_memory(folder, max_live=512) as memory:
+    async with open_memory(folder, max_live_sessions=512) as memory:
         keys = [f"tg:1:{n}:0" for n in range(conversations)]
         opened = await asyncio.gather(*(memory.recorder.open_session(key, 7, "first") for key in keys))
         each = max(1, turns // conversations)
@@ -266,7 +266,7 @@ async def cold_hydration(folder: Path, turns: int) -> dict[str, Any]:
 async def start_survey(folder: Path, sessions: int) -> dict[str, Any]:
     """Return how long the look around at start takes with so many sessions on disk, one in ten of them interrupted."""
     async with open_memory(folder) as memory:
-        memory.checkpoints.folder.mkdir()
+        memory.checkpoints.folder.mkdir(exist_ok=True)
         rows = []
         for number in range(sessions):
             state = make_state(session_id=f"s_{number}", status="shutdown_clean" if number % 10 else "active")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
@@ -17,18 +16,18 @@ from pydantic import ValidationError
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, build
-from memory.context.transcript import NOBODY, clip, turn_tokens, user_message
+from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, Ending, by_day
+from memory.context.transcript import NOBODY, turn_tokens, user_message
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
 from memory.language.zones import zone_of
 from memory.notes.current import STATES_READ, CurrentNotes
-from memory.notes.lines import line_of, loop_of
+from memory.notes.lines import loop_of
 from memory.notes.types import Matter
 from memory.notes.view import NotesView, loops
 from memory.ports import TokenCounter
 from memory.search.query import Query
-from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
 from memory.storage.store import SessionRow, Store
 from memory.types import (
     ConversationContextPacket,
@@ -46,39 +45,17 @@ MIN_RETRIEVED: Final = 6
 """So much is offered for a question, however far it is behind the best."""
 YOUNG_TURNS: Final = 6
 """A session of fewer turns shows little of the past by itself: whatever is said in it is looked up like a question."""
-LAST_WORDS: Final = 16
-"""At most this many exchanges of the session before are told as they were said."""
-LAST_WORDS_TOKENS: Final = 150
-"""What they may take, beside what a short history lends (`Budget.lent`)."""
-LAST_SAID_CHARS: Final = 320
-MAX_TODAY_SESSIONS: Final = 3
 MAX_OTHER_SESSIONS: Final = 8
 """At most this many sessions of the conversation are looked at for today, threads and the last conversation."""
-MAX_KNOWN: Final = 40
-"""Notes that are offered to the packet; its budget takes as many as fit."""
-CACHED_SESSIONS: Final = 256
 
 _RELEVANT: Final = 0.5
 _FOLLOW_UP_WORDS: Final = 5
 _FOLLOWED_CHARS: Final = 300
-_UNFOLDED_TURNS: Final = FOLD_TURNS + RAW_TURNS
-_HEADING_TOKENS: Final = 30
-
 log = logging.getLogger(__name__)
-K = TypeVar("K")
 T = TypeVar("T")
 
 Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
 """User id → name, of those that are known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a session ended, as it was said: lines under a heading, and the turns that they tell without a cut."""
-
-    session_id: str = ""
-    lines: tuple[str, ...] = ()
-    turn_ids: tuple[str, ...] = ()
 
 
 class SearchPort(Protocol):
@@ -117,8 +94,7 @@ class Assembler:
         self._languages = languages
         self._counter = counter
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
-        self._digests: OrderedDict[tuple[str | int, ...], tuple[str, ...]] = OrderedDict()
-        self._endings: OrderedDict[tuple[str | int, ...], Ending] = OrderedDict()
+        self._earlier = EarlierSessions(store, budget, languages, counter)
 
     async def packet(
         self,
@@ -150,12 +126,12 @@ class Assembler:
         if "today" in errors:
             errors["last_conversation"] = errors["today"]
         midnight_ms = _midnight_ms(now_ms, time_zone)
-        today, before = _by_day(others, midnight_ms)
+        today, before = by_day(others, midnight_ms)
         view = await self._tier("threads", errors, lambda: self._view(state, rows, alone=alone), NotesView())
         said_tokens = self._counter.count(user_message(message))
         lent = self._budget.lent(sum(turn_tokens(turn, self._counter) for turn in history))
         ending = await self._tier(
-            "last_conversation", errors, lambda: self._ending(others[:1], view, time_zone, lent), Ending()
+            "last_conversation", errors, lambda: self._earlier.ending(others[:1], view, time_zone, lent), Ending()
         )
         told = {*(turn.turn_id for turn in history), *ending.turn_ids}
         inputs = ContextInputs(
@@ -165,11 +141,11 @@ class Assembler:
                 "retrieved", errors, lambda: self._search(state, message, history, told, now_ms, alone=alone), []
             ),
             today=await self._tier(
-                "today", errors, lambda: self._today(today, view, midnight_ms, time_zone, ending), []
+                "today", errors, lambda: self._earlier.today(today, view, midnight_ms, time_zone, ending), []
             ),
             threads=await self._tier("threads", errors, lambda: self._threads(state, others, view), ()),
             last_conversation=await self._tier(
-                "last_conversation", errors, lambda: self._last(before, view, now_ms, time_zone, ending), ""
+                "last_conversation", errors, lambda: self._earlier.last(before, view, now_ms, time_zone, ending), ""
             ),
             lent={"today" if today else "last_conversation": lent},
             jobs=await self._jobs(state, alone=alone),
@@ -214,8 +190,7 @@ class Assembler:
     def clear_cache(self) -> None:
         """Let go of everything kept in memory; call it when turns were deleted or healed (P13)."""
         self._turns.clear()
-        self._digests.clear()
-        self._endings.clear()
+        self._earlier.clear_cache()
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is kept of these conversations."""
@@ -224,8 +199,7 @@ class Assembler:
         ]
         for key in gone:
             del self._turns[key]
-        self._digests.clear()
-        self._endings.clear()
+        self._earlier.clear_cache()
 
     async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
         """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
@@ -283,21 +257,6 @@ class Assembler:
         relevant = _relevant(found, MIN_RETRIEVED if asked else 0)
         return [item for item in relevant if not alone or item.session_id == state.session_id]
 
-    async def _today(
-        self, rows: Sequence[SessionRow], view: NotesView, midnight_ms: int, time_zone: str, ending: Ending
-    ) -> list[str]:
-        """Return what was said today in other sessions, the latest first: when, about what, then what was noted."""
-        lines: list[str] = []
-        shown = rows[:MAX_TODAY_SESSIONS]
-        for row in shown:
-            room = self._budget.today_tokens // len(shown)
-            heading = f"From {_clock(row.last_turn_at_ms, time_zone)}"
-            noted = _noted(view, {row.session_id}, row.last_turn_at_ms, time_zone)
-            digest = await self._digest(row, midnight_ms, room, heading)
-            lines += [digest[0], *noted] if noted and digest else digest
-            lines += ending.lines if noted and row is rows[0] else ()
-        return lines
-
     async def _view(self, state: SessionState, rows: Sequence[SessionRow] | None, *, alone: bool) -> NotesView:
         """Return what is alive in the conversation, or in this session alone."""
         if self._notes is None:
@@ -314,61 +273,6 @@ class Assembler:
         unread = [row for row in others if row.session_id not in view.session_ids]
         return (*noted, *state.open_loops, *(loop for row in unread for loop in _loops(row)))
 
-    async def _last(
-        self, rows: Sequence[SessionRow], view: NotesView, now_ms: int, time_zone: str, ending: Ending
-    ) -> str:
-        """Return what is known from before, best first; where nothing was noted, what the session before was about.
-
-        003 asks for it after more than 24 hours, and `today` covers the same day; the evening before would fall between
-        the two, so this is the latest session that is not of today.
-        """
-        if not rows:
-            return ""
-        ids = {row.session_id for row in rows}
-        if noted := _noted(view, ids, now_ms, time_zone):
-            words = ending if ending.session_id == rows[0].session_id else await self._last_words(rows[0], time_zone)
-            return "\n".join([*words.lines, *noted])
-        heading = f"From {_clock(rows[0].last_turn_at_ms, time_zone, day=True)}"
-        return "\n".join(await self._digest(rows[0], 0, self._budget.last_conversation_tokens, heading))
-
-    async def _ending(self, latest: Sequence[SessionRow], view: NotesView, time_zone: str, lent: int) -> Ending:
-        """Return how the session before ended; nothing where nothing was noted, since its summary is told then."""
-        noted = latest and any(each.session_id == latest[0].session_id for each in view.standings)
-        return await self._last_words(latest[0], time_zone, lent) if noted else Ending()
-
-    async def _last_words(self, row: SessionRow, time_zone: str, lent: int = 0) -> Ending:
-        """Return a session's last exchanges under a heading: the newest always, and as many as have room."""
-        key = (row.session_id, row.version, time_zone, lent)
-        if key not in self._endings:
-            turns = [turn for turn in await self._store.last_turns(row.session_id, LAST_WORDS) if not turn.unfiled]
-            room, lines, told = LAST_WORDS_TOKENS + lent, list[str](), list[ConversationTurn]()
-            for turn in reversed(turns):
-                said = [f"- {line}" for line in _exchange(turn)]
-                room -= sum(map(self._counter.count, said))
-                if room < 0 and told:
-                    break
-                lines = [*said, *lines]
-                told.append(turn)
-            heading = f"The last words then, on {_clock(row.last_turn_at_ms, time_zone, day=True)}:"
-            words = (heading, *lines) if lines else ()
-            whole = tuple(turn.turn_id for turn in told if _is_whole(turn))
-            _keep(self._endings, key, Ending(row.session_id, words, whole))
-        return self._endings[key]
-
-    async def _digest(self, row: SessionRow, since_ms: int, max_tokens: int, heading: str) -> tuple[str, ...]:
-        """Return a heading and the summary of a session since a moment; made once for each version of the session."""
-        key = (row.session_id, row.version, since_ms, max_tokens, heading)
-        if key not in self._digests:
-            turns = await self._store.last_turns(row.session_id, _UNFOLDED_TURNS)
-            previous = row.rolling_summary if row.created_at_ms >= since_ms else ""
-            turns = [turn for turn in turns if turn.created_at_ms >= since_ms]
-            room = max(0, max_tokens - _HEADING_TOKENS)
-            summary = summarize(turns, previous, self._languages, self._counter, room)
-            about = f", about {row.title}" if row.title else ""
-            notes = [line for line in summary.splitlines() if line != HEADER]
-            _keep(self._digests, key, (f"{heading}{about}:", *notes) if notes else ())
-        return self._digests[key]
-
     async def _jobs(self, state: SessionState, *, alone: bool) -> list[JobProgress]:
         """Return the running jobs with their progress; without them rather than not at all."""
         try:
@@ -377,30 +281,6 @@ class Assembler:
             log.warning("the running jobs are left out of the packet: %s", error)
             return []
         return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
-
-
-def _keep(cache: OrderedDict[K, T], key: K, made: T) -> None:
-    """Keep what was made of a session, and let go of what was made longest ago."""
-    cache[key] = made
-    while len(cache) > CACHED_SESSIONS:
-        cache.popitem(last=False)
-
-
-def _noted(view: NotesView, session_ids: Collection[str], now_ms: int, time_zone: str) -> list[str]:
-    """Return what was noted in some sessions and is alive, best first, a line each."""
-    chosen = [each.note for each in view.standings if each.session_id in session_ids][:MAX_KNOWN]
-    return [f"- {line_of(note, now_ms, time_zone)}" for note in chosen]
-
-
-def _is_whole(turn: ConversationTurn) -> bool:
-    """Return whether both sides of a turn are short enough to be told without a cut."""
-    return max(len(turn.user_text), len(turn.assistant_text)) <= LAST_SAID_CHARS
-
-
-def _exchange(turn: ConversationTurn) -> tuple[str, str]:
-    """Return both sides of a turn on a line each; of a long one its beginning and its end."""
-    user, assistant = clip(turn.user_text, LAST_SAID_CHARS), clip(turn.assistant_text, LAST_SAID_CHARS, "answer")
-    return f"user: {' '.join(user.split())}", f"assistant: {' '.join(assistant.split())}"
 
 
 def _query(message: str, history: Sequence[ConversationTurn]) -> str:
@@ -422,12 +302,6 @@ def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> 
     return window + [(seq, seq) for seq in kept if seq not in held and seq < first]
 
 
-def _by_day(rows: Sequence[SessionRow], midnight_ms: int) -> tuple[list[SessionRow], list[SessionRow]]:
-    """Return the sessions with a turn since midnight and those before, each the latest first."""
-    today = [row for row in rows if row.last_turn_at_ms >= midnight_ms]
-    return today, [row for row in rows if row.last_turn_at_ms < midnight_ms]
-
-
 def _loops(row: SessionRow) -> tuple[OpenLoop, ...]:
     """Return the open loops of another session; none when its state cannot be read."""
     if '"open"' not in row.state_json:
@@ -446,11 +320,6 @@ def _midnight_ms(now_ms: int, time_zone: str) -> int:
     """Return when the day began where the user is."""
     now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
     return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
-
-
-def _clock(at_ms: int, time_zone: str, *, day: bool = False) -> str:
-    at = datetime.fromtimestamp(at_ms / 1000, zone_of(time_zone))
-    return f"{at:%Y-%m-%d}" if day else f"{at:%H:%M}"
 
 
 def _log(packet: ConversationContextPacket, state: SessionState) -> None:
