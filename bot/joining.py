@@ -236,6 +236,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         lambda batch, do=None: dispatch.work(batch, do),
         limit=settings.continuity_max_concurrent_turns,
         merge_window_s=settings.continuity_merge_window_ms / 1000,
+        joins_bursts=settings.by_model,
     )
     turns.until_waiting = lanes.until_waiting
     idle = Idle(services, lambda: lanes.idle)
@@ -388,7 +389,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         responder=RemindFirst(
             responder,
             memory.languages,
-            next_has_tools=settings.continuity_model != "offline",
+            next_has_tools=settings.by_model,
             upcoming=reminders.upcoming,
         ),
         waiting=stored.waiting,

@@ -23,6 +23,7 @@ from memory.storage.place import is_server
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
 TELEGRAM_URL = "https://api.telegram.org"
 ENV_FILE = Path(".env")
+OFFLINE = "offline"
 HOUR_S = 3600
 YEAR_MINUTES = 366 * 24 * 60
 MAX_TOKENS = 1_000_000
@@ -56,7 +57,7 @@ class Settings(BaseSettings):
     telegram_webhook_url: str | None = Field(None, description="Public https URL; empty = polling.")
     telegram_webhook_secret: SecretStr | None = Field(None, description="Needed with a webhook: 16 characters or more.")
 
-    continuity_model: str = Field("offline", description="offline, or provider:name, e.g. openai:gpt-5-mini.")
+    continuity_model: str = Field(OFFLINE, description="offline, or provider:name, e.g. openai:gpt-5-mini.")
     continuity_summary_model: str | None = Field(None, description="A cheap model for summaries; empty = no model.")
     continuity_memory_model: str | None = Field(
         None, description="Reads for memory behind the replies; empty = the chat model, off = rules."
@@ -244,6 +245,11 @@ class Settings(BaseSettings):
         """What the operator's own models cost."""
         found = (PRICE_SHAPE.fullmatch(part) for part in _parts(self.continuity_prices))
         return {match[1]: (float(match[2]), float(match[3])) for match in found if match}
+
+    @property
+    def by_model(self) -> bool:
+        """True when a language model answers, False for the concierge without one."""
+        return self.continuity_model != OFFLINE
 
     @property
     def everyone(self) -> bool:

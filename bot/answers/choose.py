@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.answers.responder import Responder
 from bot.meters import Meters
 from bot.pauses import Pauses
-from bot.settings import Settings
+from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
 from memory.context.compactor import SummaryWriter
 from memory.notes.drafts import ModelReader
@@ -15,7 +15,6 @@ from memory.opening import ConversationMemory
 from memory.ports import Database
 from memory.types import ConversationTurn
 
-OFFLINE = "offline"
 OFF = "off"
 
 
@@ -23,7 +22,7 @@ def make_responder(
     settings: Settings, db: Database, memory: ConversationMemory, *, meters: Meters, pauses: Pauses
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
-    if settings.continuity_model == OFFLINE:
+    if not settings.by_model:
         from bot.answers.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
 
         return OfflineResponder(memory.store, memory.searcher, memory.languages, memory.notes)
@@ -40,7 +39,7 @@ def make_responder(
 def reading_model(settings: Settings, spend: Spend = nobody_asks) -> ModelReader | None:
     """Return the model that keeps session notes; None for the rules (`off`, or no model that answers)."""
     name = settings.continuity_memory_model or settings.continuity_model
-    if name in {OFF, OFFLINE} or settings.continuity_model == OFFLINE:
+    if name in {OFF, OFFLINE} or not settings.by_model:
         return None
     from bot.answers.reading import ReadingModel  # noqa: PLC0415 - only with a model
 

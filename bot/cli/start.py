@@ -152,7 +152,7 @@ def start() -> None:
         run()
         return
     console.print(f"No TELEGRAM_BOT_TOKEN: try it here. For Telegram, {TOKEN_HINT}.", style="dim", highlight=False)
-    if settings.continuity_model == "offline":
+    if not settings.by_model:
         console.print(
             f"No language model: the offline concierge answers. For a model, {MODEL_HINT}.",
             style="dim",

@@ -35,7 +35,7 @@ class Basics:
 
     @property
     def _offline(self) -> bool:
-        return self._services.settings.continuity_model == "offline"
+        return not self._services.settings.by_model
 
     async def _say(self, envelope: Envelope, text: str) -> None:
         await self._services.committer.done([envelope], [OutgoingMessage(text)])

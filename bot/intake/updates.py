@@ -174,6 +174,11 @@ def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
     return next(((name, given[name]) for name in BODIES if isinstance(given.get(name), dict)), ("", {}))
 
 
+def is_cut(piece: str) -> bool:
+    """Return whether a message is so long that it is probably not the last piece of what was pasted."""
+    return len(piece) >= LONG_PIECE_CHARS
+
+
 def batch_text(batch: Sequence[Envelope]) -> str:
     """Return what the user said in these messages, in order; an edit replaces the message that it edits."""
     texts: dict[int | None, str] = {}
@@ -182,8 +187,8 @@ def batch_text(batch: Sequence[Envelope]) -> str:
     pieces = list(texts.values())
     joined = pieces[:1]
     for before, piece in pairwise(pieces):
-        is_cut = len(before) >= LONG_PIECE_CHARS and not has_foreign(before) and not has_foreign(piece)
-        joined += [piece] if is_cut else ["\n", piece]
+        goes_on = is_cut(before) and not has_foreign(before) and not has_foreign(piece)
+        joined += [piece] if goes_on else ["\n", piece]
     return "".join(joined)
 
 

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from bot.intake.updates import LONG_PIECE_CHARS, Envelope
+from bot.intake.updates import Envelope, is_cut
 from memory.ports import unobserved
 
 log = structlog.get_logger(__name__)
@@ -44,32 +44,37 @@ class Postponed(Exception):
         self.wait_s = wait_s
 
 
-def next_batch(waiting: Iterable[Envelope]) -> int:
+def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int:
     """Return how many envelopes at the head of the line are worked on together (at least 1).
 
-    Texts that piled up become one turn, and an edit joins the message that it edits. What a turn that died had claimed
-    stays together with its own kind only: the same `turn_id`.
+    Texts that piled up become one turn for a model, which answers all of a burst at once. Rules read a message as one
+    matter: for them (`joins_bursts` False) only the pieces of a long paste are one. An edit joins the message that it
+    edits. What a turn that died had claimed stays together, with its own kind only: the same `turn_id`.
     """
     line = iter(waiting)
     head = next(line)
     if not head.mergeable:
         return 1
-    message_ids = {head.message_id}
+    message_ids, last_text = {head.message_id}, head.text
     count = 1
     for envelope in line:
         same_person = envelope.user_id == head.user_id and envelope.turn_id == head.turn_id
         if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
             break
-        if envelope.kind == "edit" and envelope.message_id not in message_ids:
+        if envelope.kind == "edit":
+            if envelope.message_id not in message_ids:
+                break
+        elif not (joins_bursts or head.turn_id or is_cut(last_text)):
             break
         message_ids.add(envelope.message_id)
+        last_text = envelope.text
         count += 1
     return count if head.kind == "text" else 1
 
 
 def expects_more(last: Envelope) -> bool:
     """Return True when the last piece is so long that it is probably not the end of what was pasted."""
-    return last.kind == "text" and last.turn_id is None and len(last.text) >= LONG_PIECE_CHARS
+    return last.kind == "text" and last.turn_id is None and is_cut(last.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ class _Item:
 class _Line:
     """What waits in one conversation, each update once."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, joins_bursts: bool = True) -> None:
+        self._joins_bursts = joins_bursts
         self._items: deque[_Item] = deque()
         self._update_ids: set[int] = set()
         self.arrived = asyncio.Event()
@@ -114,7 +120,7 @@ class _Line:
         self._update_ids |= mine
 
     def batch_length(self) -> int:
-        return next_batch(item.envelope for item in self._items)
+        return next_batch((item.envelope for item in self._items), joins_bursts=self._joins_bursts)
 
     def take(self) -> list[_Item]:
         taken = [self._items.popleft() for _ in range(self.batch_length())] if self._items else []
@@ -129,9 +135,10 @@ class _Line:
 class Lanes:
     """One line per conversation; an update stands in it once, however often it is sent there."""
 
-    def __init__(self, work: Work, *, limit: int, merge_window_s: float) -> None:
+    def __init__(self, work: Work, *, limit: int, merge_window_s: float, joins_bursts: bool = True) -> None:
         self._work = work
         self._merge_window_s = merge_window_s
+        self._joins_bursts = joins_bursts
         self._places = asyncio.Semaphore(limit)
         self._limit_per_person = max(1, limit // PERSON_SHARE)
         self._shares: WeakValueDictionary[int | None, asyncio.Semaphore] = WeakValueDictionary()
@@ -193,7 +200,7 @@ class Lanes:
         key = envelope.conversation_id
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = _Line()
+            line = self._lines[key] = _Line(joins_bursts=self._joins_bursts)
             self._start(self._run(key, line), f"lane:{key}")
         line.append(_Item(envelope, do))
 

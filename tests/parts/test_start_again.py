@@ -40,6 +40,40 @@ async def test_a_turn_that_was_begun_is_finished_as_the_same_turn(start, script,
     assert await one.rows("conversation_turns", "turn_id") == [(before,)]
 
 
+@pytest.mark.parametrize("died", [False, True])
+async def test_what_was_written_while_a_preview_waited_is_answered_message_by_message(start, script, screen, died):
+    """Each has a turn of its own, in order and once, also when the process dies in the first of them."""
+    one = await start()
+    await one.take(1, "I have to call the vet on Friday")
+    await one.settled()
+    one.clock.advance(s=7 * 3600)
+    await one.take(2, "the plumber comes at 5")
+    await one.settled()
+    assert "carry forward" in screen.sent[-1]
+    if died:
+        begun = asyncio.Event()
+
+        async def never(_ask, _show):
+            begun.set()
+            await asyncio.Event().wait()
+
+        script.reply = never
+    await one.take(3, "move the florist to friday")
+    await one.take(4, "done with the dentist")
+    if died:
+        await begun.wait()
+        await one.die()
+        script.reply, one = None, await start()
+        await one.recover()
+        await one.joined.continuity_gate.recover()
+    await one.settled()
+
+    said = ["the plumber comes at 5", "move the florist to friday", "done with the dentist"]
+    assert [turn[0] for turn in await one.rows("conversation_turns", "user_text")][1:] == said
+    assert [text for text in screen.sent if text.startswith("You said")][1:] == [f"You said: {each}" for each in said]
+    assert {state for (state,) in await one.rows("inbox", "state")} == {"done"}
+
+
 async def test_an_old_turn_is_asked_about_before_tokens_are_spent(start, script, screen, clock):
     """Sixteen minutes later the person is asked once; [Answer now] answers, and not before."""
     await dies_at_work(start, script, "hello")

@@ -49,6 +49,17 @@ def test_an_edit_joins_only_the_message_that_it_edits():
     assert next_batch([envelope(1, kind="edit"), envelope(2)]) == 1
 
 
+def test_for_rules_each_message_is_a_turn_of_its_own():
+    """Only the pieces of a long paste, an edit, and what a turn that died had claimed together are one batch."""
+    paste = [envelope(1, text="x" * 4096), envelope(2, text="end"), envelope(3)]
+    claimed = [envelope(1, turn_id="t_1"), envelope(2, turn_id="t_1"), envelope(3)]
+
+    assert next_batch([envelope(1), envelope(2)], joins_bursts=False) == 1
+    assert next_batch(paste, joins_bursts=False) == 2
+    assert next_batch([envelope(1), envelope(2, kind="edit", message_id=1)], joins_bursts=False) == 2
+    assert next_batch(claimed, joins_bursts=False) == 2
+
+
 async def test_one_conversation_waits_and_another_does_not():
     """The second message of a conversation waits for the first; another conversation is worked on meanwhile."""
     work = Work()

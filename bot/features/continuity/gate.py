@@ -58,7 +58,8 @@ class ContinuityGate:
     async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> list[Turn]:
         """Return the turns to answer now, in order; none when the messages wait for the user's word.
 
-        Messages that waited come first: in one turn with these, or in one of their own when somebody else wrote them.
+        Messages that waited come first: in one turn with these where a model answers bursts as one, in one of their
+        own for rules, and when somebody else wrote them.
         Raises StorageUnavailable: nothing was stored, the caller tries again.
         """
         if state.turn_count:
@@ -241,11 +242,13 @@ class ContinuityGate:
         return choice is not None and await self.chosen(batch, state, choice)
 
     async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> list[Turn]:
-        """Join the messages that waited with those that came; a turn that is begun again finds them as its own."""
+        """Let the messages that waited go first, or join those that came; a turn that is begun again finds its own."""
         waiting = [envelope for envelope in held if envelope.turn_id != turn_id]
         if waiting:
             await self.pass_over(waiting)
-        if any(envelope.user_id != batch[0].user_id for envelope in held):
+        joined = any(envelope.turn_id == turn_id for envelope in held)
+        alike = all(envelope.user_id == batch[0].user_id for envelope in held)
+        if not joined and not (alike and self._services.settings.by_model):
             return [(held, str(held[0].turn_id)), (batch, turn_id)]
         if waiting:
             await self._services.inbox.claim(waiting, turn_id)
