@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages
 from memory.language.sentences import (
-    clean,
-    clip,
     lowered,
-    no_end,
     stems_of,
     without_possessive,
     words_of,
 )
 from memory.language.time_rules import blank, first, rules_of
-from memory.notes.reports import Report, ended, has_any, outcomes, sentence_at, tells, tells_the_past, told_ends
-from memory.notes.telling import is_time_word, telling_stems, without_denied_day
+from memory.notes.cutting import joined, sentences_in, unfused
+from memory.notes.names import addressed_names, leading_names, names_of
+from memory.notes.reports import Report, ended, outcomes, sentence_at, tells, tells_the_past, told_ends
+from memory.notes.telling import telling_stems, without_denied_day
 from memory.notes.types import Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
-CLAUSE_MAX_CHARS = 170
 CUES = (
     "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral",
     "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "hypothetical", "imperative",
@@ -42,33 +39,17 @@ _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
 _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
-_SHORT_WORDS = 5
-_CLAUSE_WORDS = 3
-_COMMA = re.compile(r"[,;] ")
-_OWED = ("obligation", "takes_on")
-"""Cues of what somebody has to do: behind a comma it is an errand of its own."""
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
 _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
-_SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
 NUMBER = re.compile(r"(?<![\w.])[£$€₽]?\d+(?:[.,:/]\d+)*(?:\s?[%€£$°]|[a-zµ]{1,3}\b)?")
-_CAPITAL = re.compile(r"(?<![.!?\u2026:\n«»„“”\"'(] )(?<![.!?\u2026\n])(?<=\s)([^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,})")
-_CODE = re.compile(r"```.*?(?:```|\Z)|\(\(|\)\)", re.DOTALL)
-_WORDS = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
 _FACES = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\U0001f1e6-\U0001f1ff]")
 _LAUGHS = re.compile(
     "[\U0001f602\U0001f923\U0001f639\U0001f600-\U0001f606\U0001f61c-\U0001f61d\U0001f92a\U0001f92d]|\\){2,}|xd"
 )
 _ASIDE = re.compile(r"\(\(.*?(?:\)\)|\Z)", re.DOTALL)
-_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
-_ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
 _ENDS = re.compile(r"(?<=[.!?\u2026])\s+")
 _SPOKEN = re.compile('["\u201c\u201e\u00ab][^"\u201d\u201c\u00bb]{3,}["\u201d\u201c\u00bb]')
-_BEHIND = re.compile(r"\.? (?P<name>[^\W\d_]{3,})")
-_HEAD = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][^\W\d_]{2,}) (?P<rest>(?:\S+ ?){1,3})")
-_ACTS = ("others", "tells")
-_VOWEL = re.compile(r"[aeiouyà-öø-ÿаеёиоуыэюя]")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,77 +149,6 @@ def main_language(turns: Sequence[ConversationTurn], languages: Languages, defau
     return languages.detect(text, default) if text.strip() else languages.get(default)
 
 
-def names_of(turns: Iterable[ConversationTurn], language: Language) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names in the turns, lower-cased: words that are written large in the middle of a sentence, and others.
-
-    The assistant writes names large also for a person who writes everything small. Where all nouns are large, a word
-    behind an article or an adjective is none.
-    """
-    found: set[str] = set()
-    small: set[str] = set()
-    used: set[str] = set()
-    turns = list(turns)
-    told = "\n".join(lowered(turn.user_text) for turn in turns)
-    for turn in turns:
-        small.update(word for word in _WORDS.findall(turn.assistant_text) if word.islower())
-        used.update(words_of(lowered(turn.user_text)))
-        for text in (turn.user_text, turn.assistant_text):
-            plain = ". " + _CODE.sub(" ", clean(text))
-            for match in _CAPITAL.finditer(plain):
-                if not (language.nouns_are_large and _after_article(plain[: match.start()], language)):
-                    found.add(lowered(match.group(1)))
-    opening = {lowered(word) for turn in turns for word in _WORDS.findall(turn.assistant_text) if word[0].isupper()}
-    guessed = {word for word in opening & used - found if _could_be_a_name(word, told, language)}
-    return _names_among(found - small, language), _names_among(guessed - small, language)
-
-
-def addressed_names(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
-    """Return the names behind a "Mr" or "Frau", lower-cased: they are names however they are written."""
-    told = "\n".join(lowered(turn.user_text) for turn in turns)
-    behind = (_BEHIND.match(told, found.end()) for found in language.honorifics.finditer(told))
-    return _names_among({found["name"] for found in behind if found}, language)
-
-
-def leading_names(turns: Iterable[ConversationTurn], language: Language) -> frozenset[str]:
-    """Return what may be names at the head of the person's sentences, lower-cased: "Ruben says", never seen small."""
-    turns = list(turns)
-    texts = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in turns)
-    small = {word for word in _WORDS.findall(texts) if word.islower()}
-    heads = (_HEAD.match(part) for turn in turns for part in _sentences(turn.user_text, language))
-    found = {lowered(head["name"]) for head in heads if head and has_any(_ACTS, lowered(head["rest"]), language)}
-    return _names_among(found - small, language)
-
-
-def _names_among(words: set[str], language: Language) -> frozenset[str]:
-    return frozenset(
-        word for word in words if len(word) > 1 and word not in language.stop_words and not is_time_word(word, language)
-    )
-
-
-def _could_be_a_name(word: str, told: str, language: Language) -> bool:
-    """Return whether a word with which the assistant began a sentence is not a plain word in the person's mouth."""
-    plain = language.weak_endings and word.endswith(language.weak_endings)
-    if plain or _VOWEL.search(word) is None:
-        return False
-    return not re.search(rf"(?<!\w)(?:{_articles()}) {re.escape(word)}(?!\w)", told)
-
-
-@lru_cache(maxsize=1)
-def _articles() -> str:
-    """Return what no name stands behind, in any language."""
-    return "|".join(sorted({article for language in Languages.load() for article in language.articles}))
-
-
-@lru_cache(maxsize=2)
-def _sentence_end(*, after_numbers: bool) -> re.Pattern[str]:
-    """Return what parts sentences; a single letter with a full stop ends none either ("J. Smith")."""
-    return re.compile(rf"(?<=[.!?\u2026]){no_end(after_numbers=after_numbers)}(?<!\b[A-Za-z]\.)[\"')\]»”]*\s+")
-
-
-def _after_article(before: str, language: Language) -> bool:
-    return bool(words := words_of(lowered(before[-30:]))) and words[-1] in language.before_nouns
-
-
 def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
     """Return a turn as clauses: nothing of a change to a reminder, nor of what is answered about reminders.
 
@@ -258,72 +168,18 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     """Return the clauses of one side of a turn."""
     text = turn.user_text if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    whole = _unfused(_joined(_sentences(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame)
+    whole = unfused(
+        joined(sentences_in(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame.zone, frame.language
+    )
     found = [_clause(part, bare, frame) for part in whole]
     for aside in _ASIDE.findall(text):
-        inside = _joined(_sentences(aside.strip("() \n"), frame.language))
+        inside = joined(sentences_in(aside.strip("() \n"), frame.language))
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
     chained: list[Clause] = []
     for number, clause in enumerate(found):
         before = found[number - 1].text if number and found[number - 1].aside == clause.aside else ""
         chained.append(replace(clause, before=before))
     return chained
-
-
-def _sentences(text: str, language: Language) -> list[str]:
-    """Return the sentences of a text as they stand, without code and links."""
-    lines = _NOISE.sub(" ", clip(clean(text))).splitlines()
-    end = _sentence_end(after_numbers=not language.ordinals_have_dots)
-    return [part for line in lines for part in end.split(_ITEM.sub("", line)) if part and part.strip()]
-
-
-def _joined(parts: Sequence[str]) -> list[str]:
-    """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut."""
-    whole: list[str] = []
-    for part in parts:
-        fragment = len(words_of(lowered(part))) < _SHORT_WORDS
-        last_is_fragment = bool(whole) and len(words_of(lowered(whole[-1]))) < _SHORT_WORDS
-        if whole and (last_is_fragment or fragment) and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
-            whole[-1] = f"{whole[-1]} {part}"
-        else:
-            whole += _cut(part)
-    return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
-
-
-def _unfused(parts: Iterable[str], at_ms: int, frame: Frame) -> list[str]:
-    """Return the parts with what somebody has to do for a coming day apart from that day: it ends before."""
-    apart: list[str] = []
-    for part in parts:
-        cut = _where_owed(part, frame.language)
-        if cut and find_due(part[:cut], at_ms, frame.zone, frame.language):
-            apart += [part[:cut].rstrip(), part[cut:]]
-        else:
-            apart.append(part)
-    return apart
-
-
-def _where_owed(part: str, language: Language) -> int:
-    """Return where behind a comma begins what somebody has to do, 0 when it does nowhere."""
-    lower = lowered(part)
-    for pause in _COMMA.finditer(lower) if len(lower) == len(part) else ():
-        owed = any(language.cues[cue].match(lower, pause.end()) for cue in _OWED if cue in language.cues)
-        before, behind = len(part[: pause.start()].split()), len(part[pause.end() :].split())
-        if owed and min(before, behind) >= _CLAUSE_WORDS:
-            return pause.end()
-    return 0
-
-
-def _cut(part: str) -> list[str]:
-    """Return a long sentence in stretches of at most `CLAUSE_MAX_CHARS`, cut where it pauses."""
-    if len(part) <= CLAUSE_MAX_CHARS:
-        return [part]
-    out: list[str] = []
-    for piece in _SOFT_CUT.split(part):
-        if out and len(out[-1]) + len(piece) + 2 <= CLAUSE_MAX_CHARS:
-            out[-1] = f"{out[-1]} {piece}"
-        else:
-            out.append(piece)
-    return out
 
 
 def _clause(text: str, bare: Clause, frame: Frame) -> Clause:

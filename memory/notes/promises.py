@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+from memory.language.due_dates import find_due
 from memory.language.languages import Language
-from memory.notes.clauses import CLAUSE_MAX_CHARS, Clause, TurnClauses
+from memory.notes.clauses import Clause, TurnClauses
+from memory.notes.cutting import CLAUSE_MAX_CHARS
 from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS
 from memory.notes.quoting import JOINT
-from memory.notes.types import TEXT_MAX_CHARS
+from memory.notes.settle import stems_of_text
+from memory.notes.types import TEXT_MAX_CHARS, Matter
+from memory.types import ToolCall
 
 _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u00bb\u201c]')
 """Words that the assistant puts into somebody's mouth are no promise of its own."""
@@ -17,6 +22,13 @@ _CLEAR_PROMISE_STEMS = 4
 """A promise with fewer words of meaning is told with what it answers."""
 _DEFERRED = frozenset({"later", "deferral", "when_ready"})
 _ASKED_FOR = frozenset({"request", "imperative", "offer", "when_ready"})
+_WEIGHT = 0.55
+_STEMS = 2
+"""A promise of fewer words of meaning says nothing that could be kept."""
+_DELIVERED_WORDS, _ASKED_WORDS, _DELIVERED_SHARE, _NEXT_SHARE = 45, 15, 0.4, 0.25
+_LISTS, _LISTED = "open_loop", "On the list"
+"""The tool that puts something on the list, and how its result begins when it did."""
+_LISTED_WEIGHT = 0.7
 
 
 def is_promised(clause: Clause, said: TurnClauses) -> bool:
@@ -56,3 +68,77 @@ def promised_text(clause: Clause, said: TurnClauses, before: TurnClauses | None)
         text, stems = f"{each.text}{JOINT}{text}", stems | each.stems
         turn_ids = tuple(dict.fromkeys((each.turn_id, *turn_ids)))
     return text, turn_ids
+
+
+def asked_for(said: TurnClauses | None) -> list[Clause]:
+    """Return the clauses of a turn in which the person asks the assistant to do something."""
+    return [each for each in said.user if {"request", "imperative"} & each.cues] if said else []
+
+
+def promise_of(
+    clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None, language: Language
+) -> Matter | None:
+    """Return what the assistant said it would do later, with what was asked of it where it does not say that."""
+    if not is_promised(clause, said):
+        return None
+    text, turn_ids = promised_text(clause, said, before)
+    if len(stems_of_text(text, language)) < _STEMS:
+        return None
+    due = clause.due
+    return Matter(
+        matter_id=key, kind="promise", text=text,
+        quoted="assistant" if text == clause.text else "user", owner="assistant",
+        due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+        turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=_WEIGHT,
+    )  # fmt: skip
+
+
+def agreed(offer: Clause, said: TurnClauses) -> Matter:
+    """Return what the assistant offered to do and was told to, with the promise of its answer."""
+    promised = [each for each in said.assistant if is_promised(each, said)]
+    texts = [offer.text, *(each.text for each in promised[:1])]
+    due = next((each.due for each in (*promised, offer) if each.due), None)
+    return Matter(
+        matter_id=f"{said.turn.turn_id}.o", kind="promise", text=JOINT.join(texts)[:TEXT_MAX_CHARS],
+        quoted="assistant", owner="assistant",
+        due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+        turn_ids=(offer.turn_id, said.turn.turn_id), said_at_ms=said.turn.created_at_ms, weight=_WEIGHT,
+    )  # fmt: skip
+
+
+def is_delivered(matter: Matter, stems: frozenset[str], place: int, said: TurnClauses) -> bool:
+    """Return whether a turn gives what the assistant promised: a long answer that speaks of it, or one to a request.
+
+    A shorter one will do, too, right after the promise and for a message that names what it waited for.
+    """
+    words = sum(clause.words for clause in said.assistant)
+    if not stems or not said.user or words < _ASKED_WORDS:
+        return False
+    theirs = frozenset[str]().union(*(clause.stems for clause in said.user))
+    is_next = said.user[0].place - place == 1
+    waited_for = bool(asked_for(said)) or is_next or bool(theirs & stems)
+    if words < _DELIVERED_WORDS and (said.turn.turn_id in matter.turn_ids or not waited_for):
+        return False  # a short answer says what it will do
+    if any(is_promised(clause, said) for clause in said.assistant):
+        return False
+    share = _NEXT_SHARE if is_next else _DELIVERED_SHARE
+    return len(stems & (said.reply_stems | theirs)) >= share * len(stems)
+
+
+def is_put_on_the_list(call: ToolCall) -> bool:
+    """Return whether a tool call of the assistant put something on the list."""
+    return call.name == _LISTS and call.result.startswith(_LISTED)
+
+
+def put_on_the_list(call: ToolCall, key: str, said: TurnClauses, zone: str) -> Matter | None:
+    """Return what such a call put there."""
+    arguments = json.loads(call.arguments)
+    text = " ".join(str(arguments.get("text", "")).split())[:TEXT_MAX_CHARS]
+    due = find_due(str(arguments.get("due") or ""), said.turn.created_at_ms, zone, said.language)
+    if not text:
+        return None
+    return Matter(
+        matter_id=key, kind="task", text=text, owner=str(arguments.get("owner") or "user"),
+        due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
+        turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
+    )  # fmt: skip

@@ -6,7 +6,6 @@ was noted before it: what it names as done is settled, what it corrects is repla
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -29,7 +28,15 @@ from memory.notes.kinds import (
     owner_of,
     stated_fact,
 )
-from memory.notes.promises import accepted_offer, is_promised, promised_text
+from memory.notes.promises import (
+    accepted_offer,
+    agreed,
+    asked_for,
+    is_delivered,
+    is_put_on_the_list,
+    promise_of,
+    put_on_the_list,
+)
 from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
@@ -43,7 +50,6 @@ from memory.notes.settle import (
     same_matter,
     says_only_the_value,
     settled_by,
-    stems_of_text,
     value_alone,
 )
 from memory.notes.telling import telling_stems
@@ -77,12 +83,6 @@ LASTING_MAX = 40
 _RESTATED = 0.6
 _MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "others", "waits", "request", "kin"})
 _ENDING = frozenset({"task", "promise", "event", "question"})
-_PROMISE_WEIGHT = 0.55
-_PROMISE_STEMS = 2
-_DELIVERED_WORDS, _ASKED_WORDS, _DELIVERED_SHARE, _NEXT_SHARE = 45, 15, 0.4, 0.25
-_LISTS, _LISTED = "open_loop", "On the list"
-"""The tool that puts something on the list, and how its result begins when it did."""
-_LISTED_WEIGHT = 0.7
 
 
 def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes:
@@ -151,7 +151,7 @@ class _RulesReading:
         if said.turn.action_name in rearranged.CHANGES:
             self._rearrange(said.turn)
         reply_before = before.reply_stems if before else frozenset()
-        asked_before = frozenset[str]().union(*(each.stems for each in _asked_for(before)))
+        asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
             noted, compounds = list(self.noted.values()), self.language.nouns_are_large
             ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds)
@@ -175,7 +175,7 @@ class _RulesReading:
             if all(each.asks or _share(clause, each) < _RESTATED for each in said.user):
                 self._promise(clause, f"{clause.turn_id}.a{number}", said, before)
         for number, call in enumerate(said.turn.tool_calls):
-            if call.name == _LISTS and call.result.startswith(_LISTED):
+            if is_put_on_the_list(call):
                 self._listed(call, f"{said.turn.turn_id}.l{number}", said)
 
     def _rearrange(self, turn: ConversationTurn) -> None:
@@ -326,68 +326,31 @@ class _RulesReading:
         return True
 
     def _promise(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
-        """Note what the assistant said it would do later, with what was asked of it where it does not say that."""
-        if not is_promised(clause, said):
-            return
-        text, turn_ids = promised_text(clause, said, before)
-        if len(stems_of_text(text, self.language)) < _PROMISE_STEMS:
-            return
-        due = clause.due
-        promise = self.matters[key] = Matter(
-            matter_id=key, kind="promise", text=text,
-            quoted="assistant" if text == clause.text else "user", owner="assistant",
-            due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
-            turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=_PROMISE_WEIGHT,
-        )  # fmt: skip
-        self._note(promise, place=clause.place)
+        """Note what the assistant said it would do later."""
+        promise = promise_of(clause, key, said, before, self.language)
+        if promise is not None:
+            self.matters[key] = promise
+            self._note(promise, place=clause.place)
 
     def _agree(self, offer: Clause, said: TurnClauses) -> None:
-        """Note what the assistant offered to do and was told to, with the promise of its answer."""
-        promised = [each for each in said.assistant if is_promised(each, said)]
-        texts = [offer.text, *(each.text for each in promised[:1])]
-        due = next((each.due for each in (*promised, offer) if each.due), None)
-        key = f"{said.turn.turn_id}.o"
-        promise = self.matters[key] = Matter(
-            matter_id=key, kind="promise", text=JOINT.join(texts)[:TEXT_MAX_CHARS], quoted="assistant",
-            owner="assistant", due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
-            turn_ids=(offer.turn_id, said.turn.turn_id), said_at_ms=said.turn.created_at_ms, weight=_PROMISE_WEIGHT,
-        )  # fmt: skip
+        """Note what the assistant offered to do and was told to."""
+        promise = agreed(offer, said)
+        self.matters[promise.matter_id] = promise
         self._note(promise, place=offer.place + 1)
 
     def _deliver(self, said: TurnClauses) -> None:
-        """End what the assistant promised and gives now: a long answer that speaks of it, or one to a request.
-
-        A shorter one will do, too, right after the promise and for a message that names what it waited for.
-        """
-        words = sum(clause.words for clause in said.assistant)
-        if not said.user or words < _ASKED_WORDS or any(is_promised(clause, said) for clause in said.assistant):
-            return
-        theirs = frozenset[str]().union(*(clause.stems for clause in said.user))
-        asked = bool(_asked_for(said))
+        """End what the assistant promised and gives now."""
         mine = [m for m in self.matters.values() if m.owner == "assistant" and m.status == "open"]
         for matter in (*mine, *(m for m in self.request.open_matters if m.owner == "assistant")):
             noted = self.noted.get(matter.matter_id)
-            if noted is None or not noted.stems:
-                continue
-            is_next = said.user[0].place - noted.place == 1
-            waited_for = asked or is_next or bool(theirs & noted.stems)
-            if words < _DELIVERED_WORDS and (said.turn.turn_id in matter.turn_ids or not waited_for):
-                continue  # a short answer says what it will do
-            share = _NEXT_SHARE if is_next else _DELIVERED_SHARE
-            if len(noted.stems & (said.reply_stems | theirs)) >= share * len(noted.stems):
+            if noted is not None and is_delivered(matter, noted.stems, noted.place, said):
                 self._end(matter.matter_id, said.assistant[0], "settled")
 
     def _listed(self, call: ToolCall, key: str, said: TurnClauses) -> None:
         """Note what the assistant put on the list with its tool, since the person wanted it there."""
-        arguments = json.loads(call.arguments)
-        text = " ".join(str(arguments.get("text", "")).split())[:TEXT_MAX_CHARS]
-        due = find_due(str(arguments.get("due") or ""), said.turn.created_at_ms, self.request.zone, self.language)
-        if text:
-            listed = self.matters[key] = Matter(
-                matter_id=key, kind="task", text=text, owner=str(arguments.get("owner") or "user"),
-                due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
-                turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
-            )  # fmt: skip
+        listed = put_on_the_list(call, key, said, self.request.zone)
+        if listed is not None:
+            self.matters[key] = listed
             self._note(listed)
 
     def _place_of(self, note: Matter | LastingNote) -> int:
@@ -456,11 +419,6 @@ class _RulesReading:
             language=self.language.code,
             written_at_ms=request.now_ms,
         )
-
-
-def _asked_for(said: TurnClauses | None) -> list[Clause]:
-    """Return the clauses of a turn in which the person asks the assistant to do something."""
-    return [each for each in said.user if {"request", "imperative"} & each.cues] if said else []
 
 
 def _share(one: Clause, other: Clause) -> float:

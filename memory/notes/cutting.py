@@ -1,0 +1,84 @@
+"""How a message is cut into stretches that can be quoted: sentences, with fragments joined and long ones cut. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from memory.language.due_dates import find_due
+from memory.language.languages import Language
+from memory.language.sentences import clean, clip, lowered, no_end, words_of
+
+CLAUSE_MAX_CHARS = 170
+_SHORT_WORDS = 5
+_CLAUSE_WORDS = 3
+_COMMA = re.compile(r"[,;] ")
+_OWED = ("obligation", "takes_on")
+"""Cues of what somebody has to do: behind a comma it is an errand of its own."""
+_SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
+_NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
+_ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@lru_cache(maxsize=2)
+def _sentence_end(*, after_numbers: bool) -> re.Pattern[str]:
+    """Return what parts sentences; a single letter with a full stop ends none either ("J. Smith")."""
+    return re.compile(rf"(?<=[.!?\u2026]){no_end(after_numbers=after_numbers)}(?<!\b[A-Za-z]\.)[\"')\]»”]*\s+")
+
+
+def sentences_in(text: str, language: Language) -> list[str]:
+    """Return the sentences of a text as they stand, without code and links."""
+    lines = _NOISE.sub(" ", clip(clean(text))).splitlines()
+    end = _sentence_end(after_numbers=not language.ordinals_have_dots)
+    return [part for line in lines for part in end.split(_ITEM.sub("", line)) if part and part.strip()]
+
+
+def joined(parts: Sequence[str]) -> list[str]:
+    """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut."""
+    whole: list[str] = []
+    for part in parts:
+        fragment = len(words_of(lowered(part))) < _SHORT_WORDS
+        last_is_fragment = bool(whole) and len(words_of(lowered(whole[-1]))) < _SHORT_WORDS
+        if whole and (last_is_fragment or fragment) and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
+            whole[-1] = f"{whole[-1]} {part}"
+        else:
+            whole += _cut(part)
+    return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
+
+
+def unfused(parts: Iterable[str], at_ms: int, zone: str, language: Language) -> list[str]:
+    """Return the parts with what somebody has to do for a coming day apart from that day: it ends before."""
+    apart: list[str] = []
+    for part in parts:
+        cut = _where_owed(part, language)
+        if cut and find_due(part[:cut], at_ms, zone, language):
+            apart += [part[:cut].rstrip(), part[cut:]]
+        else:
+            apart.append(part)
+    return apart
+
+
+def _where_owed(part: str, language: Language) -> int:
+    """Return where behind a comma begins what somebody has to do, 0 when it does nowhere."""
+    lower = lowered(part)
+    for pause in _COMMA.finditer(lower) if len(lower) == len(part) else ():
+        owed = any(language.cues[cue].match(lower, pause.end()) for cue in _OWED if cue in language.cues)
+        before, behind = len(part[: pause.start()].split()), len(part[pause.end() :].split())
+        if owed and min(before, behind) >= _CLAUSE_WORDS:
+            return pause.end()
+    return 0
+
+
+def _cut(part: str) -> list[str]:
+    """Return a long sentence in stretches of at most `CLAUSE_MAX_CHARS`, cut where it pauses."""
+    if len(part) <= CLAUSE_MAX_CHARS:
+        return [part]
+    out: list[str] = []
+    for piece in _SOFT_CUT.split(part):
+        if out and len(out[-1]) + len(piece) + 2 <= CLAUSE_MAX_CHARS:
+            out[-1] = f"{out[-1]} {piece}"
+        else:
+            out.append(piece)
+    return out
