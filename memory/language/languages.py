@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -19,12 +20,19 @@ from memory.language.guess import LanguageGuess
 _DATA = Path(__file__).parent / "language_data"
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 _NEVER = re.compile(r"(?!)")
+_LARGE_WORD = r"[^\W\d_a-zß-öø-ÿа-яё][\w'-]*"
+LARGE_NAME = rf"{_LARGE_WORD}(?: {_LARGE_WORD}){{0,2}}"
+"""Up to three words with a capital."""
 _VOTE_WORDS = 60
 """How many words of a text vote about its language."""
 _VOTE_CHARS = 600
 """What stands behind this many characters has no vote."""
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
+_OWN_WORD_CHARS = 4
+"""Shorter pieces of a data file are seldom words."""
+_OWN_WORDS = 2
+"""How many words a short text must have of a language's for those to count that it alone has."""
 _SURE_SHARE = 0.45
 """Votes per word from which the vote is believed; a text in a language without a data file gets fewer."""
 
@@ -141,6 +149,8 @@ class Language:
     """How people write on a phone (a pattern) and what it stands for."""
     accents: Mapping[str, str] = field(default_factory=dict)
     """Words as they are written without accents, and with them."""
+    vocabulary: frozenset[str] = frozenset()
+    """The longer words of its data file: a short text in one that no other language has is in this one."""
 
     @property
     def known(self) -> bool:
@@ -236,13 +246,22 @@ def _texts(data: object) -> Iterator[str]:
 
 
 def _facts(data: Mapping[str, Any], titles: Sequence[str]) -> tuple[FactRule, ...]:
-    """Return the rules of a data file; a value runs to the end of the clause, past the full stop of a title."""
+    """Return the rules of a data file; a value runs to the end of the clause, past the full stop of a title.
+
+    A `{name}` is written large, or one word, and a clause ends behind it; a `{large}` name is not written small.
+    """
     ends = "".join(rf"|\s+{end}(?!\w)" for end in data.get("clause_end", ()))
     stop = "".join(rf"(?<!\b{title})" for title in titles) + r"\."
     value = rf"(?P<value>(?:[^.,;!?\n]|(?!{stop})\.)+?)(?=\s*(?:$|[,;!?\n]|{stop}{ends}))"
+    name_ends = rf"(?=\s*(?:$|[,.!;:)]|(?:{'|'.join(data.get('name_end', ('$',)))})(?!\w)))"
+    slots = {
+        "{value}": value,
+        "{large}": rf"(?P<value>(?-i:{LARGE_NAME})){name_ends}",
+        "{name}": rf"(?P<value>(?-i:{LARGE_NAME})|[^\W\d_][\w'-]+){name_ends}",
+    }
     return tuple(
         FactRule(
-            r"(?<!\w)(?:" + row["pattern"].replace("{value}", value) + ")",
+            r"(?<!\w)(?:" + reduce(lambda text, slot: text.replace(*slot), slots.items(), row["pattern"]) + ")",
             row["subject"],
             row["kind"],
             row["score"],
@@ -290,6 +309,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         before_nouns=frozenset(data.get("before_nouns", "").split()),
         spelling=dict(data.get("spelling", {}).get("rows", ())),
         accents=_accents({name: part for name, part in data.items() if name != "spelling"}),
+        vocabulary=frozenset(word for word in _WORD.findall(" ".join(_texts(data))) if len(word) >= _OWN_WORD_CHARS),
     )
 
 
@@ -302,12 +322,22 @@ def _voices(languages: Iterable[Language]) -> dict[str, list[tuple[str, int]]]:
     return voices
 
 
+def _owners(languages: Iterable[Language]) -> dict[str, str]:
+    """Return the words that only one of the languages has, each with its code."""
+    codes: dict[str, list[str]] = {}
+    for language in languages:
+        for word in language.vocabulary:
+            codes.setdefault(word, []).append(language.code)
+    return {word: found[0] for word, found in codes.items() if len(found) == 1}
+
+
 class Languages:
     """All languages that have a data file, and a cheap guess which one a text is in."""
 
     def __init__(self, languages: Iterable[Language]) -> None:
         self._by_code = {language.code: language for language in languages}
         self._voices = _voices(self._by_code.values())
+        self._owners = _owners(self._by_code.values())
         self._bare: dict[str, Language] = {}
 
     @staticmethod
@@ -339,14 +369,23 @@ class Languages:
         words = _WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
         lower = text.lower()
         votes = self._votes(words, lower)
+        if len(words) <= _SHORT_WORDS:
+            votes = self._with_own_words(words, votes)
         leaders = _leaders(votes)
-        if len(words) <= _SHORT_WORDS and len(leaders) != 1:
+        if len(words) <= _SHORT_WORDS and len(leaders) != 1 and default not in leaders:
             leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
         sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
         if sure and (default in leaders or len(leaders) == 1):
             return self.get(default if default in leaders else leaders[0])
         return self.get(_guess(text, default))
+
+    def _with_own_words(self, words: Sequence[str], votes: Mapping[str, int]) -> dict[str, int]:
+        """Return the votes with two more for each word that one language alone has, where it has another of them."""
+        own = Counter(self._owners[word] for word in words if word in self._owners)
+        voted = Counter(code for word in words for code, _ in self._voices.get(word, ()) if word not in self._owners)
+        counts = {code: n for code, n in own.items() if n + voted[code] >= _OWN_WORDS}
+        return {code: count + 2 * counts.get(code, 0) for code, count in votes.items()}
 
     def _with_phrase(self, lower: str, votes: Mapping[str, int], default: str) -> list[str]:
         """Return the language in which a short text holds a phrase like "done"; none unless it is a single one.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from memory.language.languages import FactRule, Language, Languages
+from memory.language.names import WHO, name_of
 from memory.language.sentences import (
     clean,
     content_words,
@@ -89,10 +90,10 @@ def _from_sentence(sentence: str, turn: ConversationTurn, language: Language) ->
 
 
 def _subject(rule: FactRule, found: re.Match[str], language: Language) -> str | None:
-    """Return the normalised subject, or None when the value says nothing ("I like it")."""
+    """Return the normalised subject, or None when the value says nothing ("I like it") or is no name."""
     value = content_words(words_of(lowered(found.group("value"))), language)
     digits = any(ch.isdigit() for ch in found.group("value"))
-    if not value and not digits:
+    if (not value and not digits) or (rule.subject == WHO and not name_of(found.group("value"), language)):
         return None
     groups = {name: _slug(text) for name, text in found.groupdict().items() if text}
     groups["value"] = _value_slug(value, found.group("value"), language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from memory.language.languages import Language
+from memory.language.names import WHO, name_of
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.types import DAY_MS, LastingKind, MatterKind
 from memory.notes.weigh import closes, is_todo, owes
@@ -35,7 +36,7 @@ def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] |
         return None
     for rule in language.facts:
         found = rule.pattern.search(clause.lower) or rule.pattern.search(clause.text)
-        if found:
+        if found and (rule.subject != WHO or name_of(found.group("value"), language)):
             subject = rule.subject.format(**{name: (value or "").strip() for name, value in found.groupdict().items()})
             return cast("LastingKind", rule.kind), subject
     return None

@@ -10,6 +10,7 @@ from math import log, sqrt
 from pydantic import Field
 
 from memory.language.languages import Languages
+from memory.language.names import WHO
 from memory.notes.settle import stems_of_text
 from memory.notes.types import DAY_MS, LastingNote, Matter, SessionNotes, key_of
 from memory.notes.worth import is_waiting, missed, signs_of_worth, waited_for
@@ -38,9 +39,6 @@ _AGAIN_STEMS = 2
 _AKIN_AT_LEAST = 0.5
 """Added to each: of a few notes it tells little that two share a word."""
 _OPEN_KINDS = frozenset({"task", "promise", "question"})
-_WHO = "user.name"
-"""Whoever comes back knows their own name: `/memory` shows it, no preview."""
-
 ViewedNote = Matter | LastingNote
 
 
@@ -195,9 +193,10 @@ def _akin(notes: Sequence[frozenset[str]]) -> list[float]:
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, each line about something that the others leave out.
 
-    What waits for somebody stands before what is only good to know.
+    Nobody has to be told their own name: `/memory` shows it. What waits for somebody stands before what is only good
+    to know.
     """
-    shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != _WHO]
+    shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != WHO]
     likely = [
         (s, value) for s, value in shown if value >= _OFFERED_FROM or (is_waiting(s.note) and s.waits >= _OPEN_FROM)
     ]

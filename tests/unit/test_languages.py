@@ -60,6 +60,29 @@ def test_the_default_language_wins_a_tie():
     assert LANGUAGES.detect("ok", default="de").code == "de"
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("whats left", "en"), ("btw im dave", "en"),
+        ("im hungry", "en"), ("im late", "en"), ("yo whats up", "en"), ("what's left?", "en"),
+        ("me llamo lucía", "es"), ("mi chiamo chiara", "it"), ("me chamo rita", "pt"), ("je m'appelle inès", "fr"),
+        ("ich heisse jonas", "de"), ("меня зовут аня", "ru"), ("im Garten", "de"), ("yo tengo hambre", "es"),
+        ("was fehlt noch", "de"), ("que queda", "es"), ("cosa resta", "it"), ("o que falta", "pt"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("default", ["en", "de", "es", "fr", "it", "pt", "ru"])
+def test_a_short_text_is_in_its_own_language_whatever_was_spoken_before(text, code, default):
+    """Words that one language alone has tell it; "yo" and "im" are words of two."""
+    assert LANGUAGES.detect(text, default=default).code == code
+
+
+@pytest.mark.parametrize("code", ["en", "de", "es", "fr", "it", "pt", "ru"])
+@pytest.mark.parametrize("text", ["pizza", "taxi", "ok", "no", "Tom", "42"])
+def test_one_word_that_is_said_anywhere_changes_no_language(text, code):
+    """It stays what was spoken."""
+    assert LANGUAGES.detect(text, default=code).code == code
+
+
 def test_an_unknown_language_knows_nothing_and_raises_nothing():
     """A language without a data file has no stop words and finds no cue."""
     language = LANGUAGES.get("xx")

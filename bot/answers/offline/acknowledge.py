@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bot.answers.offline.corrections import name_in
 from bot.answers.offline.material import (
     KEY_WORDS,
     MAX_LISTED,
@@ -23,10 +22,11 @@ from bot.answers.offline.material import (
     said,
     stated,
 )
-from bot.answers.offline.notes import JOINT, NAME, StatedNote, alive, bare_of, same
+from bot.answers.offline.notes import JOINT, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import ENDS
-from bot.answers.offline.words import words_of
+from memory.language.languages import Languages
 from memory.language.listing import speaks_of_some
+from memory.language.names import WHO, name_in
 from memory.language.reported import is_small_talk
 from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
@@ -52,7 +52,7 @@ def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
 def noted_lines(m: Material) -> list[tuple[str, str, str]]:
     """Return what this message brought as (kind, text, remark)."""
     opened, closed = changes(m)
-    lines = [_noted(m, note) for note in m.new if note.subject != NAME]
+    lines = [_noted(m, note) for note in m.new if note.subject != WHO]
     lines += [("open", loop_line(m, loop), "") for loop in opened]
     return lines + [("dropped" if loop.status == "dropped" else "closed", matter_text(m, loop), "") for loop in closed]
 
@@ -76,7 +76,7 @@ def _rivals(older: StatedNote, newer: StatedNote) -> bool:
 
 def met(m: Material) -> str:
     """Return what is said to somebody who gives their name, "" when they did not."""
-    name = next((name_in(note.text, words_of(note.code)) for note in m.new if note.subject == NAME), "")
+    name = next((name_in(note.text, Languages.load().get(note.code)) for note in m.new if note.subject == WHO), "")
     if not name:
         return ""
     return m.words.say("nice_to_meet" if m.called in {"", name} else "name_changed", name=name)

@@ -1,4 +1,4 @@
-"""What people say of themselves in passing: their name, and a value that they put right. Pure."""
+"""A value that people put right in what they said. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ _EDGE: Final = " \t\n.,;:!?…\"'"
 _TOKEN: Final = re.compile(r"[\w'\u2019.:%€$£/-]*\w[%€$£]?")
 _NEWEST: Final = 3
 """How many of the last statements a value alone may correct."""
-
-
-def name_in(text: str, words: Words) -> str:
-    """Return the name that somebody gives as theirs ("Hi, I'm Jonas"), "" when they give none."""
-    found = next((found for pattern in words.names if (found := pattern.search(text))), None)
-    return found["name"].strip(_EDGE) if found else ""
 
 
 def put_right(text: str, earlier: Sequence[str], words: Words) -> tuple[int, str] | None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.answers.offline.corrections import name_in
-from bot.answers.offline.notes import NAME, Held, OpenMatter, StatedNote, matter_of
+from bot.answers.offline.notes import Held, OpenMatter, StatedNote, matter_of
 from bot.answers.offline.request import Request
 from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
 from bot.answers.open_list import ListedLoop
 from memory.language.languages import Language, Languages
+from memory.language.names import WHO, name_in
 from memory.language.sentences import lowered, shorten
 from memory.notes.types import LastingNote, Matter
 from memory.types import ConversationTurn, JobProgress, ListedItem, OpenLoop, PendingClarification, SessionState
@@ -132,8 +132,8 @@ class Material:
     @property
     def called(self) -> str:
         """What the person said they are called, "" when they never did."""
-        own = (one.note for one in reversed(self.held) if one.note.subject == NAME and self.is_theirs(one.note))
-        return next((name for note in own if (name := name_in(note.text, words_of(note.code)))), "")
+        own = (one.note for one in reversed(self.held) if one.note.subject == WHO and self.is_theirs(one.note))
+        return next((name for note in own if (name := name_in(note.text, Languages.load().get(note.code)))), "")
 
     def is_ours(self, pending: PendingClarification) -> bool:
         """Return whether the concierge asked it, and not a model that answered before."""

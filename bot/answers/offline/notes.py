@@ -8,25 +8,24 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from bot.answers.offline.corrections import name_in, put_right
+from bot.answers.offline.corrections import put_right
 from bot.answers.offline.words import Words, words_of
 from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, is_request, read_sentences
 from memory.language.languages import Language, Languages
+from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
 from memory.longterm.promotion import WORTHY, candidates
 from memory.search.terms import split_words, stem, words_for
 from memory.state.loops import ALIVE
-from memory.types import ConversationTurn, Memory, MemoryKind, OpenLoop
+from memory.types import ConversationTurn, Memory, MemoryCandidate, MemoryKind, OpenLoop
 
 MAX_NOTE_CHARS: Final = 240
 MIN_CONTENT: Final = 1
 UNDO: Final = "undo"
 """`action_name` of a turn that took the note before it back."""
 UNDONE_TURNS: Final = 3
-NAME: Final = "user.name"
-"""The subject of what people are called, also where a fact of long-term memory says it."""
 JOINT: Final = " … "
 """Between words that were said apart: a note with it leans on an earlier message."""
 _ONE_DAY_MS: Final = 24 * 3_600_000
@@ -79,20 +78,22 @@ def _read(text: str, code: str | None, languages: Languages) -> tuple[tuple[Memo
         language=language.code, created_at_ms=0,
     )  # fmt: skip
     found = [c for c in candidates(turn, languages) if c.score >= WORTHY]
-    notes = [(c.kind, c.subject, _trim(bare_of(c.text, words)), language.code) for c in found]
+    notes = [(c.kind, c.subject, _trim(_fact_of(c, words)), language.code) for c in found]
     for sentence in read_sentences(text, language):
         told = told_of(sentence, words)
         if words.reads("meant", sentence.lower):
             continue
-        if any(lowered(bare_of(c.text, words)).strip(_EDGE) in lowered(told) for c in found):
-            continue
-        if name_in(sentence.text, words) and not any(subject == NAME for _, subject, _, _ in notes):
-            notes.append(("fact", NAME, _trim(told), language.code))
+        if any(lowered(_fact_of(c, words)).strip(_EDGE) in lowered(sentence.text) for c in found):
             continue
         kind = _kind(sentence, told, language)
         if kind:
             notes.append((kind, subject_of(told, words), _trim(told), language.code))
     return tuple(notes)
+
+
+def _fact_of(candidate: MemoryCandidate, words: Words) -> str:
+    """Return the words of a fact without what leads it, except where that tells that a name is said: "hi, i'm ana"."""
+    return candidate.text if candidate.subject == WHO else bare_of(candidate.text, words)
 
 
 def noted(turns: Sequence[ConversationTurn], languages: Languages) -> list[StatedNote]:

@@ -16,11 +16,9 @@ from memory.language.languages import cue_pattern
 
 _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"
-_NAME: Final = r"(?P<name>[^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*(?: [^\W\d_a-zß-öø-ÿа-яё][\w'\u2019-]*){0,2})"
-"""Up to three words with a capital."""
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 _OWN_FORMS: Final = frozenset(
-    {"subjects", "names", "corrections", "mirror", "no_mirror", "links", "possessives", "yours", "money", "sums"}
+    {"subjects", "corrections", "mirror", "no_mirror", "links", "possessives", "yours", "money", "sums"}
 )
 _ENDS: Final = re.compile(r"[\s.!?…,;:]+$")
 
@@ -33,8 +31,6 @@ class Words:
     asks: Mapping[str, re.Pattern[str]]
     reading: Mapping[str, re.Pattern[str]]
     subjects: tuple[re.Pattern[str], ...]
-    names: tuple[re.Pattern[str], ...]
-    """How people say their name; read in the text as it was written."""
     corrections: tuple[re.Pattern[str], ...]
     """How people put right what they said: the `new` value, and the `old` one where they name it."""
     mirrored: tuple[tuple[re.Pattern[str], str], ...]
@@ -114,7 +110,6 @@ def words_of(code: str) -> Words:
         asks={name: cue_pattern(phrases) for name, phrases in data["asks"].items()},
         reading={name: _opening(phrases) for name, phrases in lists.items()},
         subjects=tuple(_opening([frame]) for frame in reading.get("subjects", ())),
-        names=tuple(re.compile(frame.replace("{name}", _NAME)) for frame in reading.get("names", ())),
         corrections=tuple(re.compile(f"(?<!\\w){frame}") for frame in reading.get("corrections", ())),
         mirrored=tuple((re.compile(pattern), put) for pattern, put in reading.get("mirror", ())),
         not_mirrored=frozenset(reading.get("no_mirror", ())),
