@@ -19,7 +19,7 @@ from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.languages import Language, Languages
-from memory.language.sentences import Sentence, plain_sentence
+from memory.language.sentences import Sentence, lowered, plain_sentence, stem_of, without_possessive
 from memory.state.listed import numbers_in, picked, show, shown_last
 from memory.state.loops import alive
 from memory.state.state_manager import end_job
@@ -30,6 +30,8 @@ NAMED: Final = 0.5
 """Share of the words, of a reminder or of a request, that both must have."""
 RANG_MS: Final = 30 * 60_000
 """For so long "it" is the reminder that was delivered."""
+SURE_STEM_CHARS: Final = 4
+"""Words with a shorter stem are the same only when they differ by a letter: "dog" and "dogs", not "tom" and "tomar"."""
 SHORT_WORDS: Final = 8
 """A message up to this length is read in every language: it is too short to tell which one it is in."""
 DONE: Final = "done"
@@ -64,16 +66,22 @@ def wish_of(text: str, language: Language) -> ChangeRequest | None:
     sentences = read_sentences(text, language) if len(text) <= MAX_CHARS else ()
     if len(sentences) != 1:
         return None
-    words, said = words_for(language.code), sentences[0].lower.strip(_ENDS)
+    words, said, written = words_for(language.code), sentences[0].lower.strip(_ENDS), sentences[0].text.strip(_ENDS)
     if words.show.search(said):
         return ChangeRequest("show")
     for pattern in words.move:
         if found := pattern.search(said):
-            return ChangeRequest("move", found["what"].strip(_ENDS), found["when"].strip(_ENDS))
+            return ChangeRequest("move", _as_written(found, written), found["when"].strip(_ENDS))
     for pattern in words.cancel:
         if found := pattern.search(said):
-            return ChangeRequest("cancel", found["what"].strip(_ENDS))
+            return ChangeRequest("cancel", _as_written(found, written))
     return _reported_done(sentences[0], said, language)
+
+
+def _as_written(found: re.Match[str], written: str) -> str:
+    """Return what is named, with the capitals that tell names."""
+    text = written if len(written) == len(found.string) else found.string
+    return text[slice(*found.span("what"))].strip(_ENDS)
 
 
 def _reported_done(sentence: Sentence, said: str, language: Language) -> ChangeRequest | None:
@@ -122,13 +130,14 @@ class Scene:
 
 def meant_by(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, language: Language) -> Meant | None:
     """Return which reminders are meant, None when the sentence is about something else than reminders."""
-    words = words_for(language.code)
-    named = bool(words.reminder.search(wish.what))
-    bare = " ".join(words.reminder.sub(" ", wish.what).split())
+    words, what = words_for(language.code), lowered(wish.what)
+    named = bool(words.reminder.search(what))
+    bare = " ".join(words.reminder.sub(" ", what).split())
     sentence = plain_sentence(bare, language)
     numbers = numbers_in(sentence, language)
     items = shown_last(scene.state)
-    if wish.alone and not _by_name(sentence, reminders, language):
+    by_name = _by_name(sentence, reminders, language, _large(wish.what))
+    if wish.alone and not by_name:
         return _called_done(reminders, scene)
     if bare in words.all or (named and any(bare.startswith(f"{each} ") for each in words.all)):
         whole = named or (bool(items) and all(item.kind == "job" for item in items))
@@ -137,10 +146,9 @@ def meant_by(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene, l
         return _numbered(numbers, reminders, scene.state, named=named)
     if not sentence.content or bare in words.pronouns:
         return _spoken_of(wish, reminders, scene, named=named)
-    found = _by_name(sentence, reminders, language)
-    if not found:
+    if not by_name:
         return Meant((), unclear=True) if named else None
-    return Meant(found, unclear=len({reminder.title for reminder in found}) > 1)
+    return Meant(by_name, unclear=len({reminder.title for reminder in by_name}) > 1)
 
 
 def _numbered(
@@ -186,17 +194,40 @@ def _rang(reminders: Sequence[Reminder], now_ms: int) -> Reminder | None:
     return rang[0] if len(rang) == 1 else None
 
 
-def _by_name(sentence: Sentence, reminders: Sequence[Reminder], language: Language) -> tuple[Reminder, ...]:
+def _by_name(
+    sentence: Sentence, reminders: Sequence[Reminder], language: Language, names: frozenset[str]
+) -> tuple[Reminder, ...]:
+    """Return the reminders of which the sentence names most; `names` are its words that are written large."""
     scored = []
     for reminder in reminders:
-        title = plain_sentence(reminder.title.lower(), language).stems
-        shared = len(title & sentence.stems)
-        share = shared / min(len(title), len(sentence.stems)) if shared else 0.0
+        title, large = plain_sentence(reminder.title, language), _large(reminder.title)
+        alike = {
+            stem_of(word, language)
+            for word in map(without_possessive, sentence.content)
+            for other in map(without_possessive, title.content)
+            if _is_the_same(word, other, language, as_names=word in names and other not in large)
+        }
+        shared = len(alike)
+        share = shared / min(len(title.stems), len(sentence.stems)) if shared else 0.0
         scored.append((share, shared, reminder))
     best = max(((share, shared) for share, shared, _ in scored), default=(0.0, 0))
     if best[0] < NAMED or best[1] < NAMED * len(sentence.stems):
         return ()
     return tuple(reminder for share, shared, reminder in scored if (share, shared) == best)
+
+
+def _large(text: str) -> frozenset[str]:
+    """Return the lower-cased words of a text that are written with a capital."""
+    words = (word.strip(_ENDS) for word in text.replace("\u2019", "'").split())
+    return frozenset(without_possessive(word.lower()) for word in words if word[:1].isupper())
+
+
+def _is_the_same(word: str, other: str, language: Language, *, as_names: bool) -> bool:
+    """Return whether two words are forms of one; a name, and what is as short as "Tom", is no form of a longer word."""
+    if word == other or as_names:
+        return word == other
+    stem = stem_of(word, language)
+    return stem == stem_of(other, language) and (len(stem) >= SURE_STEM_CHARS or abs(len(word) - len(other)) <= 1)
 
 
 def moved_to(when: str, reminder: Reminder, now_ms: int, zone: str, language: Language) -> int | None:
@@ -296,7 +327,7 @@ def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask:
     if wish.kind == "cancel":
         return cancelled(found.reminders, ask, words)
     if wish.kind == "finish":
-        named = bool(_by_name(plain_sentence(wish.what, language), found.reminders, language))
+        named = bool(_by_name(plain_sentence(wish.what, language), found.reminders, language, _large(wish.what)))
         return finished(found.reminders, ask, words, named=named)
     return moved(found.reminders, wish.when, ask, language)
 

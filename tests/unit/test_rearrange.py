@@ -353,3 +353,22 @@ def test_every_language_has_every_sentence(code):
 
 def _blanks(sentence):
     return [part.split("}")[0] for part in sentence.split("{")[1:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "meant"),
+    [
+        ("olvida a Tom", "tomar pastillas", False), ("olvida a tom", "tomar pastillas", False),
+        ("olvida a Marco", "marcar una cita", False), ("olvida a Marco", "llamar a Marco", True),
+        ("forget about tom", "buy tomatoes", False), ("forget about Tom", "call Tom", True),
+        ("oublie Marc", "marcher une heure", False), ("vergiss Tom", "Tomaten kaufen", False),
+        ("vergiss die Tabletten", "Tablette nehmen", True), ("cancel the dogs", "walk the dog", True),
+        ("забудь про Тома", "позвонить Тому", True), ("esquece o Marco", "marcar consulta", False),
+        ("dimentica Marco", "marcare i libri", False),
+    ],
+)  # fmt: skip
+def test_a_name_means_no_longer_word_that_begins_with_it(text, title, meant):
+    """It is called off by its own name alone; other words are known in all their forms."""
+    said = answer(text, [reminder("j_1", title, at(22, 12))])
+
+    assert (said is not None and said.action_name == CANCELS) == meant
