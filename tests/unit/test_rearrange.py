@@ -9,8 +9,9 @@ import pytest
 from bot.answers.remind_first import ASK_WHAT, ASK_WHEN, RemindFirst
 from bot.answers.responder import Answer, Ask
 from bot.reminders.repeats import next_at, rule_of
-from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_reminder
+from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_reminder, reminder_list
 from bot.reminders.words import words_for
+from bot.replies import speaking
 from memory.language.languages import Languages
 from memory.state.listed import show
 from memory.state.state_manager import new_state, open_loop
@@ -263,6 +264,39 @@ def test_reminders_that_come_again_are_set_in_words(text, rule, due_at_ms, title
 
     assert (made["repeats"], made["due_at_ms"]) == (rule, due_at_ms)
     assert title in made["title"]
+
+
+EVERY = {
+    "en": ("remind me {} to call Ana", ("every hour|every day at 9|every other day at 9|every weekday at 9|every "
+           "Monday at 9|every other week at 9|every month at 9|every year at 9")),
+    "de": ("erinnere mich {} an Ana", ("jede Stunde|jeden Tag um 9|jeden zweiten Tag um 9|an jedem Werktag um 9|jeden "
+           "Montag um 9|alle zwei Wochen um 9|jeden Monat um 9|jedes Jahr um 9")),
+    "es": ("recuérdame {} llamar a Ana", ("cada hora|cada día a las 9|cada dos días a las 9|cada día laborable a las 9|"
+           "cada lunes a las 9|cada dos semanas a las 9|cada mes a las 9|cada año a las 9")),
+    "fr": ("rappelle-moi {} d'appeler Ana", ("chaque heure|chaque jour à 9h|tous les deux jours à 9h|chaque jour "
+           "ouvrable à 9h|chaque lundi à 9h|toutes les deux semaines à 9h|chaque mois à 9h|chaque année à 9h")),
+    "it": ("ricordami {} di chiamare Ana", ("ogni ora|ogni giorno alle 9|ogni due giorni alle 9|ogni giorno feriale "
+           "alle 9|ogni lunedì alle 9|ogni due settimane alle 9|ogni mese alle 9|ogni anno alle 9")),
+    "pt": ("lembra-me {} de ligar à Ana", ("a cada hora|todo dia às 9|dia sim, dia não às 9|em dias úteis às 9|toda "
+           "segunda às 9|a cada duas semanas às 9|todo mês às 9|todo ano às 9")),
+    "ru": ("напоминай мне {} позвонить Ане", ("каждый час|каждый день в 9|через день в 9|по будням в 9|каждый "
+           "понедельник в 9|раз в две недели в 9|каждый месяц в 9|каждый год в 9")),
+}  # fmt: skip
+KINDS = ("hour", "day", "2day", "weekday", "week", "2week", "month", "year")
+
+
+@pytest.mark.parametrize("number", range(len(KINDS)))
+@pytest.mark.parametrize("code", CODES)
+def test_how_often_a_reminder_comes_is_said_in_the_language_of_the_person(code, number):
+    """When it is set and where it is listed, of every kind, and never in English."""
+    frame, often = EVERY[code]
+    found = answer(frame.format(often.split("|")[number]))
+    own, english = words_for(code).say(KINDS[number]), words_for("en").say(KINDS[number])
+    with speaking(code):
+        listed = reminder_list("", [reminder("j", "Ana", at(23, 9), f"{KINDS[number]}@09:00")], NOW_MS, "UTC").text
+
+    assert (own in found.text, own in listed) == (True, True)
+    assert code == "en" or english not in found.text + listed
 
 
 def test_the_next_one_is_made_with_the_delivery():
