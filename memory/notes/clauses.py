@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages
@@ -19,15 +20,16 @@ from memory.notes.cutting import joined, sentences_in, unfused
 from memory.notes.names import addressed_names, leading_names, names_of
 from memory.notes.reports import Report, ended, outcomes, sentence_at, tells, tells_the_past, told_ends
 from memory.notes.telling import telling_stems, without_denied_day
-from memory.notes.types import Speaker
+from memory.notes.types import DAY_MS, Speaker
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CUES = (
     "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral",
     "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "hypothetical", "imperative",
-    "in_vain", "intention", "kin", "lasting", "later", "laugh", "limit", "moves", "negates", "not_a_promise", "not_yet",
-    "obligation", "off", "offer", "others", "over", "past", "pronoun", "proposal", "question", "request", "restored",
-    "stands", "takes_on", "tells", "thanks", "ticks_off", "waits", "when_ready", "will_do", "wish",
+    "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit", "moves", "negates",
+    "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past", "pronoun", "proposal",
+    "question", "request", "restored", "stands", "takes_on", "tells", "thanks", "ticks_off", "waits", "when_ready",
+    "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
@@ -39,6 +41,9 @@ _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
 _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
+_JUST_BEEN_MS = 330 * DAY_MS
+"""A date that is further ahead was less than five weeks ago."""
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
 _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
@@ -188,7 +193,7 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     words = words_of(lower)
     cues = cues_of(lower, language)
     holds = find_due(without_denied_day(lower, language), bare.at_ms, frame.zone, language)
-    due = _ahead(holds or find_due(lower, bare.at_ms, frame.zone, language), lower, language)
+    due = _ahead(holds or find_due(lower, bare.at_ms, frame.zone, language), lower, bare.at_ms, language)
     stems = telling_stems(words_of(blank(lower, due.spans)) if due else words, language)
     names = frozenset(name for word in words if (name := without_possessive(word)) in frame.names)
     return replace(
@@ -259,11 +264,16 @@ def states(text: str, lower: str, language: Language) -> bool:
     return any(rule.pattern.search(lower) or rule.pattern.search(text) for rule in language.facts)
 
 
-def _ahead(due: Due | None, lower: str, language: Language) -> Due | None:
-    """Return the day, unless the text says that it is over ("last Tuesday", "they came on Tuesday")."""
+def _ahead(due: Due | None, lower: str, at_ms: int, language: Language) -> Due | None:
+    """Return the day, unless the text says that it is over ("last Tuesday", "they came on Tuesday").
+
+    A date without a year that has just been is that one, not the one of a year later.
+    """
     if due is None or "ago" not in language.cues:
         return due
-    if _is_told_of(due, lower, language):
+    years = [int(year) for year in _YEAR.findall(lower)]
+    just_been = due.due_at_ms - at_ms > _JUST_BEEN_MS and not years
+    if just_been or (years and max(years) < _year_of(at_ms)) or _is_told_of(due, lower, language):
         return None
     over = [found.span() for found in language.cues["ago"].finditer(lower)]
     return (
@@ -271,6 +281,10 @@ def _ahead(due: Due | None, lower: str, language: Language) -> Due | None:
         if any(start < end_day and start_day < end for start, end in over for start_day, end_day in due.spans)
         else due
     )
+
+
+def _year_of(at_ms: int) -> int:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).year
 
 
 def _is_told_of(due: Due, lower: str, language: Language) -> bool:

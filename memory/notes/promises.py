@@ -13,10 +13,13 @@ from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS
 from memory.notes.quoting import JOINT
 from memory.notes.settle import stems_of_text
 from memory.notes.types import TEXT_MAX_CHARS, Matter
+from memory.notes.weigh import owes
 from memory.types import ToolCall
 
 _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u00bb\u201c]')
 """Words that the assistant puts into somebody's mouth are no promise of its own."""
+_FIRST_WORDS = re.compile(r"[,.!;:]")
+"""What ends the yes or no at the head of an answer."""
 _TAIL_CHARS = 20
 _CLEAR_PROMISE_STEMS = 4
 """A promise with fewer words of meaning is told with what it answers."""
@@ -33,7 +36,7 @@ _LISTED_WEIGHT = 0.7
 
 def is_promised(clause: Clause, said: TurnClauses) -> bool:
     """Return whether the assistant takes something upon itself that it has not done by the end of its answer."""
-    if not {"commitment", "will_do"} & clause.cues or {"not_a_promise", "offer", "hypothetical"} & clause.cues:
+    if not _takes_on(clause):
         return False
     if clause.asks or _QUOTED.search(clause.text) or len(clause.text) > CLAUSE_MAX_CHARS:
         return False
@@ -44,11 +47,20 @@ def is_promised(clause: Clause, said: TurnClauses) -> bool:
     return asked or bool(_DEFERRED & clause.cues) or clause.due is not None
 
 
+def _takes_on(clause: Clause) -> bool:
+    """Return whether the words are those of a promise; one with a condition is one where it names a day."""
+    if "jointly" in clause.cues and clause.due is not None:
+        return True
+    if {"not_a_promise", "offer"} & clause.cues or ("hypothetical" in clause.cues and clause.due is None):
+        return False
+    return bool({"commitment", "will_do"} & clause.cues)
+
+
 def accepted_offer(said: TurnClauses, before: TurnClauses | None, language: Language) -> Clause | None:
     """Return what the assistant offered to do, was told to do, and has not done in its answer; else None."""
     offers = [each for each in (before.assistant[-1:] if before else ()) if each.asks and "offer" in each.cues]
-    first = said.user[0].lower.split(",", 1)[0] if said.user else ""
-    agreed = language.has("yes", first) and not language.has("no", first)
+    first = _FIRST_WORDS.split(said.user[0].lower, maxsplit=1)[0] if said.user else ""
+    agreed = (language.has("yes", first) or language.has("accepts", first)) and not language.has("no", first)
     answer = said.turn.assistant_text
     done = len(answer.split()) >= BRIEF_WORDS or "\n" in answer.strip() or _QUOTED.search(answer)
     return offers[-1] if offers and agreed and not done else None
@@ -60,9 +72,10 @@ def promised_text(clause: Clause, said: TurnClauses, before: TurnClauses | None)
     turn_ids: tuple[str, ...] = (clause.turn_id,)
     earlier = [each for each in (before.user if before else ()) if len(each.stems) >= ANSWER_STEMS]
     asked = [each for each in (*earlier, *said.user) if each.asks or _ASKED_FOR & each.cues]
-    nearest = asked[-1:] or list(said.user[-1:])
+    owed = [each for each in said.user if owes(each)]
+    nearest = asked[-1:] or owed[-1:] or list(said.user[-1:])
     for each in (*nearest, *(one for one in earlier[-1:] if one not in nearest)):
-        clear = len(stems) >= _CLEAR_PROMISE_STEMS and (each not in asked or stems & each.stems)
+        clear = len(stems) >= _CLEAR_PROMISE_STEMS and (each not in (*asked, *owed) or stems & each.stems)
         if clear or len(each.text) + len(text) > TEXT_MAX_CHARS - len(JOINT):
             break
         text, stems = f"{each.text}{JOINT}{text}", stems | each.stems

@@ -26,9 +26,9 @@ _REPEATS = -1.0
 """For a line whose words stand in the lines before it already."""
 _SAME = 0.8
 """A line with this share of its words in them is left out, whatever it is worth."""
-_OFFERED_FROM, _OPEN_FROM = 0.7, -0.65
+_OFFERED_FROM, _OPEN_FROM = 0.8, -0.65
 """From which log-odds a line is offered, and a matter is listed as open."""
-_NEW_FROM = -0.4
+_NEW_FROM = -0.2
 """What is left of a line at least when what stands in others is taken from it."""
 _FEW_OFFERED = ((4, 0.3), (2, -1.2))
 _FEW_OPEN, _FEW_OPEN_FROM, _FEW_EVENTS_FROM = 2, -3.5, -1.2

@@ -74,6 +74,36 @@ def test_a_weekday_in_the_past_is_the_last_one(language, told, ahead):
     assert [each is None for each in due] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "the price is 2710 now, they put it up on the 20th of February"),
+        ("en", "in 2024 i was in Leeds on 3 July, not in York"),
+        ("de", "und 2024 war ich am 3. Juli in Glauchau"),
+        ("fr", "le prix c'est 2710, ils ont augmenté au premier février"),
+        ("es", "el 20 de febrero me retuvieron 50 euros"),
+        ("it", "il 20 febbraio hanno aumentato il prezzo"),
+        ("pt", "no dia 20 de fevereiro aumentaram o preço"),
+        ("ru", "20 февраля подняли цену"),
+    ],
+)
+def test_a_date_that_has_just_been_is_not_the_one_of_a_year_later(language, said):
+    """Nor is one of a year that is over."""
+    assert _due(language, said) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "die bohrung ist 5,25, also 8 bis 10. wegen der markstrahlen"),
+        ("pt", "falta a segunda estrofe da música"),
+    ],
+)
+def test_a_number_that_only_looks_like_a_day_is_none(language, said):
+    """A range, and an ordinal that is also the name of a weekday."""
+    assert find_due(said, MONDAY_MS, "UTC", LANGUAGES.get(language)) is None
+
+
 def _due(language: str, said: str) -> int | None:
     turn = ConversationTurn(
         turn_id="t", session_id="s", conversation_id="c", seq=1, user_text=said, assistant_text="Ok.",

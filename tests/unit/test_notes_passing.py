@@ -21,6 +21,19 @@ from test_notes_endings import notes_of
         ("it", "Vuoi che ti faccia una tabella dei bulbi per mese?", "sì, ma non oggi", "D'accordo."),
         ("pt", "Quer que eu faça uma tabela dos bulbos por mês?", "sim, mas não hoje", "Combinado."),
         ("ru", "Хотите, я сделаю таблицу луковиц по месяцам?", "да, но не сегодня", "Договорились."),
+        ("en", "Want the bulbs side by side: price, month, depth?", "yeah. not tonight tho", "It'll be here tomorrow."),
+        (
+            "en",
+            "Want me to draw up a plan of the bulbs?",
+            "Yes. No tulips. Do it next time",
+            "Next time, without tulips.",
+        ),
+        ("de", "Soll ich die Zwiebeln nach Monat ordnen?", "unbedingt! keine tulpen, ein andermal", "Mache ich."),
+        ("es", "¿Querés que te arme una tabla de los bulbos?", "quiero!! pero hoy no, estoy en el bondi", "Dale."),
+        ("fr", "Vous voulez que je range les bulbes par mois ?", "je veux bien, pas ce soir", "D'accord."),
+        ("it", "Vuole che ordini i bulbi per mese?", "magari! ma non stasera", "Va bene."),
+        ("pt", "Quer que eu te mande umas opções de bulbos?", "quero!! mas nao agora", "Vou te mandar três amanhã."),
+        ("ru", "Хотите, составлю таблицу луковиц?", "хочу! но не сегодня", "Хорошо."),
     ],
 )
 def test_an_offer_that_is_accepted_and_not_done_at_once_is_promised(language, offer, answer, promise):
@@ -28,6 +41,41 @@ def test_an_offer_that_is_accepted_and_not_done_at_once_is_promised(language, of
     notes = notes_of(language, ("ich/i/io", offer), (answer, promise))
 
     assert [each.text[: len(offer)] for each in notes.matters if each.owner == "assistant"] == [offer]
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "promise"),
+    [
+        ("en", "i'm scared of that appeal", "We'll go through the appeal together on Friday."),
+        ("en", "the tax office hasn't answered", "If nothing comes by 1 July, I'll draft the objection for you."),
+        ("de", "und der Bericht?", "Den Bericht bekommen Sie von mir, sobald Sie wieder lesen dürfen."),
+        ("es", "el depósito vence a fin de mes", "El viernes lo vemos juntos: tasa, plazo, letra chica."),
+        ("fr", "la caf toujours rien", "Si tu n'as rien le 1er juillet, je te rédige la contestation."),
+        ("it", "il deposito scade a fine mese", "Venerdì lo guardiamo insieme: tasso, durata, clausole."),
+        ("pt", "o depósito vence no fim do mês", "Na sexta a gente vê isso: taxa, prazo, letras miúdas."),
+        ("ru", "вклад кончается в конце месяца", "В пятницу разберём с вами вклады: ставка, срок, страховка."),
+    ],
+)
+def test_what_is_to_be_done_together_or_if_nothing_comes_by_a_day_is_promised(language, asked, promise):
+    """It has a day, so somebody has to remember it; the same without a day is a courtesy."""
+    assert [each.kind for each in notes_of(language, (asked, promise)).matters if each.owner == "assistant"] == [
+        "promise"
+    ]
+
+
+@pytest.mark.parametrize("courtesy", ["We'll look at it together.", "If you want, I'll draft the objection for you."])
+def test_a_courtesy_promises_nothing(courtesy):
+    """Nothing is due, and nobody waits."""
+    assert not [m for m in notes_of("en", ("the tax office hasn't answered", courtesy)).matters if m.owner != "user"]
+
+
+def test_a_promise_that_says_it_is_told_with_what_has_to_be_done():
+    """What "I'll put it into shape" is about stands in the message that it answers."""
+    said = "now I have to write the minutes of the meeting. I've four pages of scribble."
+    notes = notes_of("en", (said, "Send it piece by piece as it comes, I'll put it into shape for you later."))
+
+    [promise] = [each for each in notes.matters if each.owner == "assistant"]
+    assert "minutes" in promise.text
 
 
 @pytest.mark.parametrize("answer", ["no, leave it", "hm"])
