@@ -28,6 +28,8 @@ ABOUT_REMINDERS = REARRANGES | ASKS_BACK | {REMINDS}
 """`action_name` of turns whose answer is about a reminder, which is kept as a job: no material for notes."""
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
+UNDOES = "undo"
+"""`action_name` of a turn that took back what an earlier one changed."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
 
 
@@ -90,7 +92,7 @@ class ConversationTurn(Contract):
     @property
     def unfiled(self) -> bool:
         """True when nothing may be noted, listed, indexed or summed up from it: it stays in the talk alone."""
-        return self.action_name == CARE
+        return self.action_name in {CARE, UNDOES}
 
 
 class Topic(Contract):
@@ -154,6 +156,20 @@ class PendingClarification(Contract):
     asked_at_ms: int
 
 
+class JobStep(Contract):
+    """How a job stood before a turn and behind it, so that the step can be taken back."""
+
+    turn_id: str
+    job_id: str
+    status: str
+    due_at_ms: int | None
+    repeats: str = ""
+    was_status: str = ""
+    """"" = the turn made it."""
+    was_due_at_ms: int | None = None
+    was_repeats: str = ""
+
+
 class CompactionMark(Contract):
     """Where the prompt's verbatim history begins, and the summary that stands for what came before (004)."""
 
@@ -178,6 +194,8 @@ class SessionState(Contract):
     pending_clarifications: tuple[PendingClarification, ...] = ()
     open_loops: tuple[OpenLoop, ...] = ()
     active_job_refs: tuple[str, ...] = ()
+    job_steps: tuple[JobStep, ...] = ()
+    """What the last turns did to jobs, oldest first."""
     resolved_entities: dict[str, str] = Field(default_factory=dict)
     """What a reference stands for, e.g. "that task" → job or loop id."""
     time_zone: str = "UTC"

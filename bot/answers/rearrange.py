@@ -13,13 +13,17 @@ from functools import partial, reduce
 from typing import Final, Literal, Protocol
 
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, own_words
+from bot.answers.take_back import undo_buttons
+from bot.reminders import steps
 from bot.reminders.repeats import Repeating, coming, kind_of, read_repeat, rule_of
 from bot.reminders.rules import LISTED, MAX_AHEAD_MS, Reminder, advance_reminder, listed_reminders, move_to, next_status
+from bot.reminders.steps import Change
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.languages import Language, Languages
 from memory.language.sentences import Sentence, lowered, plain_sentence, stem_of, without_possessive
+from memory.ports import Statement
 from memory.state.listed import numbers_in, picked, show, shown_last
 from memory.state.loops import alive
 from memory.state.state_manager import end_job
@@ -106,6 +110,11 @@ class SaidAt(Protocol):
         """The person's, as an IANA name."""
         ...
 
+    @property
+    def turn_id(self) -> str:
+        """The turn that says it, "" for a command."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Here:
@@ -114,6 +123,7 @@ class Here:
     state: SessionState
     now_ms: int
     time_zone: str
+    turn_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,8 +412,9 @@ def repeated(
         words.say("set_repeating", every=every, when=when, zone=at.time_zone, title=title)
         for title in (chosen.title, QUOTED_MATTER)
     )
-    effect = replace(move, expect=None)
-    return Answer(text, action_name=MOVES, authored=authored, effects=(effect,), job_refs=(chosen.job_id,))
+    return _with_undo(
+        Answer(text, action_name=MOVES, authored=authored, job_refs=(chosen.job_id,)), at, [(chosen, move)]
+    )
 
 
 def _says_clock(text: str, ask: SaidAt, language: Language) -> bool:
@@ -421,55 +432,57 @@ def line(reminder: Reminder, ask: SaidAt, words: ReminderWords) -> str:
 
 def cancelled(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords) -> Answer:
     """Return the answer that takes reminders back in the commit of its turn."""
-    effects = tuple(
-        replace(advance_reminder(reminder, "cancel", ask.now_ms), expect=None)
+    ends = [
+        (reminder, advance_reminder(reminder, "cancel", ask.now_ms))
         for reminder in reminders
         if next_status(reminder.status, "cancel")
-    )
-
-    def ended(state: SessionState) -> SessionState:
-        for reminder in reminders:
-            state = end_job(state, reminder.job_id)
-        return state
-
+    ]
     one = len({reminder.title for reminder in reminders}) == 1
     if not one:
-        return own_words(words.say("cancelled_all", count=len(reminders)), CANCELS, effects=effects, change=ended)
-    text, authored = (words.say("cancelled", title=title) for title in (reminders[0].title, QUOTED_MATTER))
-    return Answer(text, action_name=CANCELS, authored=authored, effects=effects, change=ended)
+        answer = own_words(words.say("cancelled_all", count=len(reminders)), CANCELS, change=_ended(reminders))
+    else:
+        text, authored = (words.say("cancelled", title=title) for title in (reminders[0].title, QUOTED_MATTER))
+        answer = Answer(text, action_name=CANCELS, authored=authored, change=_ended(reminders))
+    return _with_undo(answer, ask, ends)
 
 
 def finished(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords, *, named: bool) -> Answer:
     """Return the answer that calls reminders done in the commit of its turn; a report by name ends a matter, too."""
-    effects = tuple(replace(advance_reminder(each, "finish", ask.now_ms), expect=None) for each in reminders)
-
-    def ended(state: SessionState) -> SessionState:
-        return reduce(end_job, (each.job_id for each in reminders), state)
-
+    ends = [(each, advance_reminder(each, "finish", ask.now_ms)) for each in reminders]
     titles = ", ".join(dict.fromkeys(each.title for each in reminders))
     text, authored = (words.say("finished", title=title) for title in (titles, QUOTED_MATTER))
-    return Answer(
-        text, action_name=DONE if named else FINISHES, authored=authored, effects=effects, change=ended,
-    )  # fmt: skip
+    action = DONE if named else FINISHES
+    return _with_undo(Answer(text, action_name=action, authored=authored, change=_ended(reminders)), ask, ends)
+
+
+def _ended(reminders: Sequence[Reminder]) -> Change:
+    return lambda state: reduce(end_job, (each.job_id for each in reminders), state)
+
+
+def _with_undo(answer: Answer, at: SaidAt, moves: Sequence[tuple[Reminder, Statement]]) -> Answer:
+    """Return the answer with what it does to reminders, and [Undo] for it; what they did meanwhile is left."""
+    kept = [steps.taken(at.turn_id, reminder, move) for reminder, move in moves] if at.turn_id else []
+    return replace(
+        answer,
+        effects=tuple(replace(move, expect=None) for _, move in moves),
+        change=steps.keeping(kept, answer.change) if kept else answer.change,
+        buttons=undo_buttons(at.turn_id) if kept else (),
+    )
 
 
 def moved(reminders: Sequence[Reminder], when: str, ask: SaidAt, language: Language) -> Answer:
     """Return the answer that moves reminders in the commit of its turn, or asks for a time that it understands."""
     words = words_for(language.code)
-    lines, authored, effects = [], [], []
+    lines, authored, moves = [], [], []
     reminders = [each for each in reminders if each.status == "scheduled"] or reminders  # of a series, what is to come
     for reminder in reminders:
         due_at_ms = moved_to(when, reminder, ask.now_ms, ask.time_zone, language)
         if due_at_ms is None:
             return own_words(words.say("no_time"), WHICH)
-        effects.append(replace(move_to(reminder, due_at_ms, ask.now_ms), expect=None))
+        moves.append((reminder, move_to(reminder, due_at_ms, ask.now_ms)))
         at = words.when(due_at_ms, ask.now_ms, ask.time_zone)
         lines.append(words.say("moved", title=reminder.title, when=at))
         authored.append(words.say("moved", title=QUOTED_MATTER, when=at))
-    return Answer(
-        "\n".join(lines),
-        action_name=MOVES,
-        authored="\n".join(authored),
-        effects=tuple(effects),
-        job_refs=tuple(reminder.job_id for reminder in reminders),
-    )
+    refs = tuple(reminder.job_id for reminder in reminders)
+    answer = Answer("\n".join(lines), action_name=MOVES, authored="\n".join(authored), job_refs=refs)
+    return _with_undo(answer, ask, moves)

@@ -12,6 +12,7 @@ from bot.answers.offline.words import words_of
 from bot.answers.rearrange import Scene, rearranged, repeated, wish_of
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
+from bot.reminders import steps
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.words import ReminderWords, local, words_for
@@ -159,6 +160,7 @@ def reminder_answer(ask: Ask, found: ReminderRequest, kind: str, words: Reminder
         authored=authored,
         job_refs=(job_id,),
         effects=(effect,),
+        change=steps.keeping([steps.made(ask.turn_id, effect)]),
         buttons=undo_button(job_id, words),
     )
 
@@ -202,7 +204,7 @@ def answered_back(answer: Answer, asked: ConversationTurn, now_ms: int) -> Answe
                 state = close_loop(state, loop.loop_id, "done", now_ms)
         return state
 
-    return replace(answer, change=settled)
+    return replace(answer, change=steps.keeping((), settled, answer.change))
 
 
 @dataclass(frozen=True, slots=True)

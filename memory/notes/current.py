@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
@@ -14,6 +14,7 @@ from memory.notes.view import NotesView, merge
 from memory.ports import Clock
 from memory.sessions.evidence import state_of_row
 from memory.state.loops import says_the_same
+from memory.state.state_manager import undo
 from memory.storage.store import SessionRow, Store
 from memory.types import OpenLoop, SessionState
 
@@ -71,17 +72,21 @@ class CurrentNotes:
         user_id: int | None = None,
         catch_up: bool = True,
         rows: Sequence[SessionRow] | None = None,
+        without: Collection[str] = (),
     ) -> NotesView:
         """Return what is alive in the conversation now, best first; with `user_id` nothing that others said there.
 
         `rows` are its latest `STATES_READ` sessions, when they were read just now.
 
-        Nothing that rests on a turn which the person took back.
+        Nothing that rests on a turn which the person took back; `without` says of further turns how it would be.
         """
         if catch_up:
             await self._catch_up(conversation_id)
         found = await self._readings.notes.of_conversation(conversation_id)
         states = await self._states(conversation_id, rows)
+        if without:
+            found = [await self._readings.read_without(notes, without) for notes in found]
+            states = [undo(state, without) for state in states]
         undone, ended = _undone(states), _ended(states)
         notes = _told(found, undone, only)
         gone = {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}

@@ -47,6 +47,10 @@ INSERT INTO readings (session_id, conversation_id, user_id, last_seq, due_at_ms,
 SELECT session_id, conversation_id, user_id, last_seq, 0, 0 FROM conversation_sessions WHERE session_id = :session_id
 ON CONFLICT (session_id) DO NOTHING;
 
+-- name: notes_undone
+-- What some of the notes rest on was taken back: the session counts as unread until they are made again.
+UPDATE session_notes SET read_through_seq = 0 WHERE session_id = :session_id;
+
 -- name: end_reading
 -- Everything that was to be read was read, or given up; a turn that came meanwhile waits on.
 DELETE FROM readings WHERE session_id = :session_id AND last_seq <= :through_seq;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
@@ -15,7 +15,17 @@ from memory.faults import point
 from memory.language.languages import Languages
 from memory.notes.drafts import Drafting, ModelReader
 from memory.notes.keep import keep
-from memory.notes.requests import BEFORE_TURNS, CHUNK_TURNS, carried, ended_between, request_of, unread
+from memory.notes.requests import (
+    BEFORE_TURNS,
+    CHUNK_TURNS,
+    carried,
+    ended_between,
+    reopened,
+    request_of,
+    rests_on,
+    unfiled,
+    unread,
+)
 from memory.notes.rules import read_by_rules
 from memory.notes.store import (
     NotesStore,
@@ -28,6 +38,7 @@ from memory.notes.store import (
     postpone_reading,
     put_notes,
     renew_reading,
+    rewrite_notes,
 )
 from memory.notes.types import RULES, ReadByRules, ReadingRequest, SessionNotes
 from memory.ports import Clock, Ids, Statement, unobserved
@@ -169,7 +180,7 @@ class Readings:
     ) -> SessionNotes:
         """Return a session's notes made again from these turns (one at least), with what was ended by hand in the old.
 
-        Stores nothing; for whoever takes turns away (P13).
+        Stores nothing; for whoever takes turns away (P13), and what was taken back is as if it had not been said.
         """
         notes: SessionNotes | None = None
         for start in range(0, len(turns), CHUNK_TURNS):
@@ -178,6 +189,15 @@ class Readings:
         if notes is None:
             raise ValueError("there are no turns to read")
         return carried(notes, old) if old else notes
+
+    async def read_without(self, notes: SessionNotes, turn_ids: Collection[str]) -> SessionNotes:
+        """Return a session's notes as they would be if these turns were taken back. Stores nothing."""
+        if rests_on(notes).isdisjoint(turn_ids):
+            return notes
+        turns = await self._store.turns_after(notes.session_id, 0)
+        turns = [unfiled(turn) if turn.turn_id in turn_ids else turn for turn in turns]
+        others = await self._others(notes.session_id, notes.conversation_id)
+        return await self.reread(turns, others, reopened(notes, turn_ids))
 
     # --- by rules ---------------------------------------------------------------------------------------------------
 
@@ -197,10 +217,11 @@ class Readings:
 
     async def _store_rules(self, waiting: WaitingReading) -> bool:
         """Return whether there was anything to read."""
-        stored = at_first = await self.notes.load(waiting.session_id)
+        stored = at_first = await self._without_undone(waiting)
         others: list[SessionNotes] | None = None
         while turns := await self._unread_turns(stored):
-            others = await self._others(waiting) if others is None else others
+            if others is None:
+                others = await self._others(waiting.session_id, waiting.conversation_id)
             before = await self._before(turns[0])
             notes = await self._read(await self._request(turns, before, stored.notes, others))
             point("reading_done")
@@ -210,6 +231,17 @@ class Readings:
             stored = StoredNotes(stored.session_id, notes, stored.by_model, stored.version + 1)
             self.on_outcome(RULES, ReadingOutcome(len(notes.matters) + len(notes.lasting)))
         return stored is not at_first
+
+    async def _without_undone(self, waiting: WaitingReading) -> StoredNotes:
+        """Return the notes of a session; where they rest on what the person took back, read again from its turns."""
+        stored = await self.notes.load(waiting.session_id)
+        undone = await self._undone(waiting.session_id)
+        if stored.notes is None or undone.isdisjoint(rests_on(stored.notes)):
+            return stored
+        notes = await self.read_without(stored.notes, undone)
+        last = (await self._store.last_turns(waiting.session_id, 1))[0]
+        await self._store.db.write(*rewrite_notes(stored, notes, last, self._clock.now_ms()))
+        return await self.notes.load(waiting.session_id)
 
     # --- with a model -----------------------------------------------------------------------------------------------
 
@@ -233,7 +265,8 @@ class Readings:
         if not turns:
             await self._store.db.write(end_reading(waiting.session_id, max(seq, waiting.last_seq)))
             return False
-        before, others = await self._before(turns[0]), await self._others(waiting)
+        before = await self._before(turns[0])
+        others = await self._others(waiting.session_id, waiting.conversation_id)
         request = await self._request(turns, before, stored.by_model, others)
         if not (await self._is_affordable(model, waiting, request) and await self._claimed(waiting)):
             await self._store.db.write(end_reading(waiting.session_id, waiting.last_seq))
@@ -337,13 +370,19 @@ class Readings:
     async def _before(self, first: ConversationTurn) -> list[ConversationTurn]:
         return await self._store.turns_between(first.session_id, first.seq - BEFORE_TURNS, first.seq - 1)
 
-    async def _others(self, waiting: WaitingReading) -> list[SessionNotes]:
+    async def _others(self, session_id: str, conversation_id: str) -> list[SessionNotes]:
         """Return the notes of the other sessions; none for a session that was started fresh."""
-        row = await self._store.session(waiting.session_id)
+        row = await self._store.session(session_id)
         state = state_of_row(row)[0] if row else None
         if state is not None and state.isolated:
             return []
-        return await self.notes.of_conversation(waiting.conversation_id, except_session_id=waiting.session_id)
+        return await self.notes.of_conversation(conversation_id, except_session_id=session_id)
+
+    async def _undone(self, session_id: str) -> frozenset[str]:
+        """Return the turns of a session of which the person said that what was noted of them is wrong."""
+        row = await self._store.session(session_id)
+        state = state_of_row(row)[0] if row else None
+        return frozenset(state.undone if state else ())
 
     async def _request(
         self,
@@ -353,6 +392,10 @@ class Readings:
         others: Sequence[SessionNotes],
     ) -> ReadingRequest:
         zone, now_ms = await self._zone_of(turns[-1].user_id), self._clock.now_ms()
+        undone = await self._undone(turns[0].session_id)
+        turns, before = (
+            [unfiled(turn) if turn.turn_id in undone else turn for turn in each] for each in (turns, before)
+        )
         return request_of(turns, before, notes, others, self._languages, zone=zone, now_ms=now_ms)
 
     async def _read(self, request: ReadingRequest) -> SessionNotes:

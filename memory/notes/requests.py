@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from memory.language.languages import Languages
 from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes, Settled
 from memory.notes.view import merge
-from memory.types import ConversationTurn
+from memory.types import UNDOES, ConversationTurn
 
 CHUNK_TURNS = 20
 """How many turns are read at a time."""
@@ -36,7 +36,7 @@ def request_of(
         session_id=turns[0].session_id,
         conversation_id=turns[0].conversation_id,
         turns=tuple(turns),
-        before=tuple(before),
+        before=tuple(turn for turn in before if not turn.unfiled),
         notes=notes,
         open_matters=view.matters,
         lasting=view.lasting,
@@ -54,6 +54,11 @@ def unread(request: ReadingRequest) -> SessionNotes:
     return notes.model_copy(update=moved | {"language": request.language})
 
 
+def unfiled(turn: ConversationTurn) -> ConversationTurn:
+    """Return a turn that was taken back as one of which nothing is noted."""
+    return turn.model_copy(update={"action_name": UNDOES})
+
+
 def rests_on(notes: SessionNotes) -> set[str]:
     """Return the ids of all turns that something in the notes cites or was first said in."""
     items: tuple[Matter | LastingNote | Settled, ...] = (*notes.matters, *notes.lasting, *notes.settled)
@@ -63,6 +68,13 @@ def rests_on(notes: SessionNotes) -> set[str]:
     refs |= {ref for note in notes.lasting for ref in note.replaces}
     refs |= {item.matter_id for item in notes.settled if item.matter_id}
     return turn_ids | {ref.rpartition(".")[0] for ref in refs}
+
+
+def reopened(notes: SessionNotes, turn_ids: Collection[str]) -> SessionNotes:
+    """Return the notes with open again what these turns ended."""
+    ended = {each.matter_id for each in notes.settled if not set(each.turn_ids).isdisjoint(turn_ids)}
+    matters = (m.model_copy(update={"status": "open"}) if m.matter_id in ended else m for m in notes.matters)
+    return notes.model_copy(update={"matters": tuple(matters)})
 
 
 def texts_of(notes: SessionNotes) -> tuple[str, ...]:

@@ -73,6 +73,11 @@ def ask_to_read(turn: ConversationTurn) -> Statement:
     return Statement("put_reading", params)
 
 
+def ask_to_read_again(session_id: str) -> list[Statement]:
+    """Return what belongs to the transaction in which a turn is taken back: what was noted is read again without it."""
+    return [Statement(name, {"session_id": session_id}) for name in ("notes_undone", "read_again")]
+
+
 def put_notes(
     stored: StoredNotes, notes: SessionNotes, by_model: SessionNotes | None, last: ConversationTurn
 ) -> Statement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -30,6 +30,7 @@ from memory.types import (
     ASKS_BACK,
     REARRANGES,
     ConversationTurn,
+    JobStep,
     LoopKind,
     LoopStatus,
     OpenLoop,
@@ -45,6 +46,7 @@ MAX_PENDING = 3
 PENDING_TURNS = 3
 """A question that was passed over for this many turns is not waited for any longer."""
 MAX_JOB_REFS = 20
+MAX_JOB_STEPS = 20
 MAX_UNDONE = 200
 MAX_QUESTION_CHARS = 300
 
@@ -318,8 +320,10 @@ def _loop(state: SessionState, loop_id: str) -> OpenLoop:
     raise KeyError(loop_id)
 
 
-def close_loop(state: SessionState, loop_id: str, status: LoopStatus, at_ms: int) -> SessionState:
-    """Return the state with the loop closed as done, answered or dropped (or opened again).
+def close_loop(
+    state: SessionState, loop_id: str, status: LoopStatus, at_ms: int, turn_id: str | None = None
+) -> SessionState:
+    """Return the state with the loop closed as done, answered or dropped (or opened again), by a turn or by hand.
 
     Raises `KeyError` when there is none. A closed loop stays in `open_loops` with its status for a while, so that a
     tap on an old button finds it; `live_loops` leaves it out.
@@ -327,7 +331,7 @@ def close_loop(state: SessionState, loop_id: str, status: LoopStatus, at_ms: int
     loop = _loop(state, loop_id)
     if loop.status == status:
         return state
-    return _edited(state, loop_rules.bounded(_with(state.open_loops, loop_rules.closed(loop, status, at_ms, None))))
+    return _edited(state, loop_rules.bounded(_with(state.open_loops, loop_rules.closed(loop, status, at_ms, turn_id))))
 
 
 def snooze_loop(state: SessionState, loop_id: str, until_ms: int, at_ms: int) -> SessionState:
@@ -374,6 +378,11 @@ def begin_job(state: SessionState, job_id: str) -> SessionState:
     return state.model_copy(update={"active_job_refs": refs, "edits": state.edits + 1})
 
 
+def keep_job_steps(state: SessionState, steps: Iterable[JobStep]) -> SessionState:
+    """Return the state that knows what a turn did to jobs, so that it can be taken back."""
+    return state.model_copy(update={"job_steps": (*state.job_steps, *steps)[-MAX_JOB_STEPS:]})
+
+
 def end_job(state: SessionState, job_id: str) -> SessionState:
     """Return the state without a job that is done or cancelled; unchanged when it does not know the job."""
     if job_id not in state.active_job_refs:
@@ -386,18 +395,24 @@ def end_job(state: SessionState, job_id: str) -> SessionState:
 
 
 def undo(state: SessionState, turn_ids: Iterable[str]) -> SessionState:
-    """Return the state in which nothing noted of these turns counts any more; their open loops are dropped."""
+    """Return the state in which nothing that these turns changed counts any more.
+
+    Loops that they opened are dropped, those that they closed are open again; so are jobs ended and taken up again.
+    """
     new = tuple(turn_id for turn_id in turn_ids if turn_id not in state.undone)
     if not new:
         return state
-    loops = tuple(
-        loop_rules.closed(loop, "dropped", state.last_turn_at_ms, None)
-        if loop.turn_id in new and loop.status in loop_rules.ALIVE
-        else loop
-        for loop in state.open_loops
-    )
+    loops = tuple(_undone(loop, new, state.last_turn_at_ms) for loop in state.open_loops)
+    for step in (each for each in state.job_steps if each.turn_id in new):
+        state = begin_job(state, step.job_id) if step.was_status else end_job(state, step.job_id)
     undone = (*state.undone, *new)[-MAX_UNDONE:]
     return state.model_copy(update={"undone": undone, "open_loops": loops, "edits": state.edits + 1})
+
+
+def _undone(loop: OpenLoop, turn_ids: Collection[str], at_ms: int) -> OpenLoop:
+    if loop.turn_id in turn_ids:
+        return loop_rules.closed(loop, "dropped", at_ms, None) if loop.status in loop_rules.ALIVE else loop
+    return loop_rules.closed(loop, "open", at_ms, None) if loop.closed_turn_id in turn_ids else loop
 
 
 def taken_up(state: SessionState, at_ms: int) -> SessionState:
@@ -427,6 +442,7 @@ __all__ = [
     "close_loop",
     "counted",
     "end_job",
+    "keep_job_steps",
     "live_loops",
     "new_state",
     "open_loop",

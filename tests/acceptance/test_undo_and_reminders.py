@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from story import PERSON, bot_texts, reply, rows, shows, tap, tapped
+from story import PERSON, bot_lines, bot_texts, reply, rows, shows, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 
@@ -54,6 +54,34 @@ async def test_what_was_taken_back_in_words_is_nowhere_noted(api, model, here):
     for command in ("/memory", "/loops", "/summary"):
         assert "zoo" not in (await reply(api, command)).text
     assert "Rex" in (await reply(api, "/memory")).text
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        "I have to call the vet tomorrow > done with the vet > undo > Okay, call the vet is open again. > vet",
+        "Ich muss den Tierarzt anrufen > Tierarzt erledigt > rückgängig > Okay, wieder offen: > Tierarzt",
+        "I have to call the vet tomorrow > forget about the vet > undo > call the vet is open again. > vet",
+        "I must call the vet on 9 March > sorry, the vet is on 11 March > that's wrong > vet, due Tue 9 Mar > 9 Mar",
+        "remind me to call Ana at 5pm > cancel it > undo > I'll remind you today at 17:00 > call Ana",
+        "remind me to call Ana at 5pm > move it to 6pm > undo > I'll remind you today at 17:00 > today at 17:00",
+        "I have to call the vet > remind me to call Ana at 5pm > undo > I won't remind you: call Ana > vet",
+    ],
+)
+async def test_undo_takes_back_the_last_change_of_any_kind(api, model, here, story):
+    """What was ended is open again, what was moved is where it was, and a reminder as it stood: in words and by tap."""
+    before, changes, undo, told, listed = story.split(" > ")
+    await reply(api, before)
+    changed = await reply(api, changes)
+    assert told in (await reply(api, undo)).text
+    assert listed in (await reply(api, "/loops")).text
+
+    await reply(api, changes)
+    if ("Undo",) in changed.buttons:
+        await reply(api, "thanks")
+        again = next(line for line in reversed(bot_lines(api)) if ("Undo",) in line.buttons)
+        await tap(api, "Undo", "I've taken that back", on=again)
+        assert listed in (await reply(api, "/loops")).text
 
 
 async def test_a_second_tap_on_undo_changes_nothing(api, model, here):

@@ -9,7 +9,8 @@ from memory.errors import UnknownSession
 from memory.language.languages import Languages
 from memory.notes.readings import Readings
 from memory.notes.rules import read_by_rules
-from memory.notes.store import QUIET_MS
+from memory.notes.store import QUIET_MS, ask_to_read_again
+from memory.state.state_manager import undo
 from memory.testing import make_exchange, open_memory
 
 HERE = "tg:1:1:0"
@@ -251,3 +252,27 @@ async def test_what_is_told_of_the_end_is_not_told_twice_and_what_was_cut_is_fou
     assert "- user: the tiles are from the shop in Bath" in packet.last_conversation
     assert "shop in Wells" in found
     assert "shop in Bath" not in found
+
+
+async def test_what_a_turn_settled_is_open_again_when_it_is_taken_back(memory, readings, say):
+    """A session is read again without what was taken back, once; what was ended by hand stays ended."""
+    session = await opened(memory)
+    await say(session, PLUMBER, "I need to renew my passport next week.", "The plumber is done.")
+    await readings.catch_up(HERE)
+    undone = (await memory.store.last_turns(session.session_id, 1))[0].turn_id
+    passport = "passport"
+
+    def by_hand(notes):
+        ended = (m.model_copy(update={"status": "settled"}) if passport in m.text else m for m in notes.matters)
+        return notes.model_copy(update={"matters": tuple(ended)})
+
+    await readings.notes.change(session.session_id, by_hand)
+    await memory.recorder.edit(
+        session.session_id, lambda state: undo(state, [undone]), *ask_to_read_again(session.session_id)
+    )
+    await readings.catch_up(HERE)
+    notes = await readings.notes.of_session(session.session_id)
+
+    assert {passport in matter.text: matter.status for matter in notes.matters} == {True: "settled", False: "open"}
+    assert notes.settled == ()
+    assert await readings.notes.unread(HERE) == []

@@ -101,7 +101,7 @@ def told(seq, user_text, reply, code):
 class Here:
     """Where something is said."""
 
-    now_ms, time_zone = START_MS, "UTC"
+    now_ms, time_zone, turn_id = START_MS, "UTC", ""
 
 
 def noted(code, change):

@@ -5,16 +5,19 @@ import pytest
 from memory.language.languages import Languages
 from memory.state.state_manager import (
     apply_turn,
+    begin_job,
     close_loop,
     end_job,
+    keep_job_steps,
     live_loops,
     new_state,
     open_loop,
     read_turn,
     session_title,
     snooze_loop,
+    undo,
 )
-from memory.types import ConversationTurn, SessionState
+from memory.types import ConversationTurn, JobStep, SessionState
 
 LANGUAGES = Languages.load()
 MINUTE_MS = 60_000
@@ -201,3 +204,16 @@ def test_the_title_names_what_is_talked_about():
 def test_the_intent_of_a_message(text, intent):
     """The signs of a turn say what the user's message does."""
     assert read_turn(new_state("s", "c"), text, "Okay.", LANGUAGES).intent == intent
+
+
+def test_a_turn_that_is_taken_back_has_changed_nothing():
+    """What it closed is open again, what it opened is dropped, and a job that it ended is at work again."""
+    state = begin_job(after(("I need to call the bank tomorrow.", "Okay.")), "j_1")
+    state = apply_turn(state, turn(2, "I called the bank. I need to buy cat food."), LANGUAGES)
+    step = {"turn_id": "t2", "job_id": "j_1", "status": "done", "due_at_ms": 5, "was_status": "delivered"}
+    state = keep_job_steps(end_job(state, "j_1"), [JobStep(**step)])
+    assert texts(state) == ["I need to buy cat food."]
+
+    state = undo(state, ["t2"])
+    assert texts(state) == ["I need to call the bank tomorrow."]
+    assert state.active_job_refs == ("j_1",)

@@ -27,21 +27,24 @@ from bot.answers.offline.material import (
     listed_items,
     loop_line,
     lower_first,
+    matter_text,
     note_line,
     open_in_short,
     open_line,
     quote_line,
     stated,
 )
-from bot.answers.offline.notes import UNDO, Held, about_it, stems
+from bot.answers.offline.notes import Held, about_it, stems
 from bot.answers.offline.request import MEDIA
 from bot.answers.offline.times import due_of, is_today, since_of
 from bot.answers.offline.words import Words
 from bot.answers.open_list import ListedLoop
 from bot.reminders.rules import is_late
+from bot.reminders.steps import told
+from bot.reminders.words import words_for as reminder_words
 from memory.language.sentences import lowered
 from memory.state.references import resolve
-from memory.types import JobProgress, OpenLoop, PendingClarification
+from memory.types import UNDOES, JobProgress, OpenLoop, PendingClarification
 
 
 def compose(m: Material) -> Reply:
@@ -225,10 +228,19 @@ def _summarize(m: Material) -> Reply:
 
 
 def _undo(m: Material) -> Reply:
-    wrong = [*(stated(m, note) for note in m.taken_back), *(loop_line(m, loop) for loop in m.taken_off)]
-    if not wrong:
+    """Say what is taken back, and how it is again now."""
+    if m.back is None:
         return Reply(m.words.say("undo_nothing"), "explain")
-    return Reply(m.words.say("undone", text="; ".join(wrong)), UNDO)
+    back, words = m.back, reminder_words(m.language.code)
+    lines = [told(step, reminder, m.now_ms, m.zone, words) for step, reminder in back.reminders]
+    if not lines:
+        lines += [m.words.say("corrected", text=loop_line(m, loop)) for loop in back.corrected]
+        lines += [m.words.say("reopened", text=matter_text(m, loop)) for loop in back.ended]
+    if not lines:
+        wrong = [*(stated(m, note) for note in back.notes), *(loop_line(m, loop) for loop in back.opened)]
+        wrong = wrong or [m.words.quoted(cite(back.turn.user_text))]
+        lines = [m.words.say("undone", text="; ".join(wrong))]
+    return Reply("\n".join(lines), UNDOES)
 
 
 def _question(m: Material) -> Reply:

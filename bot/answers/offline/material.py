@@ -11,11 +11,20 @@ from bot.answers.offline.request import Request
 from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
 from bot.answers.open_list import ListedLoop
+from bot.reminders.rules import Reminder
 from memory.language.languages import Language, Languages
 from memory.language.names import WHO, name_in
 from memory.language.sentences import lowered, shorten
 from memory.notes.types import LastingNote, Matter
-from memory.types import ConversationTurn, JobProgress, ListedItem, OpenLoop, PendingClarification, SessionState
+from memory.types import (
+    ConversationTurn,
+    JobProgress,
+    JobStep,
+    ListedItem,
+    OpenLoop,
+    PendingClarification,
+    SessionState,
+)
 
 MAX_CHARS: Final = 3_500
 PAGE: Final = 8
@@ -59,6 +68,23 @@ class Glance:
     """What mattered in it, in the person's own words, best first."""
 
 
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A turn that is taken back, and what it had changed."""
+
+    turn: ConversationTurn
+    notes: tuple[StatedNote, ...] = ()
+    """What it noted."""
+    opened: tuple[OpenLoop, ...] = ()
+    """What it put on the list."""
+    ended: tuple[OpenLoop, ...] = ()
+    """What it took off the list."""
+    corrected: tuple[OpenLoop, ...] = ()
+    """What it put right, as that read before."""
+    reminders: tuple[tuple[JobStep, Reminder], ...] = ()
+    """What it did to reminders."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
     """Everything an answer is made of."""
@@ -80,10 +106,8 @@ class Material:
     """Notes that stood before this message, oldest first."""
     new: tuple[StatedNote, ...] = ()
     """Notes in this message."""
-    taken_back: tuple[StatedNote, ...] = ()
-    """What was noted last, of which the user says now that it is wrong."""
-    taken_off: tuple[OpenLoop, ...] = ()
-    """What was put on the list by the same message."""
+    back: TakenBack | None = None
+    """What the user takes back now."""
     quotes: tuple[Quote, ...] = ()
     current: Glance | None = None
     earlier: tuple[Glance, ...] = ()
@@ -119,11 +143,6 @@ class Material:
         """Return an open loop as it is shown, read in the language it was put in."""
         language = Languages.load().detect(loop.text, default=self.language.code)
         return matter_of(loop, self.zone, language, words_of(language.code))
-
-    @property
-    def wrong(self) -> frozenset[str]:
-        """The message of which the user says now that it is wrong."""
-        return frozenset(note.turn_id for note in self.taken_back) | {loop.turn_id for loop in self.taken_off}
 
     def is_theirs(self, note: StatedNote) -> bool:
         """Return whether whoever is answered said it, and not somebody else in the group."""

@@ -23,9 +23,6 @@ from memory.types import ConversationTurn, Memory, MemoryCandidate, MemoryKind, 
 
 MAX_NOTE_CHARS: Final = 240
 MIN_CONTENT: Final = 1
-UNDO: Final = "undo"
-"""`action_name` of a turn that took the note before it back."""
-UNDONE_TURNS: Final = 3
 JOINT: Final = " … "
 """Between words that were said apart: a note with it leans on an earlier message."""
 _ONE_DAY_MS: Final = 24 * 3_600_000
@@ -139,14 +136,6 @@ def _decided_otherwise(said: Sequence[str], earlier: Sequence[str], words: Words
         if place is not None:
             return place, new[:1].upper() + new[1:]
     return None
-
-
-def last_noted(
-    turns: Sequence[ConversationTurn], loops: Sequence[OpenLoop], languages: Languages
-) -> list[ConversationTurn]:
-    """Return the latest turn that left a note or opened one of the loops, if it is one of the last three."""
-    left = {note.turn_id for note in noted(turns, languages)} | {loop.turn_id for loop in alive(loops)}
-    return [turn for turn in reversed(turns[-UNDONE_TURNS:]) if turn.turn_id in left][:1]
 
 
 def told_of(sentence: Sentence, words: Words) -> str:

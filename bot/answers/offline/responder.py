@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, Protocol
@@ -13,12 +13,11 @@ import structlog
 from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
 from bot.answers.offline.known import asks_for_money, asks_when, topic_of
-from bot.answers.offline.material import Glance, Material, Quote, Reply
+from bot.answers.offline.material import Glance, Material, Quote, Reply, TakenBack
 from bot.answers.offline.notes import (
     StatedNote,
     alive,
     correction_of,
-    last_noted,
     note_of_memory,
     noted,
     notes_of,
@@ -32,12 +31,17 @@ from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
 from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
+from bot.reminders.rules import Reminder, read_reminder
+from bot.reminders.steps import back as step_back
+from bot.reminders.steps import stands
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import clean, lowered
+from memory.notes.lines import loop_of
 from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
+from memory.notes.store import ask_to_read_again
 from memory.notes.types import LastingNote, Matter, ReadingRequest, SessionNotes
 from memory.notes.view import NotesView
 from memory.ports import Statement
@@ -47,7 +51,7 @@ from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
 from memory.state.state_manager import adopt_loop, apply_turn, close_loop, read_turn, undo
 from memory.storage.store import Store
-from memory.types import ConversationTurn, Memory, SessionState
+from memory.types import UNDOES, ConversationTurn, JobStep, Memory, OpenLoop, SessionState
 
 MAX_SESSIONS: Final = 8
 """At most this many other sessions are read for notes; what lies further back, the search and the memories find."""
@@ -56,6 +60,8 @@ MAX_TURNS: Final = 120
 MAX_MEMORIES: Final = 200
 MAX_FOUND: Final = 12
 MAX_GLANCES: Final = 3
+UNDONE_TURNS: Final = 3
+"""So far back "undo" reaches."""
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
@@ -78,9 +84,15 @@ class NotesReader(Protocol):
         ...
 
     async def view(
-        self, conversation_id: str, *, only: str | None = None, user_id: int | None = None, catch_up: bool = True
+        self,
+        conversation_id: str,
+        *,
+        only: str | None = None,
+        user_id: int | None = None,
+        catch_up: bool = True,
+        without: Collection[str] = (),
     ) -> NotesView:
-        """Return what is alive, best first."""
+        """Return what is alive, best first; `without` some turns, as if these were taken back."""
         ...
 
 
@@ -153,8 +165,9 @@ class OfflineResponder:
         past = await self._past(ask)
         request, rest = await asyncio.to_thread(_request, ask, past, self._languages)
         listed = await self._open(ask, past) if request.kind in _OPEN else []
+        back = await self._back(ask, past) if request.kind == "undo" else None
         material = await asyncio.to_thread(  # a thousand turns are read again
-            _material, ask, past, self._languages, request, listed, rest=rest
+            _material, ask, past, self._languages, request, listed, rest=rest, back=back
         )
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
@@ -170,9 +183,34 @@ class OfflineResponder:
             action_name=reply.action_name,
             authored=" ".join((_in_short(material.request), *reply.asks)),
             effects=tuple(_withdrawn(material, past)),
+            job_refs=tuple(step.job_id for step, _ in back.reminders if step.was_status) if back else (),
             change=_changed(reply, material, ask),
             buttons=_undo_button(material),
         )
+
+    async def _back(self, ask: Ask, past: _Past) -> TakenBack | None:
+        """Return the latest of the last turns that changed something, with what it changed; None when none did."""
+        own = [turn for turn in past.own if turn.turn_id not in past.undone]
+        notes, now = noted(own, self._languages), await self._view(ask) or NotesView()
+        for turn in reversed(own[-UNDONE_TURNS:]):
+            before = await self._view(ask, without=[turn.turn_id]) or NotesView()
+            found = replace(
+                _taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters),
+                notes=tuple(note for note in notes if note.turn_id == turn.turn_id),
+                reminders=await self._steps_of(ask, turn),
+            )
+            if found != TakenBack(turn):
+                return found
+        return None
+
+    async def _steps_of(self, ask: Ask, turn: ConversationTurn) -> tuple[tuple[JobStep, Reminder], ...]:
+        """Return what a turn did to reminders that are still as it left them."""
+        found = []
+        for step in (each for each in ask.state.job_steps if each.turn_id == turn.turn_id):
+            where = {"job_id": step.job_id, "conversation_id": ask.conversation_id}
+            reminders = [read_reminder(row) for row in await self._store.db.read("job_find", **where)]
+            found += [(step, reminder) for reminder in reminders if stands(step, reminder)]
+        return tuple(found)
 
     async def _with_titles(self, ask: Ask, material: Material) -> Material:
         """Return the material with sessions named by their notes, as /sessions names them, and what matters in them."""
@@ -223,11 +261,13 @@ class OfflineResponder:
         states = [*(state for state, _ in reversed(past.others)), ask.state]
         return open_matters(view or NotesView(), states, ask.state.session_id)
 
-    async def _view(self, ask: Ask, user_id: int | None = None) -> NotesView | None:
-        """Return what was noted, None where notes cannot be read: then the answer does without."""
+    async def _view(self, ask: Ask, user_id: int | None = None, without: Collection[str] = ()) -> NotesView | None:
+        """Return what was noted, as it would be `without` turns; None where notes cannot be read."""
         only = ask.state.session_id if ask.state.isolated else None
         try:
-            return await self._notes.view(ask.conversation_id, only=only, user_id=user_id) if self._notes else None
+            if self._notes is None:
+                return None
+            return await self._notes.view(ask.conversation_id, only=only, user_id=user_id, without=without)
         except ContinuityError as exc:
             log.warning("it is answered without notes", error=str(exc))
             return None
@@ -293,12 +333,33 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 
 
 def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
-    """Yield what lets go of the memories of a turn whose note is wrong."""
-    wrong = material.wrong
+    """Yield what lets go of the memories of a turn that is taken back, and of what it did to reminders."""
+    if material.back is None:
+        return
     for memory in past.memories:
-        if memory.turn_id in wrong:
+        if memory.turn_id == material.back.turn.turn_id:
             yield Statement("memory_withdraw", {"memory_id": memory.memory_id})
             yield unindex_memory(memory.memory_id)
+    for step, _ in material.back.reminders:
+        yield step_back(step, material.now_ms)
+    yield from ask_to_read_again(material.back.turn.session_id)
+
+
+def _taken_back(
+    turn: ConversationTurn, loops: Sequence[OpenLoop], *, before: Sequence[Matter], now: Sequence[Matter]
+) -> TakenBack:
+    """Return what a turn changed in what is open, by the matters as they are without it and with it."""
+    new = [matter for matter in now if matter not in before and not matter.faint]
+    old = [matter for matter in before if matter.matter_id not in {each.matter_id for each in now}]
+    replaced = {ref for matter in new for ref in matter.replaces}
+    opened = [loop for loop in alive(loops) if loop.turn_id == turn.turn_id]
+    ended = [loop_of(matter) for matter in old if matter.matter_id not in replaced and not matter.faint]
+    return TakenBack(
+        turn=turn,
+        opened=tuple(opened or [loop_of(matter) for matter in new if not matter.replaces]),
+        ended=tuple(ended or [loop for loop in loops if loop.closed_turn_id == turn.turn_id]),
+        corrected=tuple(loop_of(matter) for matter in old if matter.matter_id in replaced),
+    )
 
 
 def _knowing(state: SessionState, listed: Iterable[ListedLoop], asked_at_ms: int = 0) -> SessionState:
@@ -310,7 +371,7 @@ def _knowing(state: SessionState, listed: Iterable[ListedLoop], asked_at_ms: int
 
 def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionState], SessionState] | None:
     """Return what the answer does to the session: a list or question that it shows, what it ended or took back."""
-    items, wrong = reply.listed, material.wrong
+    items, wrong = reply.listed, [material.back.turn.turn_id] if material.back else []
     known = {loop.loop_id for loop in ask.state.open_loops}
     ended = [loop for loop in changes(material)[1] if loop.loop_id not in known]
     if items is None and not (wrong or ended or reply.asks):
@@ -318,29 +379,32 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
 
     def change(state: SessionState) -> SessionState:
         state = undo(state, wrong)
-        for loop in alive(state.open_loops):
-            if loop.turn_id in wrong:
-                state = close_loop(state, loop.loop_id, "dropped", ask.now_ms)
         if ended or items or reply.asks:
             state = _knowing(state, material.open, ask.now_ms if reply.asks else 0)
         for loop in ended:
-            state = close_loop(state, loop.loop_id, loop.status, ask.now_ms)
+            state = close_loop(state, loop.loop_id, loop.status, ask.now_ms, ask.turn_id)
         return state if items is None else show(state, items, ask.now_ms)
 
     return change
 
 
 def _material(  # what an answer is made of
-    ask: Ask, past: _Past, languages: Languages, request: Request, listed: Sequence[ListedLoop], *, rest: bool
+    ask: Ask,
+    past: _Past,
+    languages: Languages,
+    request: Request,
+    listed: Sequence[ListedLoop],
+    *,
+    rest: bool,
+    back: TakenBack | None,
 ) -> Material:
     text = clean(ask.text)
     ask = replace(ask, state=_knowing(ask.state, listed))
     language = languages.get(request.language)
     turn = turn_of(ask, _in_short(request), languages)
+    if request.kind == "undo":
+        turn = turn.model_copy(update={"action_name": UNDOES})
     notes = _notes(past, languages)
-    own = [each for each in past.own if each.turn_id not in past.undone]
-    last = last_noted(own, ask.state.open_loops, languages) if request.kind == "undo" else []
-    wrong = {each.turn_id for each in last}
     held = standing(notes)
     new = correction_of(turn, [one.note for one in held], languages) or notes_of(turn, languages)
     return Material(
@@ -358,8 +422,7 @@ def _material(  # what an answer is made of
         after=apply_turn(ask.state, turn, languages, ask.time_zone),
         held=held,
         new=new,
-        taken_back=tuple(note for note in noted(own, languages) if note.turn_id in wrong),
-        taken_off=tuple(loop for loop in alive(ask.state.open_loops) if loop.turn_id in wrong),
+        back=back,
         current=_glance(ask.state, past.own, languages) if request.kind in _GLANCED else None,
         earlier=_earlier(past, languages) if request.kind in _GLANCED else (),
         open=tuple(listed),
@@ -437,11 +500,11 @@ def _notes(past: _Past, languages: Languages) -> list[StatedNote]:
 
 
 def _undo_button(material: Material) -> tuple[tuple[Button, ...], ...]:
-    """Return [Undo] for a message of which something new was noted or put on the list."""
-    opened, _ = changes(material)
+    """Return [Undo] for a message of which something new was noted, put on the list, ended or put right."""
+    opened, closed = changes(material)
     known = [one.note for one in material.held]
     new = [note for note in material.new if not any(same(note, each) for each in known)]
-    if not new and not opened:
+    if not (new or opened or closed or material.corrected):
         return ()
     payload = {"turn_id": material.turn_id}
     return ((Button(material.words.say("undo"), UNDO_NOTE, payload),),)
