@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -331,21 +331,38 @@ def _owners(languages: Iterable[Language]) -> dict[str, str]:
     return {word: found[0] for word, found in codes.items() if len(found) == 1}
 
 
-class Languages:
-    """All languages that have a data file, and a cheap guess which one a text is in."""
+def _of_the_folder() -> Iterator[Language]:
+    for file in sorted(_DATA.glob("*.toml")):
+        yield parse_language(tomllib.loads(file.read_text(encoding="utf-8")))
 
-    def __init__(self, languages: Iterable[Language]) -> None:
-        self._by_code = {language.code: language for language in languages}
-        self._voices = _voices(self._by_code.values())
-        self._owners = _owners(self._by_code.values())
+
+class Languages:
+    """All languages that have a data file, and a cheap guess which one a text is in.
+
+    They are read when the first of them is asked for: who only looks at what is stored doesn't wait for them.
+    """
+
+    def __init__(self, read: Callable[[], Iterable[Language]]) -> None:
+        self._read = read
         self._bare: dict[str, Language] = {}
+
+    @cached_property
+    def _by_code(self) -> dict[str, Language]:
+        return {language.code: language for language in self._read()}
+
+    @cached_property
+    def _voices(self) -> dict[str, list[tuple[str, int]]]:
+        return _voices(self._by_code.values())
+
+    @cached_property
+    def _owners(self) -> dict[str, str]:
+        return _owners(self._by_code.values())
 
     @staticmethod
     @lru_cache(maxsize=1)
     def load() -> Languages:
         """Return all languages of the data folder; read once per process."""
-        files = sorted(_DATA.glob("*.toml"))
-        return Languages(parse_language(tomllib.loads(file.read_text(encoding="utf-8"))) for file in files)
+        return Languages(_of_the_folder)
 
     def __iter__(self) -> Iterator[Language]:
         return iter(self._by_code.values())

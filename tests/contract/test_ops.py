@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from ops_house import GROUP, bot_at_work
 
 from bot.tables import QUERY_FILES
+from memory.language.languages import Languages
 from memory.ports import Statement
 from memory.storage.migrate import FOLDER, migrate
 from memory.storage.named_queries import load_queries
@@ -52,6 +54,14 @@ def test_looking_is_safe_while_the_bot_writes(house):
         say()
 
     assert house.turns(house.sessions[0]) == ["t_0_1", "t_0_2", "t_0_3", *(f"t_live_{seq}" for seq in range(4, 9))]
+
+
+def test_the_status_waits_for_no_language(house, monkeypatch):
+    """What is counted is told without reading a word of any language, which takes a tenth of a second."""
+    house.fill(1)
+    monkeypatch.setattr(Languages, "load", lambda: Languages(partial(pytest.fail, "the languages are read")))
+
+    assert house.json("status")["turns"] == 1
 
 
 def test_what_changes_data_is_refused_while_the_bot_runs(house):
