@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from memory.language.corrected import as_meant
 from memory.language.days import day_of, day_of_a_week
 from memory.language.languages import Language
 from memory.language.sentences import clean, lowered
@@ -177,7 +178,7 @@ def speaks_of_reminding(text: str, language: Language) -> bool:
 
 def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return what the text wants to be reminded of and when; None when it does not ask for a reminder at all."""
-    plain = clean(text[:MAX_CHARS])
+    plain = as_meant(clean(text[:MAX_CHARS]), language)
     found = rules_of(language).remind.search(lowered(plain)) if language.time else None
     if not found or len(lowered(plain)) != len(plain):
         return None
@@ -191,7 +192,7 @@ def parse_when(text: str, now_ms: int, zone: str, language: Language) -> tuple[i
 
     For a command's argument, e.g. `tomorrow at 9 call Ana`.
     """
-    plain = clean(text[:MAX_CHARS])
+    plain = as_meant(clean(text[:MAX_CHARS]), language)
     due = find_due(plain, now_ms, zone, language)
     if due:
         return due.due_at_ms, _what(plain, due.spans, language)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from memory.language.corrected import as_meant
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, has_question_mark, is_question, pieces, plain_sentence
 from memory.types import ResponseType
@@ -43,11 +44,11 @@ def sentence_signs(sentence: Sentence, language: Language) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
-    """Return the sentences of a text with their signs, at most 40.
+    """Return the sentences of a text, as they are meant, with their signs, at most 40.
 
     Kept for a moment: a turn is read before it is stored and again when it is folded.
     """
-    plain = ((plain_sentence(piece, language), listed) for piece, listed in pieces(text))
+    plain = ((plain_sentence(piece, language), listed) for piece, listed in pieces(as_meant(text, language)))
     return tuple(replace(s, signs=sentence_signs(s, language), listed=listed) for s, listed in plain)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from memory.language.corrected import as_meant
 from memory.language.languages import FactRule, Language, Languages
 from memory.language.names import WHO, name_of
 from memory.language.sentences import (
@@ -55,7 +56,7 @@ def candidates(turn: ConversationTurn, languages: Languages) -> list[MemoryCandi
         return []
     language = languages.get(turn.language) if turn.language else languages.detect(turn.user_text)
     found: dict[str, MemoryCandidate] = {}
-    for sentence, _ in pieces(turn.user_text):
+    for sentence, _ in pieces(as_meant(turn.user_text, language)):
         lower = lowered(sentence)
         if has_question_mark(sentence) or language.has("question", lower) or language.has("forget", lower):
             continue

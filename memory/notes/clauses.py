@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from memory.language.corrected import as_meant
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language, Languages
 from memory.language.sentences import (
@@ -171,7 +172,7 @@ def _said(turn: ConversationTurn, place: int, frame: Frame) -> TurnClauses:
 
 def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Frame) -> list[Clause]:
     """Return the clauses of one side of a turn."""
-    text = turn.user_text if speaker == "user" else turn.spoken
+    text = as_meant(turn.user_text, frame.language) if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
     whole = unfused(
         joined(sentences_in(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame.zone, frame.language
