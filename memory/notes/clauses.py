@@ -44,6 +44,8 @@ _ROUTINE_CHARS = 25
 _NEAR_CHARS = 4
 _JUST_BEEN_MS = 330 * DAY_MS
 """A date that is further ahead was less than five weeks ago."""
+_YEARS_TOLD_OF = 15
+"""A number of four digits that is further back is an amount ("the deposit of 1950 euros tomorrow")."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
@@ -274,7 +276,8 @@ def _ahead(due: Due | None, lower: str, at_ms: int, language: Language) -> Due |
         return due
     years = [int(year) for year in _YEAR.findall(lower)]
     just_been = due.due_at_ms - at_ms > _JUST_BEEN_MS and not years
-    if just_been or (years and max(years) < _year_of(at_ms)) or _is_told_of(due, lower, language):
+    is_over = bool(years) and max(years) in range(_year_of(at_ms) - _YEARS_TOLD_OF, _year_of(at_ms))
+    if just_been or is_over or _is_told_of(due, lower, language):
         return None
     over = [found.span() for found in language.cues["ago"].finditer(lower)]
     return (

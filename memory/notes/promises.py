@@ -9,10 +9,10 @@ from memory.language.due_dates import find_due
 from memory.language.languages import Language
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.cutting import CLAUSE_MAX_CHARS
-from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS
+from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS, asked_for_later, lasting_kind
 from memory.notes.quoting import JOINT
 from memory.notes.settle import stems_of_text
-from memory.notes.types import TEXT_MAX_CHARS, Matter
+from memory.notes.types import DAY_MS, TEXT_MAX_CHARS, Matter
 from memory.notes.weigh import owes
 from memory.types import ToolCall
 
@@ -20,6 +20,8 @@ _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u
 """Words that the assistant puts into somebody's mouth are no promise of its own."""
 _FIRST_WORDS = re.compile(r"[,.!;:]")
 """What ends the yes or no at the head of an answer."""
+_YES_WORDS = 6
+"""A longer answer says something beside its yes."""
 _TAIL_CHARS = 20
 _CLEAR_PROMISE_STEMS = 4
 """A promise with fewer words of meaning is told with what it answers."""
@@ -64,6 +66,13 @@ def accepted_offer(said: TurnClauses, before: TurnClauses | None, language: Lang
     answer = said.turn.assistant_text
     done = len(answer.split()) >= BRIEF_WORDS or "\n" in answer.strip() or _QUOTED.search(answer)
     return offers[-1] if offers and agreed and not done else None
+
+
+def only_agrees(clause: Clause, said: TurnClauses) -> bool:
+    """Return whether a clause of the answer to an offer says no more than yes, or when."""
+    another_day = clause.due is not None and clause.due.due_at_ms - clause.at_ms > DAY_MS
+    tells_more = clause.words > _YES_WORDS or owes(clause) or another_day or lasting_kind(clause) is not None
+    return asked_for_later(clause, said) or (clause.text == said.user[0].text and not tells_more)
 
 
 def promised_text(clause: Clause, said: TurnClauses, before: TurnClauses | None) -> tuple[str, tuple[str, ...]]:

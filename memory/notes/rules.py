@@ -34,6 +34,7 @@ from memory.notes.promises import (
     asked_for,
     is_delivered,
     is_put_on_the_list,
+    only_agrees,
     promise_of,
     put_on_the_list,
 )
@@ -151,6 +152,7 @@ class _RulesReading:
         if said.turn.action_name in rearranged.CHANGES:
             self._rearrange(said.turn)
         reply_before = before.reply_stems if before else frozenset()
+        offer = accepted_offer(said, before, self.language)
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
             noted, compounds = list(self.noted.values()), self.language.nouns_are_large
@@ -163,12 +165,12 @@ class _RulesReading:
             if (
                 "forget" in plain.cues
                 or calls_off(plain)
+                or (offer is not None and only_agrees(clause, said))
                 or corrects_nothing(clause, list(self.noted.values()), self.language)
             ):
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)
         self._deliver(said)
-        offer = accepted_offer(said, before, self.language)
         if offer is not None:
             self._agree(offer, said)
         for number, clause in enumerate(said.assistant if offer is None else ()):

@@ -29,7 +29,7 @@ from test_notes_endings import notes_of
             "Next time, without tulips.",
         ),
         ("de", "Soll ich die Zwiebeln nach Monat ordnen?", "unbedingt! keine tulpen, ein andermal", "Mache ich."),
-        ("es", "¿Querés que te arme una tabla de los bulbos?", "quiero!! pero hoy no, estoy en el bondi", "Dale."),
+        ("es", "¿Querés que te arme una tabla de los bulbos?", "quiero!! pero hoy no", "Dale."),
         ("fr", "Vous voulez que je range les bulbes par mois ?", "je veux bien, pas ce soir", "D'accord."),
         ("it", "Vuole che ordini i bulbi per mese?", "magari! ma non stasera", "Va bene."),
         ("pt", "Quer que eu te mande umas opções de bulbos?", "quero!! mas nao agora", "Vou te mandar três amanhã."),
@@ -41,6 +41,7 @@ def test_an_offer_that_is_accepted_and_not_done_at_once_is_promised(language, of
     notes = notes_of(language, ("ich/i/io", offer), (answer, promise))
 
     assert [each.text[: len(offer)] for each in notes.matters if each.owner == "assistant"] == [offer]
+    assert len(notes.matters) == 1
 
 
 @pytest.mark.parametrize(
