@@ -9,7 +9,7 @@ import pytest
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, build
 from memory.language.languages import Languages
-from memory.search.retriever import Question, SearchedMessage, TermHits, rank, term_weights, weigh
+from memory.search.retriever import Question, SearchedMessage, TermHits, place, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
 from memory.state.state_manager import apply_turn, close_loop
 from memory.state.summarizer import fold_due, summarize
@@ -98,7 +98,7 @@ def test_retriever_scoring():
     """Of two turns with the word, the one with both words of the question comes first; its parts add up."""
     messages = [
         SearchedMessage(
-            key=(n, 0),
+            key=2 * n,
             source="turn",
             ref=f"t_{n}",
             session_id="s_1",
@@ -116,8 +116,8 @@ def test_retriever_scoring():
     question = Question(("harbour", "lunch"))
     idf = term_weights([3, 3], 100, question.framing)
 
-    found = [TermHits((1, 0), 8, [(0, 0, 1)]), TermHits((9, 0), 8, [(0, 0, 1), (0, 1, 1)])]
-    ranked = rank(question, messages, weigh(idf, found))
+    found = TermHits([place(2, 0, 0), place(18, 0, 0), place(18, 0, 1)], {2: 8, 18: 8})
+    ranked = list(rank(question, messages, weigh(idf, found)))
 
     assert [one.message.ref for one in ranked] == ["t_9", "t_1"]
     assert ranked[0].score == pytest.approx(sum(ranked[0].breakdown.values()))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
 from memory.ports import Reads, Statement
-from memory.search.retriever import PASSAGE_TERMS, Hit, Key, Question, SearchedMessage, TermHits
+from memory.search.retriever import PASSAGE_TERMS, Key, Question, SearchedMessage, TermHits
 from memory.storage.store import checked
 
 HITS = 150
@@ -25,9 +23,6 @@ AROUND = 2
 """Turns on each side of a found one that are looked at; more when little was found."""
 AROUND_MOST = 40
 
-Traits = Sequence[Sequence[int] | None]
-"""Of each side of a turn: how many words and terms it has, whether it asks, how many words of time it has; or None."""
-
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -40,11 +35,11 @@ class Texts:
 
 def look_up(
     conversation_id: str, tokens: Mapping[str, int], question: Question, sessions: str | None
-) -> Reads[tuple[dict[Key, TermHits], list[int], int]]:
-    """Return what has the tokens, how many turns have each term of the question, and how many turns there are."""
+) -> Reads[tuple[TermHits, list[int], int]]:
+    """Return where the tokens stand, how many turns have each term of the question, and how many turns there are."""
     counts = [0] * len(question.terms)
     if not tokens:
-        return {}, counts, 0
+        return TermHits((), {}), counts, 0
     of_answers = question.role == "assistant"
     (row,) = yield Statement(
         "search_terms",
@@ -60,7 +55,11 @@ def look_up(
     )
     for term, docs in orjson.loads(row["counts"]):
         counts[term] += docs
-    return _unpacked(orjson.loads(row["hits"]), orjson.loads(row["traits"])), counts, row["turns"]
+    lengths: dict[Key, int] = {}
+    for doc, (user, assistant) in orjson.loads(row["traits"]):
+        lengths[2 * doc] = user[1] if user else 0
+        lengths[2 * doc + 1] = assistant[1] if assistant else 0
+    return TermHits(orjson.loads(row["hits"]), lengths), counts, row["turns"]
 
 
 def dated(conversation_id: str, question: Question) -> Reads[list[int]]:
@@ -86,7 +85,17 @@ def documents(
             "sessions": sessions,
         },
     )
-    return [one for values in orjson.loads(row["docs"]) for one in _sides(values)]
+    found = []
+    for doc, source, ref, session_id, seq, ordinal, user_id, traits, at_ms in orjson.loads(row["docs"]):
+        for key, trait in enumerate(traits, 2 * doc):
+            if trait:
+                words, terms, asks, times = trait
+                found.append(
+                    SearchedMessage(
+                        key, source, ref, session_id, seq, ordinal, user_id, words, terms, asks, times, at_ms
+                    )
+                )
+    return found
 
 
 def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Texts]]:
@@ -101,36 +110,4 @@ def texts_of(refs: Sequence[tuple[str, str]]) -> Reads[dict[tuple[str, str], Tex
     if memories:
         for row in (yield Statement("search_memories", {"memories": json.dumps(memories)})):
             found["memory", row["memory_id"]] = Texts(row["text"])
-    return found
-
-
-def _unpacked(hits: Sequence[int], traits: Sequence[tuple[int, Traits]]) -> dict[Key, TermHits]:
-    """Return what the numbers of `search_terms` say, by message; equal numbers are one term said several times."""
-    traits_of = dict(traits)
-    by_message: dict[int, list[Hit]] = {}
-    for number, times in Counter(hits).items():
-        hit = (number >> 5 & 127, number & 31, times)
-        known = by_message.get(number >> 12)
-        if known is None:
-            by_message[number >> 12] = [hit]
-        else:
-            known.append(hit)
-    found = {}
-    for message, here in by_message.items():
-        doc, side = message >> 1, message & 1
-        trait = traits_of[doc][side]
-        found[doc, side] = TermHits((doc, side), trait[1] if trait else 0, here)
-    return found
-
-
-def _sides(values: Sequence[Any]) -> list[SearchedMessage]:
-    doc_id, source, ref, session_id, seq, ordinal, user_id, traits, at_ms = values
-    found = []
-    for side, trait in enumerate(traits):
-        if trait:
-            words, terms, asking, times = trait
-            key = (doc_id, side)
-            found.append(
-                SearchedMessage(key, source, ref, session_id, seq, ordinal, user_id, words, terms, asking, times, at_ms)
-            )
     return found

@@ -5,7 +5,8 @@ Pure: it is given where the question's terms stand and what is known of the mess
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -19,8 +20,10 @@ TOLD_WITHIN_DAYS = 3
 MONTH_DAYS = 31
 PASSAGE_TERMS = 40
 """The indexed terms of a passage; a long message is scored by its best one."""
-Key = tuple[int, int]
-"""A message: document and side (0 user or memory, 1 assistant)."""
+Key = int
+"""A message: twice the number of its document, and one more where it is the assistant's side of a turn."""
+PASSAGE_BITS, TERM_BITS = 7, 5
+"""The room that a passage and a term of the question have in the number of a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +103,20 @@ class SearchedMessage(NamedTuple):
     @property
     def role(self) -> str:
         """Who said it; a memory is the user's."""
-        return "assistant" if self.key[1] else "user"
-
-
-Hit = tuple[int, int, int]
-"""A passage, a term of the question, and how often the term stands in the passage."""
+        return "assistant" if self.key & 1 else "user"
 
 
 class TermHits(NamedTuple):
-    """A message with terms of the question: how many terms it has in all, and where those of the question stand."""
+    """Where terms of the question stand, and how many terms each message there has in all."""
 
-    key: Key
-    terms: int
-    hits: Sequence[Hit]
+    places: Sequence[int]
+    """Message, passage and term as one number (`place`); equal numbers are one term said several times."""
+    lengths: Mapping[Key, int]
+
+
+def place(message: Key, passage: int, term: int) -> int:
+    """Return the number of a place: hundreds of them are found, and a number costs less than a row."""
+    return ((message << PASSAGE_BITS) + passage << TERM_BITS) + term
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class Weights:
 
 WEIGHTS = Weights()
 _IN_ORDER = attrgetter("ordinal", "key")
+_PASSAGE, _TERM = (1 << PASSAGE_BITS) - 1, (1 << TERM_BITS) - 1
 
 
 PARTS = (
@@ -202,43 +207,40 @@ def term_weights(
     ]
 
 
-def weigh(idf: Sequence[float], found: Iterable[TermHits], weights: Weights = WEIGHTS) -> Matches:
+def weigh(idf: Sequence[float], found: TermHits, weights: Weights = WEIGHTS) -> Matches:
     """Return how much of the question the best passage of each message has."""
     total = sum(idf) or 1.0
     norms = _length_norms(weights)
-    most = weights.saturation + 1
+    most, lengths = weights.saturation + 1, found.lengths
+    passages: dict[int, dict[int, float]] = {}
+    for number, times in Counter(found.places).items():
+        passage, term = number >> TERM_BITS, number & _TERM
+        rest = lengths[passage >> PASSAGE_BITS] - (passage & _PASSAGE) * PASSAGE_TERMS
+        share = times * most / (times + norms[rest if 0 < rest < PASSAGE_TERMS else PASSAGE_TERMS if rest > 0 else 1])
+        terms = passages.get(passage)
+        if terms is None:
+            passages[passage] = {term: share}
+        else:
+            terms[term] = share
     own: dict[Key, float] = {}
-    best_passage: dict[Key, int] = {}
     shares: dict[Key, dict[int, float]] = {}
-    for key, length, hits in found:
-        passages: dict[int, dict[int, float]] = {}
-        for passage, term, times in hits:
-            share = times * most / (times + norms[_terms_in(passage, length)])
-            terms = passages.get(passage)
-            if terms is None:
-                passages[passage] = {term: share}
-            elif terms.get(term, 0.0) < share:
-                terms[term] = share
-        best = -1.0
-        for passage, terms in passages.items():
-            worth = _worth(terms, idf, total, weights.coverage)
-            if worth > best:
-                best, best_passage[key] = worth, passage
-        own[key], shares[key] = best, passages[best_passage[key]]
-    return Matches(idf, total, shares, own, best_passage)
-
-
-def _terms_in(passage: int, length: int) -> int:
-    rest = length - passage * PASSAGE_TERMS
-    return PASSAGE_TERMS if rest >= PASSAGE_TERMS else max(rest, 1)
+    best: dict[Key, int] = {}
+    for passage, terms in passages.items():
+        worth = _worth(terms, idf, total, weights.coverage)
+        message = passage >> PASSAGE_BITS
+        if worth > own.get(message, -1.0):
+            own[message], shares[message], best[message] = worth, terms, passage & _PASSAGE
+    return Matches(idf, total, shares, own, best)
 
 
 def shortlist(matches: Matches, limit: int) -> list[int]:
     """Return the documents with the most of the question, at most `limit`, newest first among equals."""
     worth: dict[int, float] = {}
-    for (doc, _), own in matches.own.items():
-        worth[doc] = max(worth.get(doc, 0.0), own)
-    return sorted(worth, key=lambda doc: (-worth[doc], -doc))[:limit]
+    for message, own in matches.own.items():
+        doc = message >> 1
+        if own >= worth.get(doc, 0.0):
+            worth[doc] = own
+    return [doc for _, doc in sorted(zip(worth.values(), worth, strict=True), reverse=True)[:limit]]
 
 
 def _length_norms(weights: Weights) -> list[float]:
@@ -265,8 +267,8 @@ def rank(
     open_refs: Collection[str] = (),
     now_ms: int = 0,
     dense: Mapping[Key, float] | None = None,
-) -> list[Scored]:
-    """Return the messages that have something of the question, best first; ties: newest first. Deterministic.
+) -> Iterator[Scored]:
+    """Yield the messages that have something of the question, best first; ties: newest first. Deterministic.
 
     `messages` are the matching ones with their neighbours; `dense` tells how close they are in meaning, if known.
     Scores are divided by the mean weight of a term, so that they mean the same in a short and in a long conversation.
@@ -277,9 +279,9 @@ def rank(
     sessions = {session: weights.session * score / unit for session, score in sessions.items()}
     person = _person_signs(question, weights)
     at_time = _time_signs(question, now_ms, weights)
-    length = _length_signs(weights)
     idf, total, coverage, owns = matches.idf, matches.total, weights.coverage, matches.own
     when = weights.when if question.wants_time else 0.0
+    plain_words = weights.plain_words
     order = []
     for n, (message, near, answer) in enumerate(zip(ordered, *_surroundings(ordered, matches, weights), strict=True)):
         key, _, ref, session_id, _, ordinal, user_id, words, _, asking, time_words, at_ms = message
@@ -291,8 +293,8 @@ def rank(
             (_worth(near, idf, total, coverage) - own) / unit if near else 0.0,
             answer / unit,
             weights.dense * dense.get(key, 0.0) if dense else 0.0,
-            person(key[1], user_id),
-            length(words),
+            person(key & 1, user_id),
+            -weights.doubled * log2(words / plain_words) if words > plain_words else 0.0,
             date,
             when * time_words,
             -weights.question if asking else 0.0,
@@ -303,16 +305,8 @@ def rank(
         order.append((-sum(parts), -at_ms, -ordinal, key, n, parts))
     order.sort()
     passage = matches.passage
-    return [
-        Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get((key[0], 1 - key[1])))
-        for score, _, _, key, n, parts in order
-    ]
-
-
-def _length_signs(weights: Weights) -> Callable[[int], float]:
-    """Return what tells how much a message of so many words is behind for its length."""
-    plain = weights.plain_words
-    return lambda words: -weights.doubled * log2(words / plain) if words > plain else 0.0
+    for score, _, _, key, n, parts in order:
+        yield Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get(key ^ 1))
 
 
 def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:
@@ -351,7 +345,7 @@ def _surroundings(  # noqa: C901 - one loop that hundreds of messages pass
     What is lent shrinks for a long message, which stands for itself. None where no neighbour has anything.
     """
     given = [matches.shares.get(message.key) for message in ordered]
-    lends = [weights.answer_lends if message.key[1] else 1.0 for message in ordered]
+    lends = [weights.answer_lends if message.key & 1 else 1.0 for message in ordered]
     room = [min(1.0, weights.near_words / message.words) if message.words else 1.0 for message in ordered]
     near: list[dict[int, float] | None] = [None] * len(ordered)
     answers = [0.0] * len(ordered)

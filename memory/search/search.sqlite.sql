@@ -46,23 +46,27 @@ SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id 
        (SELECT '[' || COALESCE(group_concat(((doc * 2 + (col = 'assistant_terms')) * 128 + passage) * 32 + n), '') || ']'
         FROM hits) AS hits,
        (SELECT '[' || COALESCE(group_concat('[' || doc_id || ',' || traits || ']'), '') || ']'
-        FROM search_docs WHERE doc_id IN (SELECT doc FROM hits)) AS traits;
+        FROM search_docs INDEXED BY search_docs_known
+        WHERE conversation_id = :conversation_id AND doc_id IN (SELECT doc FROM hits)) AS traits;
 
 -- name: search_documents
 -- The documents that were found, with the turns around them: neighbours lend each other their words. Of turns with two
--- sides half as many, since what counts is messages. One row of JSON. (A plus keeps an index out of it: that of the
--- conversation would be walked from end to end.)
+-- sides half as many, since what counts is messages. One row of JSON, all of it out of an index that holds what is known
+-- of a conversation's documents side by side: the rows themselves stand each in a page of its own.
+WITH found AS MATERIALIZED (
+    SELECT session_id, ordinal, CASE WHEN traits LIKE '%null%' THEN :around ELSE (:around + 1) / 2 END AS around
+    FROM search_docs INDEXED BY search_docs_known
+    WHERE conversation_id = :conversation_id AND doc_id IN (SELECT value FROM json_each(:docs)) AND ordinal > 0
+)
 SELECT json_group_array(json_array(doc_id, source, ref, session_id, seq, ordinal, user_id, json(traits), at_ms)) AS docs
-FROM search_docs WHERE doc_id IN (
+FROM search_docs INDEXED BY search_docs_known
+WHERE conversation_id = :conversation_id AND doc_id IN (
     SELECT value FROM json_each(:docs)
     UNION
-    SELECT n.doc_id FROM json_each(:docs) d JOIN search_docs f ON f.doc_id = d.value
-    JOIN search_docs n ON n.conversation_id = f.conversation_id AND n.session_id = f.session_id
-        AND n.ordinal BETWEEN f.ordinal - CASE WHEN f.traits LIKE '%null%' THEN :around ELSE (:around + 1) / 2 END
-                          AND f.ordinal + CASE WHEN f.traits LIKE '%null%' THEN :around ELSE (:around + 1) / 2 END
-    WHERE f.ordinal > 0
-) AND +conversation_id = :conversation_id
-  AND (CAST(:sessions AS TEXT) IS NULL OR session_id IN (SELECT value FROM json_each(:sessions)));
+    SELECT n.doc_id FROM found f CROSS JOIN search_docs n INDEXED BY search_docs_by_conversation
+        ON n.conversation_id = :conversation_id AND n.session_id = f.session_id
+        AND n.ordinal BETWEEN f.ordinal - f.around AND f.ordinal + f.around
+) AND (CAST(:sessions AS TEXT) IS NULL OR session_id IN (SELECT value FROM json_each(:sessions)));
 
 -- name: search_between
 -- What was said in a stretch of time that the question names, though no word of it fits.

@@ -21,6 +21,7 @@ from memory.search.retriever import (
     Question,
     Scored,
     SearchedMessage,
+    TermHits,
     Weights,
     interleaved,
     rank,
@@ -186,10 +187,8 @@ class Searcher:
             now_ms=query.now_ms,
             dense=fit.scores,
         )
-        if hinted:
-            ranked = interleaved(ranked, fit.nearest)
         chosen: dict[tuple[str, str], Scored] = {}
-        for scored in ranked:
+        for scored in interleaved([*ranked], fit.nearest) if hinted else ranked:
             message = scored.message
             if len(chosen) == query.limit:
                 break
@@ -222,7 +221,7 @@ class Searcher:
         matches = yield from self._matches(here, question, sessions)
         docs = shortlist(matches, most)
         docs += yield from dated(here, question)
-        docs += [doc for doc, _ in nearest]
+        docs += [key >> 1 for key in nearest]
         looked_at = min(LOOKED_AT, LOOKED_AT_LEAST + 2 * query.limit)
         messages = (yield from documents(here, docs, looked_at, sessions)) if docs else []
         return messages, matches
@@ -244,10 +243,9 @@ class Searcher:
         if others:
             more, added, _ = yield from look_up(conversation_id, others, question, sessions)
             counts = [a + b for a, b in zip(counts, added, strict=True)]
-            for key, one in more.items():
-                found[key] = one._replace(hits=[*one.hits, *found[key].hits]) if key in found else one
+            found = TermHits([*more.places, *found.places], {**found.lengths, **more.lengths})
         idf = term_weights(counts, turns, question.framing, self._weights)
-        return weigh(idf, found.values(), self._weights)
+        return weigh(idf, found, self._weights)
 
     def _item(self, scored: Scored, texts: Texts) -> RetrievedItem:
         message = scored.message
@@ -270,7 +268,7 @@ class Searcher:
         for side, (who, text) in enumerate((("User", texts.user_text), ("Assistant", texts.assistant_text))):
             if not text:
                 continue
-            if side == scored.message.key[1]:
+            if side == scored.message.key & 1:
                 passage, most_words = scored.passage, EXCERPT_WORDS
             elif scored.beside is not None:
                 passage, most_words = scored.beside, BESIDE_WORDS

@@ -254,7 +254,7 @@ class Semantic:
         rows = await self._db.read(
             "embeddings_of",
             conversation_id=conversation_id,
-            after=old.keys[-1][0] if old.keys else 0,
+            after=old.keys[-1] >> 1 if old.keys else 0,
             model=model,
             most=VECTORS_OF_ONE,
         )
@@ -263,7 +263,7 @@ class Semantic:
             return replace(old)
         new = np.frombuffer(b"".join(row["vector"] for row in rows), "<f2").reshape(len(rows), -1).astype(np.float32)
         held = _Held(
-            [*old.keys, *((row["doc_id"], row["side"]) for row in rows)][-VECTORS_OF_ONE:],
+            [*old.keys, *(2 * row["doc_id"] + row["side"] for row in rows)][-VECTORS_OF_ONE:],
             [*old.refs, *(row["ref"] for row in rows)][-VECTORS_OF_ONE:],
             [*old.sessions, *(row["session_id"] for row in rows)][-VECTORS_OF_ONE:],
             [*old.ordinals, *(row["ordinal"] for row in rows)][-VECTORS_OF_ONE:],

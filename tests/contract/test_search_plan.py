@@ -1,9 +1,11 @@
-"""How SQLite goes about the queries of the search: by row number, never through a whole conversation."""
+"""How SQLite goes about the queries of the search: out of its indexes, never through a whole conversation."""
 
 import contextlib
-import json
+import re
 import sqlite3
 from pathlib import Path
+
+import pytest
 
 from memory.search import searcher
 from memory.storage.named_queries import load_queries
@@ -13,17 +15,20 @@ from memory.testing import lay_tables, open_memory
 QUERIES = Path(searcher.__file__).with_name("search.sqlite.sql")
 
 
-async def test_documents_are_fetched_by_number(tmp_path):
-    """The documents that were found are read one by one: a conversation of many years is not walked from end to end."""
+@pytest.mark.parametrize("name", ["search_terms", "search_documents"])
+async def test_documents_are_read_side_by_side(tmp_path, name):
+    """What is known of documents is read out of indexes: not a page for each row, not a conversation of many years."""
     async with open_memory(tmp_path) as opened:
         path = opened.db.path
-    query = load_queries([QUERIES])["search_documents"]
-    asked = {"docs": json.dumps([1, 2]), "around": 2, "conversation_id": "tg:1:1:0", "sessions": None}
+    query = load_queries([QUERIES])[name]
 
     with contextlib.closing(connect_reader(path)) as connection:
+        asked = dict.fromkeys(re.findall(r":(\w+)", query))
         steps = [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", asked)]
 
-    assert "SEARCH search_docs USING INTEGER PRIMARY KEY (rowid=?)" in steps
+    reads = [step for step in steps if re.match("(SCAN|SEARCH) (search_docs|n) ", step)]
+    assert any("search_docs_known (conversation_id=? AND doc_id=?)" in step for step in reads)
+    assert [step for step in reads if "COVERING INDEX" not in step] == []
 
 
 def test_as_much_of_a_file_is_mapped_as_sqlite_allows(tmp_path):

@@ -10,6 +10,7 @@ from memory.search.retriever import (
     Question,
     SearchedMessage,
     TermHits,
+    place,
     rank,
     shortlist,
     term_weights,
@@ -35,21 +36,25 @@ def message(n, **overrides):
         "time_words": 0,
         "at_ms": n * DAY_MS,
     }
-    return SearchedMessage(**(fields | overrides))
+    found = SearchedMessage(**(fields | overrides))
+    return found._replace(key=number(*found.key))
+
+
+def number(doc, side):
+    return 2 * doc + side
 
 
 def places(hits, lengths):
-    return [
-        TermHits(key, lengths[key], [hit[1:] for hit in hits if hit[0] == key])
-        for key in dict.fromkeys(h[0] for h in hits)
-    ]
+    """Return hits of ((document, side), passage, term, times) as a look-up brings them."""
+    said = [place(number(*key), passage, term) for key, passage, term, times in hits for _ in range(times)]
+    return TermHits(said, lengths)
 
 
 def order(messages, hits, question=None, *, weights=WEIGHTS, **more):
     question = question or Question(TERMS)
     idf = term_weights([3] * len(question.terms), 100, question.framing, weights)
     matches = weigh(idf, places(hits, {m.key: m.terms for m in messages}), weights)
-    return rank(question, messages, matches, weights=weights, **more)
+    return list(rank(question, messages, matches, weights=weights, **more))
 
 
 def refs(scored):
@@ -130,7 +135,7 @@ def test_whose_words_are_wanted(role, first):
 
     found = order(messages, hits, Question(TERMS, role=role))
 
-    assert found[0].message.key == first
+    assert found[0].message.key == number(*first)
 
 
 def test_named_person_is_preferred_in_a_group():
@@ -171,7 +176,7 @@ def test_long_answer_lends_less_than_a_person():
     """An assistant's answer that repeats the words of the question lifts the messages beside it only a little."""
     person = order([message(4), message(5)], [((4, 0), 0, 0, 1)])[1]
     answer = order([message(4, key=(4, 1)), message(5)], [((4, 1), 0, 0, 1)])
-    beside = next(one for one in answer if one.message.key == (5, 0))
+    beside = next(one for one in answer if one.message.key == number(5, 0))
 
     assert 0 < beside.breakdown["neighbours"] < person.breakdown["neighbours"] / 2
 
@@ -195,8 +200,9 @@ def test_framing_word_hardly_counts():
 def test_shortlist_keeps_the_best_and_the_newest():
     """A shortlist holds the documents with the most of the question, the newest among equals."""
     hits = [((n, 0), 0, 0, 1) for n in range(1, 9)] + [((2, 0), 1, 0, 1)]
+    lengths = dict.fromkeys((number(n, 0) for n in range(1, 9)), 8)
 
-    assert shortlist(weigh([1.0, 2.0], places(hits, dict.fromkeys(((n, 0) for n in range(1, 9)), 8))), 3) == [2, 8, 7]
+    assert shortlist(weigh([1.0, 2.0], places(hits, lengths)), 3) == [2, 8, 7]
 
 
 @pytest.mark.parametrize(
