@@ -14,6 +14,7 @@ SessionStatus = Literal["active", "paused", "resuming", "awaiting_clarification"
 LoopKind = Literal["request", "commitment", "question", "task"]
 LoopStatus = Literal["open", "snoozed", "done", "answered", "dropped"]
 Owner = Literal["user", "assistant"]
+LoopOwner = Literal["user", "assistant", "other"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
 MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
@@ -111,8 +112,8 @@ class OpenLoop(Contract):
     loop_id: str
     """`<turn_id>.<n>`: the turn that is its evidence, and a counter."""
     kind: LoopKind
-    owner: Owner
-    """Who has to act."""
+    owner: LoopOwner
+    """Who has to act; "other" is somebody else, or nobody: an event takes place by itself."""
     text: str
     status: LoopStatus = "open"
     turn_id: str

@@ -104,7 +104,7 @@ def retrieved_line(item: RetrievedItem) -> str:
 
 def thread_line(loop: OpenLoop, now_ms: int) -> str:
     """Return one line for an open loop: who has to act, since when, until when."""
-    who = "the user" if loop.owner == "user" else "the assistant"
+    who = {"user": "the user", "assistant": "the assistant"}.get(loop.owner, "somebody else")
     age = max(0, now_ms - loop.opened_at_ms) // _DAY_MS
     since = "today" if not age else f"{age} day{'s' if age > 1 else ''} ago"
     due = f", due {day(loop.due_at_ms)}" if loop.due_at_ms is not None else ""

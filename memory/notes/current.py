@@ -87,10 +87,9 @@ class CurrentNotes:
         if without:
             found = [await self._readings.read_without(notes, without) for notes in found]
             states = [undo(state, without) for state in states]
-        undone, ended = _undone(states), _ended(states)
+        undone = _undone(states)
         notes = _told(found, undone, only)
-        gone = {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}
-        view = merge(notes, self._clock.now_ms(), self._languages, ended=gone)
+        view = merge(notes, self._clock.now_ms(), self._languages, ended=ended_in(states, notes))
         if undone:
             stands = (each for each in view.standings if undone.isdisjoint(each.note.turn_ids))
             view = view.model_copy(update={"standings": tuple(stands)})
@@ -107,10 +106,11 @@ def _undone(states: Sequence[SessionState]) -> frozenset[str]:
     return frozenset(turn_id for state in states for turn_id in state.undone)
 
 
-def _ended(states: Sequence[SessionState]) -> list[OpenLoop]:
-    """Return what sessions ended as their loops: "the first one is done", said of a list."""
+def ended_in(states: Sequence[SessionState], notes: Sequence[SessionNotes]) -> set[str]:
+    """Return the ids of the matters that sessions ended as their loops: "the first one is done", said of a list."""
     loops = (loop for state in states for loop in state.open_loops)
-    return [loop for loop in loops if loop.status in {"done", "answered", "dropped"}]
+    ended = [loop for loop in loops if loop.status in {"done", "answered", "dropped"}]
+    return {matter.matter_id for each in notes for matter in each.matters if _is_ended(matter, ended)}
 
 
 def _told(found: Sequence[SessionNotes], undone: frozenset[str], only: str | None) -> list[SessionNotes]:

@@ -9,9 +9,10 @@ from memory.language.calendar import calendar_of
 from memory.language.sentences import shorten
 from memory.language.zones import zone_of
 from memory.notes.types import LastingNote, Matter
-from memory.types import OpenLoop
+from memory.types import LoopOwner, OpenLoop
 
 LINE_MAX_CHARS = 220
+_OWNERS: dict[str, LoopOwner] = {"user": "user", "assistant": "assistant"}
 
 
 def line_of(note: Matter | LastingNote, now_ms: int, zone: str, language: str = "en") -> str:
@@ -45,7 +46,7 @@ def loop_of(matter: Matter) -> OpenLoop:
     return OpenLoop(
         loop_id=matter.matter_id,
         kind="question" if matter.kind == "question" else "commitment" if matter.kind == "promise" else "task",
-        owner="assistant" if matter.owner == "assistant" else "user",
+        owner=_OWNERS.get("" if matter.kind == "event" else matter.owner, "other"),
         text=matter.text,
         turn_id=matter.turn_ids[0],
         opened_seq=0,

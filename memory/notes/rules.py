@@ -156,7 +156,8 @@ class _RulesReading:
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
             noted, compounds = list(self.noted.values()), self.language.nouns_are_large
-            ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds)
+            bare = said.turn.authored is None
+            ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds, bare=bare)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
             mere = value_alone(clause, list(self.noted.values()), self.language)
@@ -376,6 +377,7 @@ class _RulesReading:
             names=self._names_in(text, clause.names if clause else frozenset()),
             outcomes=outcomes_of(text, self.language),
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
+            mine=matter is not None and matter.owner == "user",
             is_event=matter is not None and matter.kind == "event",
             items=items_of(text, self.language),
             day=str(_day_of(matter.due_at_ms, self.request.zone).day) if matter and matter.due_at_ms else "",

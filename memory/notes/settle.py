@@ -67,6 +67,8 @@ class Noted:
     """By which of the language's outcomes it can end."""
     asks_somebody: bool = False
     """True for a task that is to ask, call or write to somebody: their answer ends it."""
+    mine: bool = True
+    """True for what the person has to do: a bare "done" is said of nothing else."""
     is_event: bool = False
     """True for what takes place: before its day it can only be called off."""
     items: tuple[frozenset[str], ...] = ()
@@ -94,12 +96,14 @@ def settled_by(
     asked_before: frozenset[str] = frozenset(),
     *,
     compounds: bool = False,
+    bare: bool = True,
 ) -> list[str]:
     """Return the keys of what the clause ends.
 
     `reply_before` are the stems of the assistant's message that it answers, `asked_before` those of what the person had
     asked for there: "sent" says of what was just written for them that it is done.
-    With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen".
+    With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen". Without `bare` a report that
+    names nothing ends nothing: the reply has said what it ended.
     """
     noted = [
         each
@@ -121,10 +125,11 @@ def settled_by(
         return list(dict.fromkeys([*(each.key for each in named), *told]))
     if turned_out:
         return [turned_out[-1].key]
-    near = [each for each in noted if 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0]
+    mine = [each for each in noted if each.mine]
+    near = [each for each in mine if 0 <= clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     if "over" in clause.cues:
-        return [each.key for each in noted if each in near or (each.todo and each.stems & reply_before)]
-    if not any(report.named for report in clause.ended):
+        return [each.key for each in mine if each in near or (each.todo and each.stems & reply_before)]
+    if bare and not any(report.named for report in clause.ended):
         todo = [each for each in near if each.todo] or [each for each in noted if _was_asked_for(each, asked_before)]
         return [todo[-1].key] if todo else []
     return []

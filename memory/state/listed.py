@@ -8,13 +8,15 @@ from typing import Final
 
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten
-from memory.state.loops import alive, find
+from memory.state.loops import alive, find, latest
 from memory.types import ListedItem, OpenLoop, SessionState, ShownList
 
 MAX_ITEMS: Final = 20
 MAX_TEXT_CHARS: Final = 120
 LISTED_TURNS: Final = 6
 """A list is spoken of for this many turns; later "the first one" means nothing any more."""
+NEAR_TURNS: Final = 2
+"""So many turns back something came up just now."""
 REPLY_CHARS: Final = 4_000
 _ITEM: Final = re.compile(r"^[ \t]*(?:\d{1,2}[.)]|[-*•])[ \t]+(\S.*)$", re.MULTILINE)
 
@@ -86,6 +88,30 @@ def meant(
     if not items and len(living) == 1 and set(numbers) <= {1, -1}:
         return (living[0].loop_id,)
     return tuple(item.ref for item in picked(items, numbers) if item.kind == "loop")
+
+
+def asked_about(state: SessionState, loops: Sequence[OpenLoop], language: Language) -> OpenLoop | None:
+    """Return the open loop that the last question was about ("did you call Ana?")."""
+    if not state.pending_clarifications:
+        return None
+    return find(loops, plain_sentence(state.pending_clarifications[-1].question, language).stems, language)
+
+
+def obvious(state: SessionState, loops: Sequence[OpenLoop], language: Language) -> OpenLoop | None:
+    """Return the person's own matter that a bare "done!" means, None where nobody can tell.
+
+    It is what was asked about, else what came up last and since the last list, else the only one on that list, or at
+    all. What somebody else has to do is never over by it.
+    """
+    mine = [loop for loop in alive(loops) if loop.owner == "user"]
+    asked = asked_about(state, mine, language)
+    if asked:
+        return asked
+    shown = {item.ref for item in shown_last(state)}
+    since = state.listed.seq if state.listed and shown else state.last_seq - NEAR_TURNS
+    fresh = latest([loop for loop in mine if loop.opened_seq > since])
+    left = [loop for loop in mine if loop.loop_id in shown] if shown else mine
+    return fresh or (left[0] if len(left) == 1 else None)
 
 
 def _counts(sentence: Sentence, language: Language) -> bool:

@@ -21,7 +21,7 @@ from memory.language.intents import (
 from memory.language.languages import Language
 from memory.language.listing import covers_list
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
-from memory.types import LoopKind, LoopStatus, OpenLoop, Owner
+from memory.types import LoopKind, LoopOwner, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
 ERRAND_MS = 3 * 24 * 3_600_000
@@ -104,7 +104,7 @@ def find(loops: Sequence[OpenLoop], about: frozenset[str], language: Language) -
     return loops[best[2]] if best else None
 
 
-def latest(loops: Sequence[OpenLoop], owner: Owner | None = None) -> OpenLoop | None:
+def latest(loops: Sequence[OpenLoop], owner: LoopOwner | None = None) -> OpenLoop | None:
     """Return the live loop that was touched last, or None."""
     candidates = [loop for loop in alive(loops) if owner is None or loop.owner == owner]
     return max(candidates, key=lambda loop: (loop.touched_at_ms, loop.opened_seq, loop.loop_id), default=None)
@@ -249,9 +249,18 @@ nothing when there is no such place, None when it points at no list."""
 
 
 def close_by_user(
-    loops: tuple[OpenLoop, ...], user: tuple[Sentence, ...], moment: Moment, language: Language, pointed: Pointed
+    loops: tuple[OpenLoop, ...],
+    user: tuple[Sentence, ...],
+    moment: Moment,
+    language: Language,
+    pointed: Pointed,
+    *,
+    obvious: OpenLoop | None = None,
 ) -> tuple[OpenLoop, ...]:
-    """Return the loops after what the user reports as done or calls off: by name, by its place on a list, or "that"."""
+    """Return the loops after what the user reports as done or calls off: by name, by its place on a list, or "that".
+
+    `obvious` is what a report that names nothing ends; where nobody can tell, it ends nothing.
+    """
     for sentence in user:
         cue = _report(sentence, language)
         if cue is None:
@@ -266,7 +275,7 @@ def close_by_user(
         about, clause = _about(sentence, cue, language)
         target = _reported(loops, clause, cue, language) or _reported(loops, about, cue, language)
         if target is None and _means_the_latest(sentence, cue, about, language):
-            target = latest(loops, "user" if cue == "done" else None) or latest(loops)
+            target = obvious if cue == "done" else latest(loops)
         if target is not None:
             status: LoopStatus = "dropped" if cue == "drop" else "done"
             loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))

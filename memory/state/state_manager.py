@@ -180,7 +180,10 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     user = reading.user
     loops = _close_affirmed(state, loops, reading, moment) if user else loops
     pointed = partial(listed_rules.meant, state, loops)
-    loops = loop_rules.close_by_user(loops, user, moment, language, lambda s, words: pointed(s, words, language))
+    obvious = listed_rules.obvious(state, loops, language)
+    loops = loop_rules.close_by_user(
+        loops, user, moment, language, lambda s, words: pointed(s, words, language), obvious=obvious
+    )
     loops = loop_rules.close_by_assistant(loops, user, reading.assistant, moment, language)
     loops = _close_clarified(state, loops, reading, moment)
     failed = turn.response_type in {"refusal", "error"}
@@ -216,7 +219,7 @@ def _close_affirmed(
     question = plain_sentence(state.pending_clarifications[-1].question, reading.language)
     if not reading.language.has("past_question", question.lower):
         return loops
-    target = loop_rules.find(loops, question.stems, reading.language)
+    target = listed_rules.asked_about(state, loops, reading.language)
     return _with(loops, loop_rules.closed(target, "done", moment.at_ms, moment.turn_id)) if target else loops
 
 
@@ -366,8 +369,10 @@ def adopt_loop(state: SessionState, loop: OpenLoop) -> SessionState:
     """
     if any(each.loop_id == loop.loop_id for each in state.open_loops):
         return state
-    others = tuple(each for each in state.open_loops if not loop_rules.is_same_matter(each, loop))
-    return _edited(state, loop_rules.bounded((*others, loop)))
+    same = [each for each in state.open_loops if loop_rules.is_same_matter(each, loop)]
+    others = tuple(each for each in state.open_loops if each not in same)
+    known = loop.model_copy(update={"opened_seq": max((each.opened_seq for each in same), default=loop.opened_seq)})
+    return _edited(state, loop_rules.bounded((*others, known)))
 
 
 def begin_job(state: SessionState, job_id: str) -> SessionState:

@@ -32,6 +32,15 @@ def test_one_word_ends_what_was_spoken_of_just_before():
     assert [each.status for each in notes.matters if "cover sheet" in each.text] == ["settled"]
 
 
+@pytest.mark.parametrize("done", ["done", "all done"])
+def test_a_bare_report_ends_nothing_that_somebody_else_promised(done):
+    """What the person has to do is meant, also where another's promise came up later."""
+    mine, theirs = "I have to call the vet about the cat", "Tom will send me the contract by Friday"
+    notes = notes_of("en", (mine, "Okay."), (theirs, "Good."), (done, "Great."))
+
+    assert {each.text: each.status for each in notes.matters} == {mine: "settled", theirs: "open"}
+
+
 LINES = (
     "Dear Ms Otieno, my son Kofi will miss school from the third to the fifth since he goes to his aunt. Kind regards."
 )

@@ -19,6 +19,7 @@ from bot.answers.open_list import open_matters
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes.current import ended_in
 from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.types import SessionNotes
@@ -106,8 +107,9 @@ class ReadByRules:
         return [notes for session_id, notes in self.store.notes.items() if only in {None, session_id}]
 
     async def view(self, conversation_id: str, *, only: str | None = None, **_: Any) -> NotesView:
-        view = merge(await self.sessions(conversation_id, only=only), self.now_ms, LANGUAGES)
-        undone = {turn_id for state in self.store.states.values() for turn_id in state.undone}
+        states, notes = list(self.store.states.values()), await self.sessions(conversation_id, only=only)
+        view = merge(notes, self.now_ms, LANGUAGES, ended=ended_in(states, notes))
+        undone = {turn_id for state in states for turn_id in state.undone}
         stands = tuple(each for each in view.standings if undone.isdisjoint(each.note.turn_ids))
         return view.model_copy(update={"standings": stands})
 
@@ -423,6 +425,38 @@ async def test_done_names_the_loop_that_closes(talk: Talk):
     assert text.startswith("Done, and off the list: call the landlord.")
     assert "buy cat food" in text
     assert talk.open_texts == ["I must buy cat food"]
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        "I must call the vet|I must buy bread|Tom will send me the lease by friday|what's open?|done|the second one",
+        "Ich muss den Arzt anrufen|Ich muss Brot kaufen|Tom schickt mir morgen Post|was ist offen?|erledigt|das zweite",
+        "Tengo que llamar a Ana|Tengo que comprar pan|Eva me manda el piso mañana|qué está pendiente?|hecho|la segunda",
+        "Je dois appeler Ana|Je dois trouver un lit|Tom m'envoie le bail demain|il reste quoi ?|c'est fait|la deuxième",
+    ],
+)
+async def test_a_bare_report_ends_the_persons_own_matter_or_it_is_asked_which(story):
+    """What came up last is meant, and never what somebody else promised; of a list it is asked, and answered, which."""
+    mine, other, theirs, question, done, second = story.split("|")
+    alone = Talk()
+    await alone.say(theirs)
+    listed = await alone.say(done)
+    assert "1. " in listed
+    await alone.say(mine)
+    await alone.say(theirs)
+    assert "1. " not in await alone.say(done)
+    assert "1. " not in await alone.say(question)
+
+    several = Talk()
+    for said in (mine, other, question):
+        await several.say(said)
+    listed = await several.say(done)
+    assert "2. " in listed
+    answer = await several.say(second)
+    assert several.answer.action_name == "done"
+    assert "2. " not in answer
+    assert "2. " not in await several.say(question)
 
 
 async def test_forget_about_drops_the_loop(talk: Talk):

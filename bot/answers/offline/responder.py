@@ -25,7 +25,7 @@ from bot.answers.offline.notes import (
     standing,
 )
 from bot.answers.offline.quotes import quotes_of
-from bot.answers.offline.request import Request, read_request
+from bot.answers.offline.request import LONGEST_NOD, Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
@@ -49,6 +49,7 @@ from memory.search.query import Query
 from memory.search.searcher import unindex_memory
 from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
+from memory.state.loops import says_the_same
 from memory.state.state_manager import adopt_loop, apply_turn, close_loop, read_turn, undo
 from memory.storage.store import Store
 from memory.types import UNDOES, ConversationTurn, JobStep, Memory, OpenLoop, SessionState
@@ -66,6 +67,7 @@ _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
+_REPORTS: Final = frozenset({"done", "drop"})
 _TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind"})
 _CORRECTS: Final = ("correct", "negates", "moves")
 """Cues of a message that may put something right."""
@@ -164,6 +166,9 @@ class OfflineResponder:
         """Return the answer; a database that cannot be read makes it shorter and says so. Never raises NoAnswer."""
         past = await self._past(ask)
         request, rest = await asyncio.to_thread(_request, ask, past, self._languages)
+        if request.kind == "choice" and (completed := _completed(ask, past)):
+            ask = replace(ask, text=completed)
+            request, rest = await asyncio.to_thread(_request, ask, past, self._languages)
         listed = await self._open(ask, past) if request.kind in _OPEN else []
         back = await self._back(ask, past) if request.kind == "undo" else None
         material = await asyncio.to_thread(  # a thousand turns are read again
@@ -372,9 +377,8 @@ def _knowing(state: SessionState, listed: Iterable[ListedLoop], asked_at_ms: int
 def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionState], SessionState] | None:
     """Return what the answer does to the session: a list or question that it shows, what it ended or took back."""
     items, wrong = reply.listed, [material.back.turn.turn_id] if material.back else []
-    known = {loop.loop_id for loop in ask.state.open_loops}
-    ended = [loop for loop in changes(material)[1] if loop.loop_id not in known]
-    if items is None and not (wrong or ended or reply.asks):
+    ended = changes(material)[1]
+    if items is None and not (wrong or ended or reply.asks or material.open):
         return None
 
     def change(state: SessionState) -> SessionState:
@@ -383,6 +387,9 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
             state = _knowing(state, material.open, ask.now_ms if reply.asks else 0)
         for loop in ended:
             state = close_loop(state, loop.loop_id, loop.status, ask.now_ms, ask.turn_id)
+        for loop in state.open_loops:
+            if loop.closed_turn_id == ask.turn_id and not any(says_the_same(loop, each) for each in ended):
+                state = close_loop(state, loop.loop_id, "open", ask.now_ms)  # the reply does not say that it ended
         return state if items is None else show(state, items, ask.now_ms)
 
     return change
@@ -446,6 +453,13 @@ def _request(ask: Ask, past: _Past, languages: Languages) -> tuple[Request, bool
         if asked:
             return read_request(asked.user_text, languages, fallback=fallback), True
     return request, False
+
+
+def _completed(ask: Ask, past: _Past) -> str:
+    """Return "the second one" with the "done" before it, when that was asked back which one is; "" otherwise."""
+    last = past.own[-1] if past.own else None
+    asked_back = last is not None and last.action_name in _REPORTS and ask.state.listed is not None
+    return f"{ask.text} {last.user_text}" if last and asked_back and len(last.user_text.split()) <= LONGEST_NOD else ""
 
 
 def _read(ask: Ask, turn: ConversationTurn, past: _Past, languages: Languages) -> tuple[Matter | LastingNote, ...]:
