@@ -17,6 +17,8 @@ _EDGE = " .,;:!?"
 _DIGITS = re.compile(r"\d+")
 _CLEAR_STEMS = 4
 """From this many stems on a sentence is understood in spite of its pronoun."""
+_WITH_BEFORE_STEMS = 8
+"""The same where the sentence before it, in the same message, says of what."""
 
 
 def standing_alone(clause: Clause, before: TurnClauses | None, language: Language) -> tuple[str, tuple[str, ...]]:
@@ -46,7 +48,8 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
             return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
             return "", ()
-    return clause.text[:TEXT_MAX_CHARS], (clause.turn_id,)
+    whole = f"{clause.before} {clause.text}" if clause.before and leans(clause, _WITH_BEFORE_STEMS) else clause.text
+    return (whole if len(whole) <= TEXT_MAX_CHARS else clause.text[:TEXT_MAX_CHARS]), (clause.turn_id,)
 
 
 def without_denied(text: str, language: Language) -> str:
@@ -69,10 +72,10 @@ def _denied_number(language: Language) -> re.Pattern[str]:
     return re.compile(rf"[,;]?\s*(?:{denies})\s+(?:[^\W\d_]+\s+){{0,2}}[£$€]?(?P<digits>\d+)[\w.,:%/]*")
 
 
-def leans(clause: Clause) -> bool:
+def leans(clause: Clause, clear: int = _CLEAR_STEMS) -> bool:
     """Return whether the clause says that something is to be done or awaited, but not of what: "I'll ring them"."""
     acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
-    if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= _CLEAR_STEMS:
+    if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= clear:
         return False
     return "pronoun" in clause.cues or len(clause.stems) < ANSWER_STEMS
 

@@ -79,6 +79,14 @@ def test_a_promise_that_says_it_is_told_with_what_has_to_be_done():
     assert "minutes" in promise.text
 
 
+def test_what_has_to_be_done_is_told_with_the_sentence_before_it_that_says_of_what():
+    """What "collect them and pay the rest" is about stands in the sentence before, in the same message."""
+    said = "the curtains for the choir room are finally ready. have to collect them from the tailor and pay the rest."
+    [matter] = notes_of("en", (said, "Lovely.")).matters[-1:]
+
+    assert ("curtains" in matter.text, "collect" in matter.text) == (True, True)
+
+
 @pytest.mark.parametrize("answer", ["no, leave it", "hm"])
 def test_an_offer_that_is_not_accepted_is_no_promise(answer):
     """Nor is one that is done in the answer to it."""
