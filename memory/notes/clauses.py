@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from memory.language.corrected import as_meant
-from memory.language.due_dates import Due, find_due
+from memory.language.due_dates import Due
 from memory.language.languages import Language, Languages
 from memory.language.sentences import (
     lowered,
@@ -16,12 +15,13 @@ from memory.language.sentences import (
     without_possessive,
     words_of,
 )
-from memory.language.time_rules import blank, first, rules_of
+from memory.language.time_rules import blank
 from memory.notes.cutting import joined, sentences_in, unfused
 from memory.notes.names import addressed_names, leading_names, names_of
-from memory.notes.reports import Report, ended, outcomes, sentence_at, tells, tells_the_past, told_ends
+from memory.notes.reports import Report, ended, outcomes, tells, told_ends
 from memory.notes.telling import telling_stems, without_denied_day
-from memory.notes.types import DAY_MS, Speaker
+from memory.notes.types import Speaker
+from memory.notes.when import coming_day
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CUES = (
@@ -42,11 +42,6 @@ _PAUSE = re.compile(r"[,;:.!?()]|\s[-\u2013\u2014]\s")
 _ROUTINE_CHARS = 25
 """How far behind "I'll" stands what one does every day: sleep, eat, go home."""
 _NEAR_CHARS = 4
-_JUST_BEEN_MS = 330 * DAY_MS
-"""A date that is further ahead was less than five weeks ago."""
-_YEARS_TOLD_OF = 15
-"""A number of four digits that is further back is an amount ("the deposit of 1950 euros tomorrow")."""
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ACTOR_WORDS = 3
 """Whoever acts is named among the first words, or beside the verb."""
 _EDGE = " .,:;!?()\"'\u201c\u201d\u00ab\u00bb*"
@@ -195,8 +190,8 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     lower = language.mended(lowered(text))
     words = words_of(lower)
     cues = cues_of(lower, language)
-    holds = find_due(without_denied_day(lower, language), bare.at_ms, frame.zone, language)
-    due = _ahead(holds or find_due(lower, bare.at_ms, frame.zone, language), lower, bare.at_ms, language)
+    holds = coming_day(without_denied_day(lower, language), bare.at_ms, frame.zone, language)
+    due = holds or coming_day(lower, bare.at_ms, frame.zone, language)
     stems = telling_stems(words_of(blank(lower, due.spans)) if due else words, language)
     names = frozenset(name for word in words if (name := without_possessive(word)) in frame.names)
     return replace(
@@ -265,39 +260,6 @@ def with_reason(clause: Clause, language: Language) -> Clause | None:
 def states(text: str, lower: str, language: Language) -> bool:
     """Return whether the text states a fact about the person ("I live in Bonn"), by the rules of the language."""
     return any(rule.pattern.search(lower) or rule.pattern.search(text) for rule in language.facts)
-
-
-def _ahead(due: Due | None, lower: str, at_ms: int, language: Language) -> Due | None:
-    """Return the day, unless the text says that it is over ("last Tuesday", "they came on Tuesday").
-
-    A date without a year that has just been is that one, not the one of a year later.
-    """
-    if due is None or "ago" not in language.cues:
-        return due
-    years = [int(year) for year in _YEAR.findall(lower)]
-    just_been = due.due_at_ms - at_ms > _JUST_BEEN_MS and not years
-    is_over = bool(years) and max(years) in range(_year_of(at_ms) - _YEARS_TOLD_OF, _year_of(at_ms))
-    if just_been or is_over or _is_told_of(due, lower, language):
-        return None
-    over = [found.span() for found in language.cues["ago"].finditer(lower)]
-    return (
-        None
-        if any(start < end_day and start_day < end for start, end in over for start_day, end_day in due.spans)
-        else due
-    )
-
-
-def _year_of(at_ms: int) -> int:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).year
-
-
-def _is_told_of(due: Due, lower: str, language: Language) -> bool:
-    """Return whether the day is a weekday without a date in a sentence that tells the past: it is the last such day."""
-    start, end = due.spans[0]
-    said = lower[start:end]
-    if due.is_hour_alone or any(map(str.isdigit, said)) or not first(rules_of(language).weekdays, said):
-        return False
-    return tells_the_past(sentence_at(lower, start), language)
 
 
 def _is_deadline(due: Due, lower: str, language: Language) -> bool:

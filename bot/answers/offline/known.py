@@ -13,11 +13,12 @@ from bot.answers.offline.notes import bare_of, named, stems
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import is_today
 from bot.answers.offline.words import Words, about, words_of
-from memory.language.due_dates import find_due, says_day
+from memory.language.due_dates import says_day
 from memory.language.intents import read_sentences
 from memory.language.languages import Language, Languages
 from memory.language.sentences import lowered
 from memory.language.time_rules import rules_of
+from memory.notes.when import coming_day, past_day
 from memory.search.terms import stem
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
@@ -186,7 +187,9 @@ def _matters(m: Material) -> Iterator[Told]:
 def _due_in(told: Told, zone: str) -> tuple[int, bool] | None:
     """Return when a sentence is about; None for one without a day: "at 9 in the morning" says it all by itself."""
     language = Languages.load().get(told.code)
-    due = find_due(told.text, told.at_ms, zone, language) if says_day(told.text, told.at_ms, zone, language) else None
+    lower = language.mended(lowered(told.text))
+    says = says_day(lower, told.at_ms, zone, language)
+    due = says and (coming_day(lower, told.at_ms, zone, language) or past_day(lower, told.at_ms, zone, language))
     return (due.due_at_ms, due.exact) if due else None
 
 
