@@ -111,6 +111,8 @@ class Language:
     ordinals: Mapping[str, int] = field(default_factory=dict)
     ordinal_pattern: re.Pattern[str] = _NEVER
     actions: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    families: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    """Nouns and verbs that speak of the same ("wedding", "get married"), by a name that all languages have."""
     facts: tuple[FactRule, ...] = ()
     outcomes: tuple[OutcomeRule, ...] = ()
     time: Mapping[str, Any] = field(default_factory=dict)
@@ -280,12 +282,13 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         stop_words=frozenset(data["stop_words"].split()),
         vote_words=frozenset(data["vote_words"].split()),
         letters=frozenset(data.get("letters", "")),
-        cues=_Patterns(data["cues"]),
+        cues=_Patterns({**data["cues"], "happening": list(data.get("families", {}).values())}),
         references=references,
         reference_pattern=cue_pattern(references),
         ordinals=ordinals,
         ordinal_pattern=ordinal_pattern,
         actions=_Patterns(data.get("actions", {})),
+        families=_Patterns({name: [phrases] for name, phrases in data.get("families", {}).items()}),
         facts=_facts(data.get("facts", {}), data.get("titles", "").split()),
         outcomes=tuple(
             OutcomeRule(cue_pattern([said]), cue_pattern([of])) for said, of in data.get("outcomes", {}).get("rows", ())

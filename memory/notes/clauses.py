@@ -25,12 +25,12 @@ from memory.notes.when import coming_day
 from memory.types import ABOUT_REMINDERS, REARRANGES, ConversationTurn
 
 CUES = (
-    "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline", "deferral",
-    "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "hypothetical", "imperative",
-    "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit", "moves", "negates",
-    "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past", "pronoun", "proposal",
-    "question", "request", "restored", "stands", "takes_on", "tells", "thanks", "ticks_off", "waits", "when_ready",
-    "will_do", "wish",
+    "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline",
+    "deferral", "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "happening",
+    "hypothetical", "imperative", "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit",
+    "moves", "negates", "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past",
+    "pronoun", "proposal", "question", "request", "restored", "stands", "takes_on", "tells", "thanks", "ticks_off",
+    "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")

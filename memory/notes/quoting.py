@@ -75,7 +75,7 @@ def _denied_number(language: Language) -> re.Pattern[str]:
 def leans(clause: Clause, clear: int = _CLEAR_STEMS) -> bool:
     """Return whether the clause says that something is to be done or awaited, but not of what: "I'll ring them"."""
     acts = is_todo(clause) or "waits" in clause.cues or clause.due is not None
-    if not acts or clause.names or {"event", "kin"} & clause.cues or len(clause.stems) >= clear:
+    if not acts or clause.names or {"event", "happening", "kin"} & clause.cues or len(clause.stems) >= clear:
         return False
     return "pronoun" in clause.cues or len(clause.stems) < ANSWER_STEMS
 

@@ -127,6 +127,41 @@ async def test_what_it_was_told_it_knows_in_that_language(talk: Talk, code: str)
         assert BEYOND[code] not in text
 
 
+@pytest.mark.parametrize(
+    ("told", "asked", "when"),
+    [
+        ("im getting married on 12 june", "when is my wedding", "12 Jun"),
+        ("im sitting my finals on the 3rd", "when's my exam", "3 Dec"),
+        ("my flight's on 4 december", "when do i fly", "4 Dec"),
+        ("the op is on 4 december", "when is my surgery?", "4 Dec"),
+        ("ich ziehe am 3. mai um", "wann ist mein umzug", "3. Mai"),
+        ("mein Flug geht am 4. Dezember", "wann fliege ich?", "4. Dez"),
+        ("me caso el 12 de junio", "¿cuándo es mi boda?", "12 de jun"),
+        ("vuelo a Oslo el 4 de diciembre", "¿cuándo es mi vuelo?", "4 de dic"),
+        ("je me marie le 12 juin", "c'est quand mon mariage ?", "12 juin"),
+        ("on déménage le 4 décembre", "quand est le déménagement ?", "4 déc"),
+        ("mi sposo il 12 giugno", "quando è il mio matrimonio?", "12 giu"),
+        ("caso-me no dia 12 de junho", "quando é o meu casamento?", "12 de jun"),
+        ("лечу в Осло 4 декабря", "когда у меня рейс?", "4 дек"),
+        ("женюсь 12 июня", "когда моя свадьба?", "12 июн"),
+    ],
+)
+async def test_a_day_is_found_by_noun_and_by_verb(talk: Talk, told, asked, when):
+    """Who asks for the wedding asks for "getting married"."""
+    await talk.say(told)
+
+    assert when in await talk.say(asked)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_language_has_each_family_of_words(code):
+    """None is missing, and each finds something."""
+    families = LANGUAGES.get(code).families
+
+    assert families.keys() == LANGUAGES.get("en").families.keys()
+    assert all(families.values())
+
+
 async def test_in_a_group_what_somebody_else_said_is_not_yours(talk: Talk):
     """Neither their name nor their dog: theirs is quoted as it was said."""
     await talk.say("I'm Jonas", user_id=1)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from bot.answers.offline.material import MIN_WORD_CHARS, Material, Quote, capital, cite, quote_line, stated
-from bot.answers.offline.notes import bare_of, named, stems
+from bot.answers.offline.notes import bare_of, concepts, named, stems
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import is_today
 from bot.answers.offline.words import Words, about, words_of
@@ -157,12 +157,13 @@ def asks_when(m: Material) -> bool:
 
 
 def _day(m: Material, told: Sequence[Told]) -> str:
-    asked = m.words.asked("when", lowered(_question(m)))
-    wanted = stems(m.request.about, m.language.code) - (stems(asked.group(), m.language.code) if asked else frozenset())
+    question = lowered(_question(m))
+    asked = m.words.asked("when", question)
+    wanted = concepts(question[asked.end() :] or m.request.about, m.language.code) if asked else frozenset()
     if not asked or not wanted:
         return ""
     found = [
-        (len(wanted & stems(each.text, each.code)) / len(wanted), each.due is not None, each.at_ms, each, due)
+        (len(wanted & concepts(each.text, each.code)) / len(wanted), each.due is not None, each.at_ms, each, due)
         for each in (*_matters(m), *told)
         if (due := each.due or _due_in(each, m.zone))
     ]

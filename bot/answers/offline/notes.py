@@ -16,6 +16,7 @@ from memory.language.languages import Language, Languages
 from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
+from memory.language.time_rules import blank
 from memory.longterm.promotion import WORTHY, candidates
 from memory.search.terms import split_words, stem, words_for
 from memory.state.loops import ALIVE
@@ -191,6 +192,18 @@ def stems(text: str, code: str) -> frozenset[str]:
     return frozenset(stem(code, word) for word in split_words(text) if word not in stop and word not in common)
 
 
+@lru_cache(maxsize=16_384)
+def concepts(text: str, code: str) -> frozenset[str]:
+    """Return the stems of a text, nouns and verbs that speak of the same as one: "wedding" and "getting married"."""
+    language = Languages.load().get(code)
+    lower, found = language.mended(lowered(text)), set[str]()
+    for name, pattern in language.families.items():
+        spans = [match.span() for match in pattern.finditer(lower)]
+        found |= {f"={name}"} if spans else set()
+        lower = blank(lower, spans)
+    return stems(lower, code) | found
+
+
 def named(text: str, words: Words) -> frozenset[str]:
     """Return the stems of a text; one that names a sum speaks of money."""
     found = stems(text, words.code)
@@ -240,8 +253,8 @@ def about_it(notes: Iterable[Held], topic: str, code: str, *, share: float = 0.0
 
     `share` of the topic's words must be named at least, one of them always.
     """
-    wanted = stems(topic, code)
-    scored = [(len(wanted & stems(f"{held.note.text} {held.note.subject}", held.note.code)), held) for held in notes]
+    wanted = concepts(topic, code)
+    scored = [(len(wanted & concepts(f"{held.note.text} {held.note.subject}", held.note.code)), held) for held in notes]
     best = max((score for score, _ in scored), default=0)
     if not best:
         return ()
