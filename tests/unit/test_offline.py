@@ -271,6 +271,24 @@ async def test_a_thing_that_broke_is_no_grief(talk: Talk):
     assert "sorry" not in await talk.say("my phone died on the train to Leeds")
 
 
+@pytest.mark.parametrize(
+    ("text", "hope"),
+    [
+        ("mum's op is on thursday, im worried", "I hope it goes well."),
+        ("am Donnerstag wird Mama operiert, ich hab Angst", "Ich hoffe, es geht gut aus."),
+        ("el jueves operan a mi madre, estoy nerviosa", "Ojalá salga bien."),
+        ("jeudi ma mère se fait opérer, j'ai peur", "J'espère que ça se passera bien."),
+        ("na quinta minha mãe vai ser operada, tô com medo", "Tomara que corra tudo bem."),
+        ("в четверг маму оперируют, волнуюсь", "Надеюсь, всё пройдёт хорошо."),
+        ("giovedì operano mia madre, ho paura", "Spero che vada tutto bene."),
+    ],
+)
+async def test_who_worries_is_wished_well(talk: Talk, text: str, hope: str):
+    """What is noted comes with a kind word."""
+    assert (await talk.say(text)).endswith(hope)
+    assert hope not in await talk.say("I'm afraid the train is late")
+
+
 async def test_what_it_cannot_file_is_not_echoed(talk: Talk):
     """A statement that is none of fact, preference, decision or task is taken with a word, feelings with thanks."""
     assert await talk.say("the weather was awful over Oslo") == "Okay, noted."

@@ -118,6 +118,8 @@ def tell(m: Material) -> Reply:
     parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
     if not parts:
         parts.append(_answered(m) or _touched(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
+    if m.words.reads("worry", lowered(m.text)):
+        parts[-1] = f"{parts[-1].rstrip()}{LINE_END if LINE_END in parts[-1] else ' '}{m.words.say('hope_well')}"
     return Reply("\n".join(parts), NOTE)
 
 
