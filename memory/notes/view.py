@@ -31,7 +31,7 @@ _OFFERED_FROM, _OPEN_FROM = 0.8, -0.65
 _NEW_FROM = -0.2
 """What is left of a line at least when what stands in others is taken from it."""
 _FEW_OFFERED = ((4, 0.3), (2, -1.2))
-_FEW_OPEN, _FEW_OPEN_FROM, _FEW_EVENTS_FROM = 2, -3.5, -1.2
+_FEW_OPEN, _FEW_OPEN_FROM, _FEW_EVENTS_FROM = 3, -3.5, -1.2
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
 that nothing is known. Of matters only what waits, or an event ahead, is listed so.
 """
