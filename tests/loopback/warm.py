@@ -61,6 +61,7 @@ assert words_for("en")
 asyncio.run(talk())
 Languages.load().warm()
 compile_rules(Languages.load())
+asyncio.run(bot.answers.offline.responder.OfflineResponder(None, None, Languages.load()).warm())
 due_dates._search_dates("12 May 2030", "en", {})
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"
