@@ -86,6 +86,7 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             http=_Connection,
+            ws="none",  # nobody speaks it here, and what speaks it takes a moment to load
             limit_concurrency=MAX_CONNECTIONS,
         )
         self._server = _Server(config)

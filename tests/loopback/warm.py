@@ -7,11 +7,15 @@ import tempfile
 from pathlib import Path
 
 import anyio._backends._asyncio
+import ftfy
 import genai_prices.data
 import httpcore
 import openai.resources.chat.completions
+import pydantic.v1
 import telegramify_markdown
 import typer
+import typer._adapters
+import wcwidth
 
 import bot.answers.agent
 import bot.answers.model
@@ -35,7 +39,7 @@ from memory.language.distress import distress_in
 from memory.language.languages import Languages
 from memory.language.ready import compile_rules
 
-__all__ = ["anyio", "bot", "genai_prices", "httpcore", "memory", "openai"]
+__all__ = ["anyio", "bot", "ftfy", "genai_prices", "httpcore", "memory", "openai", "pydantic", "wcwidth"]
 
 COMMANDS = typer.main.get_command(bot.cli.app)
 """What `continuity-bot` does, built once: each child would take a tenth of a second for it."""
@@ -57,7 +61,7 @@ load_counter()("a count loads what counts")
 distress_in(TALK)
 for code in LANGUAGES:
     command_menu(code)
-assert words_for("en")
+    words_for(code)
 asyncio.run(talk())
 Languages.load().warm()
 compile_rules(Languages.load())
