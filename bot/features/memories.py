@@ -14,7 +14,7 @@ from bot.turns.services import Services
 from memory.language.sentences import lowered, words_of
 from memory.longterm.promoter import read_memory_row
 from memory.notes.lines import day_of_year
-from memory.notes.types import LastingNote, Matter, key_of
+from memory.notes.types import LastingNote, Matter, is_order, key_of
 from memory.notes.view import NotesView, Standing
 from memory.search.query import Query
 from memory.types import ListedItem, Memory
@@ -64,9 +64,10 @@ def known_note(standing: Standing) -> Known:
 def everything_known(memories: Sequence[Memory], view: NotesView) -> list[Known]:
     """Return all that is remembered: what stays true first, then what goes on; nothing twice in other words.
 
-    A memory whose words stand in a note of the same turn is told by the note.
+    A memory whose words stand in a note of the same turn is told by the note. What the assistant was told to do is no
+    memory: it is open, or a reminder.
     """
-    clear = [each for each in view.standings if not each.note.faint]
+    clear = [each for each in view.standings if not each.note.faint and not is_order(each.note)]
     lasting = [known_note(each) for each in clear if isinstance(each.note, LastingNote)]
     going = [known_note(each) for each in clear if isinstance(each.note, Matter)]
     told = [each for each in map(known_memory, memories) if not any(tells(note, each) for note in (*lasting, *going))]

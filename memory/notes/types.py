@@ -93,6 +93,11 @@ def key_of(note: Matter | LastingNote) -> str:
     return note.matter_id if isinstance(note, Matter) else note.note_id
 
 
+def is_order(note: Matter | LastingNote) -> bool:
+    """Return whether the note is what the person told the assistant to do ("remind me to …")."""
+    return isinstance(note, Matter) and note.owner == "assistant" and note.quoted == "user"
+
+
 class Settled(Contract):
     """What came to its end: done, answered, past, or not wanted any more."""
 

@@ -31,10 +31,14 @@ _OFFERED_FROM, _OPEN_FROM = 0.8, -0.65
 _NEW_FROM = -0.2
 """What is left of a line at least when what stands in others is taken from it."""
 _FEW_OFFERED = ((4, 0.3), (2, -1.2))
-_FEW_OPEN, _FEW_OPEN_FROM, _FEW_EVENTS_FROM = 3, -3.5, -1.2
+_FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
-that nothing is known. Of matters only what waits, or an event ahead, is listed so.
+that nothing is known. Of matters only what waits is listed so.
 """
+_COMING_FROM = 0.4
+"""From which log-odds an event ahead is listed where there is room."""
+_DAY_LEFT_MS = 15 * 3_600_000
+"""What is left of a day when the hour comes that stands for it."""
 _AGAIN_STEMS = 2
 _AKIN_AT_LEAST = 0.5
 """Added to each: of a few notes it tells little that two share a word."""
@@ -208,21 +212,33 @@ def preview(view: NotesView) -> list[Standing]:
 
 
 def loops(view: NotesView) -> list[Standing]:
-    """Return the matters in which somebody has to do or answer something, best first."""
+    """Return the matters in which somebody has to do or answer something, best first, then what is coming."""
     matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter)]
     likely = _diverse(matters, LOOPS_MAX, _OPEN_FROM)
-    for least, belongs in ((_FEW_OPEN_FROM, _waits), (_FEW_EVENTS_FROM, _is_event_ahead)):
-        rest = [(s, waits) for s, waits in matters if s not in likely and belongs(s)]
-        likely += _diverse(rest, _FEW_OPEN - len(likely), least, likely)
-    return likely
+    rest = [(s, waits) for s, waits in matters if s not in likely and is_waiting(s.note)]
+    likely += _diverse(rest, _FEW_OPEN - len(likely), _FEW_OPEN_FROM, likely)
+    return likely + _coming(view, likely)
 
 
-def _waits(standing: Standing) -> bool:
-    return is_waiting(standing.note)
+def _coming(view: NotesView, before: Sequence[Standing]) -> list[Standing]:
+    """Return the events that are not over, the next first, but for those that the lines before tell."""
+    ahead = [(due_at_ms, s) for s in view.standings if s.value >= _COMING_FROM and (due_at_ms := _ahead_at(s, view))]
+    seen = Counter(stem for each in before for stem in each.stems)
+    chosen: list[Standing] = []
+    for _, standing in sorted(ahead, key=lambda each: each[0]):
+        if standing not in before and _share(standing.stems, seen) < _SAME and len(before) + len(chosen) < LOOPS_MAX:
+            chosen.append(standing)
+            seen.update(standing.stems)
+    return chosen
 
 
-def _is_event_ahead(standing: Standing) -> bool:
-    return bool(standing.signs["event"] and standing.signs["ahead"])
+def _ahead_at(standing: Standing, view: NotesView) -> int | None:
+    """Return when an event takes place, None for one that is over and for what is none."""
+    note = standing.note
+    if not isinstance(note, Matter) or note.faint or note.kind != "event" or note.due_at_ms is None:
+        return None
+    over_at_ms = note.due_at_ms + (0 if note.due_exact else _DAY_LEFT_MS)
+    return note.due_at_ms if over_at_ms > view.now_ms else None
 
 
 def _diverse(

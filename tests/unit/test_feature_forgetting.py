@@ -5,8 +5,10 @@ import pytest
 
 from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, places_of, question, report_text, request_of
-from bot.features.memories import holding, known_memory, memory_list
+from bot.features.memories import everything_known, holding, known_memory, memory_list
 from memory.language.languages import Languages
+from memory.notes.types import Matter, SessionNotes
+from memory.notes.view import merge
 from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
@@ -170,3 +172,18 @@ def test_buttons_that_carry_words_go(payload, expected):
 def test_numbers_alone_name_places_on_a_list(code, words, places):
     """In the words of each language; a number among other words is looked for like any word."""
     assert places_of(words, Languages.load().get(code)) == places
+
+
+def test_what_the_assistant_was_told_to_do_is_no_memory():
+    """It is a reminder, or open; what the person does or awaits is remembered."""
+    own = Matter(
+        matter_id="t_1.u0", kind="task", text="I have to call the roofer", quoted="user", turn_ids=("t_1",),
+        said_at_ms=START_MS,
+    )  # fmt: skip
+    order = own.model_copy(
+        update={"matter_id": "t_2.u0", "text": "remind me to feed the cat", "owner": "assistant", "kind": "promise"}
+    )
+    notes = SessionNotes(session_id="s_1", conversation_id="c", matters=(own, order))
+
+    known = everything_known([], merge([notes], START_MS, Languages.load()))
+    assert [each.text for each in known] == ["I have to call the roofer"]

@@ -135,3 +135,21 @@ def test_what_was_left_out_as_a_repeat_does_not_come_back_as_one_of_the_few():
     ]
 
     assert len(loops(seen(*wordings))) == 1
+
+
+def test_what_is_coming_is_listed_until_it_is_over():
+    """Up to five lines, the next first; a day without an hour lasts until night."""
+
+    def event(number: int, days: float, *, exact: bool = False) -> Matter:
+        update = {
+            "matter_id": f"t_{number}.u0", "kind": "event", "text": f"visit of number{number} in town{number}",
+            "due_at_ms": NOW_MS + int(days * DAY_MS), "due_exact": exact, "weight": 0.4,
+        }  # fmt: skip
+        return MATTER.model_copy(update=update)
+
+    ahead = [event(number, 1 + number) for number in range(9)]
+
+    assert [each.note for each in loops(seen(*reversed(ahead)))] == ahead[:5]
+    assert loops(seen(event(1, -0.1)))
+    assert not loops(seen(event(1, -0.1, exact=True)))
+    assert not loops(seen(event(1, -1)))

@@ -108,6 +108,27 @@ async def test_nothing_is_said_to_be_changed_that_stays_as_it_was(talk: Talk, ta
     assert ("changed" in answer) == ("Tue 21 Nov" in await talk.say("whats left"))
 
 
+async def test_a_value_that_puts_nothing_right_is_not_said_to_be_noted(talk: Talk):
+    """Nobody is told "noted" when nothing is; who says that they are fine corrects nothing."""
+    await talk.say("the exam is on the 3rd")
+    for text in ("hello", "what a day", "nice weather", "thanks"):
+        await talk.say(text)
+
+    for text in ("actually it's the 4th", "sorry i meant max"):
+        assert "stays as it was" in await talk.say(text)
+    assert "stays as it was" not in await talk.say("actually i'm fine")
+
+
+async def test_words_that_were_put_right_are_not_quoted_any_more(talk: Talk):
+    """What is known of a matter is what holds now."""
+    await talk.say("Our meeting is on friday at 3")
+    await talk.say("no wait, it's on thursday")
+    known = await talk.say("what did I say about the meeting")
+
+    assert "Our meeting is on thursday at 3" in known
+    assert "friday" not in known
+
+
 async def test_a_matter_of_the_session_before_is_changed_as_said(talk: Talk):
     """The first message of a session may put right what was said in the last one."""
     await talk.say("i need to pay the band by monday")

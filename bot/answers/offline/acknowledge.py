@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from bot.answers.offline.corrections import gives_another
 from bot.answers.offline.material import (
     KEY_WORDS,
     MAX_LISTED,
@@ -117,7 +118,7 @@ def tell(m: Material) -> Reply:
     lines, greeting = noted_lines(m), met(m)
     parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
     if not parts:
-        parts.append(_answered(m) or _touched(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
+        parts.append(_answered(m) or _touched(m) or _unclear(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
     if m.words.reads("worry", lowered(m.text)):
         parts[-1] = f"{parts[-1].rstrip()}{LINE_END if LINE_END in parts[-1] else ' '}{m.words.say('hope_well')}"
     return Reply("\n".join(parts), NOTE)
@@ -135,6 +136,11 @@ def _touched(m: Material) -> str:
     touched = {loop.loop_id: loop.touched_at_ms for loop in m.before.open_loops}
     again = [loop for loop in alive(m.after.open_loops) if touched.get(loop.loop_id, m.now_ms) < loop.touched_at_ms]
     return m.words.say("opened_again", text=loop_line(m, again[0])) if again else ""
+
+
+def _unclear(m: Material) -> str:
+    """Return that nothing was changed, for another value of something that is not found."""
+    return m.words.say("corrects_nothing") if gives_another(m.text, m.words, m.language) else ""
 
 
 def _nod(m: Material) -> str:

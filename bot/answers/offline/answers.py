@@ -32,6 +32,7 @@ from bot.answers.offline.material import (
     open_in_short,
     open_line,
     quote_line,
+    right_line,
     stated,
 )
 from bot.answers.offline.notes import Held, about_it, stems
@@ -77,7 +78,15 @@ def _found(m: Material) -> list[str]:
     quotes = [quote for quote in m.quotes if quote.turn_id not in shown]
     if m.request.share:
         held, quotes = _best(held, quotes, stems(topic, code))
-    return [note_line(m, one) for one in held] + [quote_line(m, quote) for quote in quotes]
+    lines = [_as_it_is(m, one.note.turn_id) or note_line(m, one) for one in held]
+    lines += [_as_it_is(m, quote.turn_id) or quote_line(m, quote) for quote in quotes]
+    return [*dict.fromkeys(lines)]
+
+
+def _as_it_is(m: Material, turn_id: str) -> str:
+    """Return the line of what was put right since a turn, "" where its words still hold."""
+    matter = m.put_right.get(turn_id)
+    return right_line(m, matter) if matter else ""
 
 
 def _best(

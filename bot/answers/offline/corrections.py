@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.answers.offline.words import Words
+from memory.language.due_dates import says_day
+from memory.language.languages import Language
 from memory.language.sentences import lowered
 from memory.search.terms import split_words, stem
 
 _EDGE: Final = " \t\n.,;:!?…\"'"
 _TOKEN: Final = re.compile(r"[\w'\u2019.:%€$£/-]*\w[%€$£]?")
+_VALUE_WORDS: Final = 3
+"""How many words a value has at most: "on the 4th"."""
 _NEWEST: Final = 3
 """How many of the last statements a value alone may correct."""
 
@@ -36,6 +40,16 @@ def put_right(text: str, earlier: Sequence[str], words: Words) -> tuple[int, str
         if right is not None:
             return right
     return None
+
+
+def gives_another(text: str, words: Words, language: Language) -> bool:
+    """Return whether a sentence only gives another value for something said: "actually it's the 4th", "I meant Max"."""
+    lower = lowered(text).strip(_EDGE)
+    found = next((found for pattern in words.corrections if (found := _last(pattern, lower))), None)
+    new = found["new"] if found else ""
+    if not new or len(new.split()) > _VALUE_WORDS:
+        return False
+    return bool(words.reads("meant", lower)) or any(map(str.isdigit, new)) or says_day(new, 0, "UTC", language)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

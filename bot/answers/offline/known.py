@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from bot.answers.offline.material import MIN_WORD_CHARS, Material, Quote, capital, cite, quote_line, stated
+from bot.answers.offline.material import (
+    MIN_WORD_CHARS,
+    Material,
+    Quote,
+    capital,
+    cite,
+    quote_line,
+    right_sentence,
+    stated,
+)
 from bot.answers.offline.notes import bare_of, concepts, named, stems
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import is_today
@@ -59,14 +68,17 @@ def known(m: Material) -> str:
 
 def _told(m: Material) -> Iterator[Told]:
     """Yield what was told, newest first: what stands of it, then other sentences that the search found."""
-    for note in (one.note for one in reversed(m.held)):
+    for matter in {matter.matter_id: matter for matter in m.put_right.values()}.values():
+        code = Languages.load().detect(matter.text, default=m.language.code).code
+        yield Told(matter.text, code, matter.said_at_ms, right_sentence(m, matter))
+    for note in (one.note for one in reversed(m.held) if one.note.turn_id not in m.put_right):
         turned = m.is_theirs(note) and words_of(note.code).mirror(note.text)
         quote = Quote(note.text, note.at_ms, "user" if m.is_theirs(note) else "other", note.turn_id, note.code)
         line = f"{capital(stated(m, note))}." if turned and _still_reads(m, quote) else quote_line(m, quote)
         yield Told(note.text, note.code, note.at_ms, line, m.is_theirs(note))
     replaced = {note.turn_id for one in m.held for note in (one.before,) if note}
     for quote in sorted(m.quotes, key=lambda quote: -quote.at_ms):
-        if quote.turn_id not in replaced:
+        if quote.turn_id not in replaced and quote.turn_id not in m.put_right:
             turned = words_of(quote.code).mirror(quote.text) if quote.who == "user" else ""
             line = f"{capital(cite(turned))}." if turned and _still_reads(m, quote) else quote_line(m, quote)
             yield Told(quote.text, quote.code, quote.at_ms, line, quote.who == "user")
@@ -149,11 +161,6 @@ def _first(text: str, tokens: Sequence[re.Match[str]], between: frozenset[str]) 
 
 
 # --- when something is ------------------------------------------------------------------------------------------------
-
-
-def asks_when(m: Material) -> bool:
-    """Return whether the message asks for a day or an hour."""
-    return m.words.asked("when", lowered(_question(m))) is not None
 
 
 def _day(m: Material, told: Sequence[Told]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -115,7 +115,7 @@ class Material:
     open: tuple[ListedLoop, ...] = ()
     """What is open, as /loops lists it; nothing for a message that does not speak of that."""
     matters: tuple[Matter, ...] = ()
-    """What was noted with its day, for a question that asks when something is."""
+    """What was noted, for a question: there a corrected value has taken the place of the first."""
     read: tuple[Matter | LastingNote, ...] = ()
     """What a reading of this message alone notes, for a message of which nothing else was taken in."""
     corrected: tuple[Matter, ...] = ()
@@ -147,6 +147,12 @@ class Material:
     def is_theirs(self, note: StatedNote) -> bool:
         """Return whether whoever is answered said it, and not somebody else in the group."""
         return note.user_id is None or note.user_id == self.user_id
+
+    @property
+    def put_right(self) -> Mapping[str, Matter]:
+        """What was said and reads otherwise by now, by the ids of its turns: their words do not hold any more."""
+        right = [matter for matter in self.matters if matter.replaces and matter.quoted is None]
+        return {turn_id: matter for matter in right for turn_id in matter.turn_ids}
 
     @property
     def called(self) -> str:
@@ -268,6 +274,20 @@ def note_line(m: Material, held: Held) -> str:
     if held.before:
         return m.words.say("note_line_replaced", text=text, day=day, old=lower_first(stated(m, held.before), m.words))
     return m.words.say("note_line", text=text, day=day)
+
+
+def right_line(m: Material, matter: Matter) -> str:
+    """Return what was put right on one line: what, since when."""
+    return m.words.say("note_line", text=capital(_turned(m, matter)), day=m.day(matter.said_at_ms))
+
+
+def right_sentence(m: Material, matter: Matter) -> str:
+    """Return what was put right as an answer."""
+    return f"{capital(_turned(m, matter))}."
+
+
+def _turned(m: Material, matter: Matter) -> str:
+    return said(m, matter.text, words_of(Languages.load().detect(matter.text, default=m.language.code).code))
 
 
 def quote_line(m: Material, quote: Quote) -> str:

@@ -12,7 +12,7 @@ import structlog
 
 from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
-from bot.answers.offline.known import asks_for_money, asks_when, topic_of
+from bot.answers.offline.known import asks_for_money, topic_of
 from bot.answers.offline.material import Glance, Material, Quote, Reply, TakenBack
 from bot.answers.offline.notes import (
     StatedNote,
@@ -176,7 +176,7 @@ class OfflineResponder:
         )
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
-            material = await self._with_days(ask, material)
+            material = await self._with_matters(ask, material)
         if material.request.kind in _TOLD:
             material = replace(material, corrected=await self._corrected(ask, material, past))
         if material.request.kind in _GLANCED:
@@ -238,9 +238,9 @@ class OfflineResponder:
         current = named(material.current) if material.current else None
         return replace(material, current=current, earlier=tuple(map(named, material.earlier)))
 
-    async def _with_days(self, ask: Ask, material: Material) -> Material:
-        """Return the material with what was noted, for a question that asks for its day."""
-        view = await self._view(ask, user_id=ask.user_id) if asks_when(material) else None
+    async def _with_matters(self, ask: Ask, material: Material) -> Material:
+        """Return the material with what was noted: days, and what was put right since it was said."""
+        view = await self._view(ask, user_id=ask.user_id)
         return replace(material, matters=view.matters) if view else material
 
     async def _corrected(self, ask: Ask, material: Material, past: _Past) -> tuple[Matter, ...]:
