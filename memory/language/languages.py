@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from pathlib import Path
@@ -219,12 +219,11 @@ def _ordinals(data: Mapping[str, Any]) -> tuple[dict[str, int], re.Pattern[str]]
     return words, cue_pattern(parts) if parts else _NEVER
 
 
-def _accents(data: object) -> dict[str, str]:
-    """Return the words of a data file that are written with accents, by how they look without; none that is a word.
+def _accents(words: Collection[str]) -> dict[str, str]:
+    """Return the words that are written with accents, by how they look without; none that is a word.
 
     An accent on the last letter tells forms of a verb apart ("reserve", "reservé") and is nobody's to add.
     """
-    words = set(_WORD.findall(" ".join(_texts(data))))
     plain = {"".join(c for c in normalize("NFD", word) if not combining(c)): word for word in sorted(words)}
     return {
         bare: word for bare, word in plain.items() if bare[:-1] != word[:-1] and bare.isascii() and bare not in words
@@ -276,6 +275,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
     """Return the language that a data file describes. Raises `KeyError` or `re.error` on a damaged file."""
     ordinals, ordinal_pattern = _ordinals(data)
     references = tuple(data.get("references", {}).get("task", ()))
+    words = set(_WORD.findall(" ".join(_texts({name: part for name, part in data.items() if name != "spelling"}))))
     return Language(
         code=data["code"],
         name=data["name"],
@@ -311,8 +311,8 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         ordinals_have_dots=bool(data.get("ordinals_have_dots")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
         spelling=dict(data.get("spelling", {}).get("rows", ())),
-        accents=_accents({name: part for name, part in data.items() if name != "spelling"}),
-        vocabulary=frozenset(word for word in _WORD.findall(" ".join(_texts(data))) if len(word) >= _OWN_WORD_CHARS),
+        accents=_accents(words),
+        vocabulary=frozenset(word for word in words if len(word) >= _OWN_WORD_CHARS),
     )
 
 
