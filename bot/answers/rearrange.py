@@ -27,7 +27,7 @@ from memory.ports import Statement
 from memory.state.listed import numbers_in, picked, show, shown_last
 from memory.state.loops import alive
 from memory.state.state_manager import end_job
-from memory.types import CANCELS, FINISHES, LISTS_REMINDERS, MOVES, WHICH, ConversationTurn, SessionState
+from memory.types import CANCELS, FINISHES, LISTS_REMINDERS, MOVES, REMINDS, WHICH, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 NAMED: Final = 0.5
@@ -183,8 +183,10 @@ def _spoken_of(wish: ChangeRequest, reminders: Sequence[Reminder], scene: Scene,
         return Meant((found,))
     if not named and (wish.kind == "cancel" and not scene.of_reminders):
         return None
-    about_a_matter = any(loop.loop_id == last for loop in alive(scene.state.open_loops))
-    if len(reminders) == 1 and (named or not about_a_matter):
+    matter = next((loop for loop in alive(scene.state.open_loops) if loop.loop_id == last), None)
+    if not named and matter is not None and matter.due_at_ms is not None:
+        return None  # it has a day of its own, which is put right
+    if len(reminders) == 1 and (named or matter is None):
         return Meant(tuple(reminders))
     return Meant(tuple(reminders), unclear=True) if reminders or named else None
 
@@ -293,9 +295,35 @@ def rearranged(ask: Ask, reminders: Sequence[Reminder], language: Language, lang
         answer = _granted(wish, reminders, scene, ask, spoken) if wish else None
         if answer:
             return answer
+    if last is not None and last.action_name in {REMINDS, MOVES}:
+        return _set_right(ask, reminders, language)
     if last is not None and last.action_name == WHICH:
         return _chosen(ask, last, reminders, scene, languages)
     return None
+
+
+def _set_right(ask: Ask, reminders: Sequence[Reminder], language: Language) -> Answer | None:
+    """Return the answer to "no, at 7" right behind a reminder that was set or moved; None for any other message."""
+    meant = ask.state.resolved_entities.get("that task")
+    last = tuple(reminder for reminder in reminders if reminder.job_id == meant)
+    when = another_time(ask, language)
+    return moved(last, when, ask, language) if last and when else None
+
+
+def another_time(ask: Ask, language: Language) -> str:
+    """Return the time in a correction that says nothing else ("no, friday", "actually 6pm"); "" for other messages."""
+    words = words_for(language.code)
+    leads = (language.cues.get("no"), language.cues.get("correct"), words.again)
+    said = whole = lowered(ask.text).strip(_ENDS)
+    while found := next((hit for lead in leads if lead and (hit := lead.match(said))), None):
+        said = said[found.end() :].strip(_ENDS)
+    if said == whole or language.has("negates", said):
+        return ""
+    for text in (said, f"{words.at} {said}"):
+        timed = parse_when(text, ask.now_ms, ask.time_zone, language)
+        if timed and not plain_sentence(timed[1], language).content:
+            return said
+    return ""
 
 
 def _granted(

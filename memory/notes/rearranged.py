@@ -46,8 +46,9 @@ def moved(matter: Matter, turn: ConversationTurn, zone: str, language: Language)
     if due is None:
         return None
     changed = {
-        "text": title_in(turn), "quoted": None, "due_at_ms": due.due_at_ms, "due_exact": due.exact,
-        "said_at_ms": turn.created_at_ms, "turn_ids": tuple(dict.fromkeys((*matter.turn_ids, turn.turn_id))),
+        "kind": "promise", "owner": "assistant", "text": title_in(turn), "quoted": None, "due_at_ms": due.due_at_ms,
+        "due_exact": due.exact, "said_at_ms": turn.created_at_ms,
+        "turn_ids": tuple(dict.fromkeys((*matter.turn_ids, turn.turn_id))),
     }  # fmt: skip
     return matter.model_copy(update=changed)
 

@@ -149,19 +149,20 @@ class _RulesReading:
 
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
         """Let one turn settle, correct and add."""
-        if said.turn.action_name in rearranged.CHANGES:
-            self._rearrange(said.turn)
+        if said.turn.action_name in rearranged.CHANGES and self._rearrange(said.turn):
+            return
         reply_before = before.reply_stems if before else frozenset()
         offer = accepted_offer(said, before, self.language)
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
-        for number, plain in enumerate(without_mere_clock(each, self.request.zone) for each in said.user):
+        for number, each in enumerate(said.user):
+            plain = without_mere_clock(each, self.request.zone)
             noted, compounds = list(self.noted.values()), self.language.nouns_are_large
             bare = said.turn.authored is None
             ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds, bare=bare)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
-            mere = value_alone(clause, list(self.noted.values()), self.language)
-            if mere is not None and self._revalue([mere], clause, f"{clause.turn_id}.u{number}"):
+            mere = value_alone(each, list(self.noted.values()), self.language)
+            if mere is not None and self._revalue([mere], each, f"{clause.turn_id}.u{number}"):
                 continue
             if (
                 "forget" in plain.cues
@@ -181,11 +182,12 @@ class _RulesReading:
             if is_put_on_the_list(call):
                 self._listed(call, f"{said.turn.turn_id}.l{number}", said)
 
-    def _rearrange(self, turn: ConversationTurn) -> None:
-        """Let what set a reminder end or move with it."""
+    def _rearrange(self, turn: ConversationTurn) -> bool:
+        """Let what set a reminder end or move with it; False when nothing noted did."""
         title, ending = rearranged.title_in(turn), rearranged.ENDINGS.get(turn.action_name or "")
         matters = [*self.request.open_matters, *self.matters.values()]
-        for matter in rearranged.reminded_of(title, [m for m in matters if m.matter_id in self.noted], self.language):
+        about = rearranged.reminded_of(title, [m for m in matters if m.matter_id in self.noted], self.language)
+        for matter in about:
             if ending is not None:
                 self._end_by(matter.matter_id, title, turn, ending)
                 continue
@@ -196,6 +198,7 @@ class _RulesReading:
                 replaces = (*matter.replaces, matter.matter_id)
                 self.matters[key] = moved.model_copy(update={"matter_id": key, "replaces": replaces})
                 self._note(self.matters[key])
+        return bool(about)
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""

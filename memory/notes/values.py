@@ -82,7 +82,7 @@ def _day(note: Matter | LastingNote, zone: str) -> str:
 def _left(text: str, clause: Clause, language: Language, denied: frozenset[str]) -> set[str]:
     """Return the telling words of the clause that neither the note nor the correction itself accounts for."""
     plain = blank(clause.lower, clause.due.spans) if clause.due else clause.lower
-    for cue in ("correct", "negates"):
+    for cue in ("correct", "negates", "no"):
         plain = language.cues[cue].sub(" ", plain) if cue in language.cues else plain
     words = {word for word in words_of(plain) if word not in clause.names | denied and not word[0].isdigit()}
     known = telling_stems(words_of(language.mended(lowered(text))), language) | denied
@@ -92,17 +92,23 @@ def _left(text: str, clause: Clause, language: Language, denied: frozenset[str])
 def _another_time(
     note: Matter | LastingNote, clause: Clause, due: Due, zone: str, language: Language
 ) -> PutRight | None:
-    """Return the note with another day, another hour, or both; the part that is not said again stays."""
+    """Return the note with another day, another hour, or both; the part that is not said again stays.
+
+    A part that it had not is put behind the one that it has: "on Thursday", "no, at 7" is "on Thursday at 7".
+    """
     lower = lowered(note.text)
     old = find_due(lower, note.said_at_ms, zone, language)
     if old is None or len(clause.lower) != len(clause.text):
         return None
     said = _parts(clause.lower, due, clause.at_ms, zone, language)
     held = _parts(lower, old, note.said_at_ms, zone, language)
-    if len(said) != len(due.spans) or len(held) != len(old.spans) or not said.keys() <= held.keys():
+    if len(said) != len(due.spans) or len(held) != len(old.spans):
         return None
     changes = [
-        _change(note.text, part, held[part], clause.text[slice(*place)], language) for part, place in said.items()
+        _change(note.text, part, held[part], clause.text[slice(*place)], language)
+        if part in held
+        else (behind := max(end for _, end in held.values()), behind, f" {clause.text[slice(*place)]}")
+        for part, place in said.items()
     ]
     day, hour = (
         datetime.fromtimestamp((due if part in said else old).due_at_ms / 1000, zone_of(zone))

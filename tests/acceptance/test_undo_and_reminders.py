@@ -84,6 +84,25 @@ async def test_undo_takes_back_the_last_change_of_any_kind(api, model, here, sto
         assert listed in (await reply(api, "/loops")).text
 
 
+@pytest.mark.parametrize(
+    ("asked", "corrected"),
+    [
+        ("remind me to call Ana at 5pm", "no, at 7pm"),
+        ("remind me to call Ana at 5pm", "actually make it 7pm"),
+        ("erinnere mich um 17 Uhr daran, Ana anzurufen", "nein, um 19 Uhr"),
+    ],
+)
+async def test_one_correction_changes_a_reminder_and_its_line_on_the_list(api, model, here, asked, corrected):
+    """What names neither is about what was just set: /reminders and /loops tell the same hour."""
+    await reply(api, asked)
+    assert "19:00" in (await reply(api, corrected)).text
+
+    for command in ("/reminders", "/loops"):
+        text = (await reply(api, command)).text
+        assert "19:00" in text
+        assert "17:00" not in text
+
+
 async def test_a_second_tap_on_undo_changes_nothing(api, model, here):
     """The button is used once."""
     noted = await reply(api, "My dog Rex is 4 years old.")

@@ -33,6 +33,17 @@ VALUE = {
 }
 
 
+MERE = {
+    "en": ("no, friday", "no, at 7"),
+    "de": ("nee, freitag", "nein, um 7"),
+    "es": ("no, el viernes", "no, a las 7"),
+    "fr": ("non, vendredi", "non, à 7h"),
+    "it": ("no, venerdì", "no, alle 7"),
+    "pt": ("não, sexta", "não, às 7"),
+    "ru": ("нет, в пятницу", "нет, в 7"),
+}
+
+
 def turns_of(code, *texts):
     return tuple(
         make_turn(seq=seq, user_text=text, assistant_text="Okay.").model_copy(
@@ -61,6 +72,17 @@ def test_the_day_that_holds_is_the_day(code: str):
 
     assert datetime.fromtimestamp((matter.due_at_ms or 0) / 1000, UTC).weekday() == FRIDAY
     assert "Tom" in matter.text or "Тому" in matter.text
+
+
+@pytest.mark.parametrize("code", MERE)
+def test_a_no_with_a_day_or_an_hour_puts_right_what_was_just_said(code: str):
+    """The words "no, friday" move what was due on Thursday, and an hour is of that day."""
+    told, (day, hour) = MOVED[code][0], MERE[code]
+    (matter,) = open_matters(code, told, day, hour)
+    at = datetime.fromtimestamp((matter.due_at_ms or 0) / 1000, UTC)
+
+    assert (at.weekday(), at.hour, matter.due_exact) == (FRIDAY, 7, True)
+    assert "…" not in matter.text
 
 
 @pytest.mark.parametrize("code", MOVED)

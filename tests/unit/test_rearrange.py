@@ -15,7 +15,7 @@ from bot.replies import speaking
 from memory.language.languages import Languages
 from memory.state.listed import show
 from memory.state.state_manager import new_state, open_loop
-from memory.types import CANCELS, LISTS_REMINDERS, MOVES, WHICH, ConversationContextPacket, ConversationTurn
+from memory.types import CANCELS, LISTS_REMINDERS, MOVES, REMINDS, WHICH, ConversationContextPacket, ConversationTurn
 
 LANGUAGES = Languages.load()
 NOW_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
@@ -187,13 +187,45 @@ def test_it_is_what_was_spoken_of_last():
     assert set(changes(answer("move it to 6pm", [DENTIST, rang]))) == {"j_rang"}
 
 
+@pytest.mark.parametrize(
+    ("text", "due_at_ms"),
+    [
+        ("no, friday", at(27, 12)),
+        ("no, at 7pm", at(22, 19)),
+        ("actually 6pm", at(22, 18)),
+        ("nee, freitag", at(27, 12)),
+        ("nein, um 18 Uhr", at(22, 18)),
+        ("no, el viernes", at(27, 12)),
+        ("non, vendredi", at(27, 12)),
+        ("no, venerdì", at(27, 12)),
+        ("não, sexta", at(27, 12)),
+        ("нет, в пятницу", at(27, 12)),
+        ("no, not friday", None),
+        ("no", None),
+        ("no thanks", None),
+        ("no, call Ana tomorrow", None),
+    ],
+)
+def test_a_no_with_a_time_puts_right_what_was_just_set(text, due_at_ms):
+    """Right behind a reminder that was set or moved it is that one's time; what says more is a message of its own."""
+    spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_dentist"}})
+    language = LANGUAGES.detect(text).code
+    found = answer(text, state=spoken, last=turn("…", REMINDS).model_copy(update={"language": language}), tools=True)
+
+    assert found == due_at_ms or changes(found) == {"j_dentist": ("scheduled", due_at_ms)}
+    assert answer(text, state=spoken, last=turn("hello", "greet"), tools=True) is None
+
+
 def test_it_is_no_reminder_where_an_open_matter_was_spoken_of():
-    """Nobody's reminder is cancelled because a task is called off; a move is asked about."""
+    """Nobody's reminder is cancelled because a task is called off; a move is asked about, or is of its own day."""
     state = open_loop(new_state("s", "c"), "paint the fence", turn_id="t0", at_ms=1)
     state = state.model_copy(update={"resolved_entities": {"that task": "t0.1"}})
 
     assert answer("cancel it", [DENTIST], state=state) is None
     assert answer("move it to 6pm", [DENTIST], state=state).action_name == WHICH
+
+    dated = tuple(loop.model_copy(update={"due_at_ms": at(22, 12)}) for loop in state.open_loops)
+    assert answer("move it to 6pm", [DENTIST], state=state.model_copy(update={"open_loops": dated})) is None
 
 
 @pytest.mark.parametrize(

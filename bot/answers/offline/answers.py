@@ -260,7 +260,7 @@ def _question(m: Material) -> Reply:
 
 
 def _task(m: Material) -> Reply:
-    if noted_lines(m) or m.read:
+    if noted_lines(m) or m.read or m.corrected:
         return tell(m)
     return _related(m) or Reply(m.words.say("beyond_task"), BEYOND)
 
@@ -285,6 +285,8 @@ def _yes(m: Material) -> Reply:
 
 
 def _no(m: Material) -> Reply:
+    if m.corrected:
+        return tell(m)
     if m.pending is None:
         return Reply(m.words.say("no_nothing"), "acknowledge")
     overdue = next((each for each in m.open if _asked_about(m, each) == m.pending.question), None)

@@ -68,8 +68,8 @@ _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 _SEARCHED: Final = frozenset({"know", "question", "task"})
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _REPORTS: Final = frozenset({"done", "drop"})
-_TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind"})
-_CORRECTS: Final = ("correct", "negates", "moves")
+_TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind", "no"})
+_CORRECTS: Final = ("correct", "negates", "moves", "no")
 """Cues of a message that may put something right."""
 _OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
 """Kinds of messages that speak of what is open, or may end it."""
