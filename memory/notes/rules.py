@@ -48,6 +48,7 @@ from memory.notes.settle import (
     names_the_matter,
     outcomes_of,
     put_off,
+    rescheduled,
     same_matter,
     says_only_the_value,
     settled_by,
@@ -67,7 +68,7 @@ from memory.notes.types import (
     Settled,
     key_of,
 )
-from memory.notes.values import Put, put_later, put_right
+from memory.notes.values import Put, put_later, put_right, put_when
 from memory.notes.weigh import calls_off, closes, is_todo, owes, signs_of, weigh
 from memory.types import ConversationTurn, ToolCall
 
@@ -161,8 +162,7 @@ class _RulesReading:
             ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds, bare=bare)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
-            mere = value_alone(each, list(self.noted.values()), self.language)
-            if mere is not None and self._revalue([mere], each, f"{clause.turn_id}.u{number}"):
+            if self._put_right(each, f"{clause.turn_id}.u{number}"):
                 continue
             if (
                 "forget" in plain.cues
@@ -199,6 +199,14 @@ class _RulesReading:
                 self.matters[key] = moved.model_copy(update={"matter_id": key, "replaces": replaces})
                 self._note(self.matters[key])
         return bool(about)
+
+    def _put_right(self, clause: Clause, key: str) -> bool:
+        """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
+        noted = list(self.noted.values())
+        mere, moved = value_alone(clause, noted, self.language), rescheduled(clause, noted, self.language)
+        if mere is not None:
+            return self._revalue([mere], clause, key)
+        return bool(moved) and self._revalue(moved, clause, key, put_when)
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""

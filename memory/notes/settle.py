@@ -401,6 +401,19 @@ def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], 
     return [meant[0].key] if len(meant) == 1 else []
 
 
+def rescheduled(clause: Clause, noted: Sequence[Noted], language: Language) -> list[str]:
+    """Return the key of what the clause asks to move to another day, by name: "snooze the vet till Tuesday"."""
+    cue = language.cues.get("reschedules")
+    asked = cue.search(clause.lower) if cue and clause.due else None
+    if asked is None or clause.due is None or clause.asks:
+        return []
+    day_from, until_from = min(clause.due.spans)[0], asked.end() - len(asked.group().split()[-1])
+    if day_from < until_from or len(clause.lower[asked.end() : day_from].split()) > 1:
+        return []
+    meant = _shares_most(_worded(clause.stems), [each for each in noted if not each.lasts])
+    return [meant[0].key] if len(meant) == 1 else []
+
+
 def _shares_most(said: frozenset[str], noted: Sequence[Noted]) -> list[Noted]:
     shared = [(len(said & _worded(each.stems)), each) for each in noted]
     most = max((n for n, _ in shared), default=0)

@@ -48,6 +48,25 @@ def put_later(
     return _another_time(note, clause, clause.due, zone, language) if whole and clause.due else None
 
 
+def put_when(
+    note: Matter | LastingNote, clause: Clause, zone: str, language: Language, names: frozenset[str]
+) -> PutRight | None:
+    """Return the note with the time of a clause that asks to move it; one that named none keeps its words."""
+    later = put_later(note, clause, zone, language, names)
+    return later or (_time_apart(note, clause.due, zone, language) if clause.due else None)
+
+
+def _time_apart(note: Matter | LastingNote, due: Due, zone: str, language: Language) -> PutRight | None:
+    """Return the note with another time that its words don't tell; None where they do. What isn't said again stays."""
+    if not isinstance(note, Matter) or find_due(lowered(note.text), note.said_at_ms, zone, language):
+        return None
+    new, old = (datetime.fromtimestamp(ms / 1000, zone_of(zone)) for ms in (due.due_at_ms, note.due_at_ms or 0))
+    day = old if note.due_at_ms and due.is_hour_alone else new
+    hour = new if due.exact or not note.due_exact else old
+    at = datetime.combine(day.date(), hour.time(), zone_of(zone))
+    return PutRight(note.text, int(at.timestamp() * 1000), due.exact or note.due_exact)
+
+
 def put_right(
     note: Matter | LastingNote, clause: Clause, zone: str, language: Language, names: frozenset[str]
 ) -> PutRight | None:
@@ -62,7 +81,10 @@ def put_right(
         return None
     if clause.due is not None:
         beside = _BESIDE_MAX if _day(note, zone) in denied_days(clause.lower, language) else 0
-        return None if len(left) > beside else _another_time(note, clause, clause.due, zone, language)
+        if len(left) > beside:
+            return None
+        right = _another_time(note, clause, clause.due, zone, language)
+        return right or _time_apart(note, clause.due, zone, language)
     if len(left) > bool(denied):
         return None
     words = denied - _affirmed(clause, language)

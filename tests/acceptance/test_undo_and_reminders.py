@@ -89,6 +89,8 @@ async def test_undo_takes_back_the_last_change_of_any_kind(api, model, here, sto
     [
         ("remind me to call Ana at 5pm", "no, at 7pm"),
         ("remind me to call Ana at 5pm", "actually make it 7pm"),
+        ("remind me to call Ana at 5pm", "sorry, I meant 7pm for Ana"),
+        ("remind me to call Ana at 5pm", "snooze Ana till 7pm"),
         ("erinnere mich um 17 Uhr daran, Ana anzurufen", "nein, um 19 Uhr"),
     ],
 )

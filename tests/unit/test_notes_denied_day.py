@@ -44,6 +44,17 @@ MERE = {
 }
 
 
+ASKED = {
+    "en": "snooze Tom's quote till friday",
+    "de": "verschiebe das Angebot für Tom auf Freitag",
+    "es": "pospón lo de Tom al viernes",
+    "fr": "repousse Tom à vendredi",
+    "it": "rimanda Tom a venerdì",
+    "pt": "adia o Tom para sexta",
+    "ru": "перенеси звонок Тому на пятницу",
+}
+
+
 def turns_of(code, *texts):
     return tuple(
         make_turn(seq=seq, user_text=text, assistant_text="Okay.").model_copy(
@@ -83,6 +94,25 @@ def test_a_no_with_a_day_or_an_hour_puts_right_what_was_just_said(code: str):
 
     assert (at.weekday(), at.hour, matter.due_exact) == (FRIDAY, 7, True)
     assert "…" not in matter.text
+
+
+@pytest.mark.parametrize("code", ASKED)
+def test_what_is_to_be_moved_by_its_name_is_moved(code: str):
+    """The words "snooze the quote till Friday" are no task: what they name has that day."""
+    (matter,) = open_matters(code, MOVED[code][0], ASKED[code])
+
+    assert datetime.fromtimestamp((matter.due_at_ms or 0) / 1000, UTC).weekday() == FRIDAY
+    assert "…" not in matter.text
+
+
+def test_what_had_no_day_is_moved_to_one_and_a_place_is_no_day():
+    """A task without a day gets it beside its words; "move the sofa to the garage" moves nothing that was noted."""
+    florist, sofa = "I must call the florist", "I have to sell the sofa by Thursday"
+    (matter,) = open_matters("en", florist, "move the florist to friday")
+    assert (matter.text, matter.due_at_ms is not None) == (florist, True)
+
+    kept = open_matters("en", sofa, "move the sofa to the garage on friday")
+    assert any(matter.text == sofa for matter in kept)
 
 
 @pytest.mark.parametrize("code", MOVED)

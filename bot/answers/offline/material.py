@@ -16,6 +16,7 @@ from memory.language.languages import Language, Languages
 from memory.language.names import WHO, name_in
 from memory.language.sentences import lowered, shorten
 from memory.notes.types import LastingNote, Matter
+from memory.ports import Statement
 from memory.types import (
     ConversationTurn,
     JobProgress,
@@ -120,6 +121,8 @@ class Material:
     """What a reading of this message alone notes, for a message of which nothing else was taken in."""
     corrected: tuple[Matter, ...] = ()
     """What was noted and reads otherwise by this message: another day, another sum."""
+    moved: tuple[tuple[Reminder, Statement], ...] = ()
+    """Reminders that move with what was put right."""
     reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()

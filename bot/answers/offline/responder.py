@@ -31,14 +31,15 @@ from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
 from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
-from bot.reminders.rules import Reminder, read_reminder
+from bot.reminders.rules import Reminder, move_to, read_reminder, upcoming_reminders
 from bot.reminders.steps import back as step_back
-from bot.reminders.steps import stands
+from bot.reminders.steps import stands, taken
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import clean, lowered
 from memory.notes.lines import loop_of
+from memory.notes.rearranged import reminded_of
 from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.store import ask_to_read_again
@@ -50,7 +51,7 @@ from memory.search.searcher import unindex_memory
 from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
 from memory.state.loops import says_the_same
-from memory.state.state_manager import adopt_loop, apply_turn, close_loop, read_turn, undo
+from memory.state.state_manager import adopt_loop, apply_turn, close_loop, keep_job_steps, read_turn, undo
 from memory.storage.store import Store
 from memory.types import UNDOES, ConversationTurn, JobStep, Memory, OpenLoop, SessionState
 
@@ -69,7 +70,7 @@ _SEARCHED: Final = frozenset({"know", "question", "task"})
 _GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 _REPORTS: Final = frozenset({"done", "drop"})
 _TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind", "no"})
-_CORRECTS: Final = ("correct", "negates", "moves", "no")
+_CORRECTS: Final = ("correct", "negates", "moves", "no", "reschedules")
 """Cues of a message that may put something right."""
 _OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
 """Kinds of messages that speak of what is open, or may end it."""
@@ -179,6 +180,7 @@ class OfflineResponder:
             material = await self._with_matters(ask, material)
         if material.request.kind in _TOLD:
             material = replace(material, corrected=await self._corrected(ask, material, past))
+            material = replace(material, moved=await self._moved(ask, material))
         if material.request.kind in _GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -188,7 +190,7 @@ class OfflineResponder:
             action_name=reply.action_name,
             authored=" ".join((_in_short(material.request), *reply.asks)),
             effects=tuple(_withdrawn(material, past)),
-            job_refs=tuple(step.job_id for step, _ in back.reminders if step.was_status) if back else (),
+            job_refs=_job_refs(material),
             change=_changed(reply, material, ask),
             buttons=_undo_button(material),
         )
@@ -259,6 +261,20 @@ class OfflineResponder:
         notes = await asyncio.to_thread(read_by_rules, known, self._languages)
         put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
         return tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
+
+    async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
+        """Return what moves the reminders whose noted matters have another time now, so that both tell the same."""
+        corrected = [(m, m.due_at_ms) for m in material.corrected if m.due_at_ms and m.due_at_ms > ask.now_ms]
+        if not corrected:
+            return ()
+        asked = upcoming_reminders(ask.conversation_id, ask.user_id)
+        reminders = [read_reminder(row) for row in await self._store.db.read(asked.name, **asked.params)]
+        return tuple(
+            (each, move_to(each, due_at_ms, ask.now_ms))
+            for matter, due_at_ms in corrected
+            for each in reminders
+            if each.due_at_ms != due_at_ms and reminded_of(each.title, [matter], material.language)
+        )
 
     async def _open(self, ask: Ask, past: _Past) -> list[ListedLoop]:
         """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
@@ -338,7 +354,9 @@ _MEMORY_FIELDS: Final = {"created_at_ms": "at_ms"}
 
 
 def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
-    """Yield what lets go of the memories of a turn that is taken back, and of what it did to reminders."""
+    """Yield what moves reminders, and lets go of what a turn that is taken back noted and did to reminders."""
+    for _, move in material.moved:
+        yield replace(move, expect=None)
     if material.back is None:
         return
     for memory in past.memories:
@@ -348,6 +366,12 @@ def _withdrawn(material: Material, past: _Past) -> Iterator[Statement]:
     for step, _ in material.back.reminders:
         yield step_back(step, material.now_ms)
     yield from ask_to_read_again(material.back.turn.session_id)
+
+
+def _job_refs(material: Material) -> tuple[str, ...]:
+    """Return the reminders that have another time now, or are to come again."""
+    back = material.back.reminders if material.back else ()
+    return (*(step.job_id for step, _ in back if step.was_status), *(each.job_id for each, _ in material.moved))
 
 
 def _taken_back(
@@ -378,11 +402,12 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
     """Return what the answer does to the session: a list or question that it shows, what it ended or took back."""
     items, wrong = reply.listed, [material.back.turn.turn_id] if material.back else []
     ended = changes(material)[1]
-    if items is None and not (wrong or ended or reply.asks or material.open):
+    if items is None and not (wrong or ended or reply.asks or material.open or material.moved):
         return None
+    steps = [taken(ask.turn_id, reminder, move) for reminder, move in material.moved]
 
     def change(state: SessionState) -> SessionState:
-        state = undo(state, wrong)
+        state = keep_job_steps(undo(state, wrong), steps)
         if ended or items or reply.asks:
             state = _knowing(state, material.open, ask.now_ms if reply.asks else 0)
         for loop in ended:
