@@ -31,6 +31,22 @@ async def test_documents_are_read_side_by_side(tmp_path, name):
     assert [step for step in reads if "COVERING INDEX" not in step] == []
 
 
+def test_turns_leave_the_index_in_few_pieces(tmp_path):
+    """Each piece is looked into for each term: sixty turns, one after the other, leave six and not fifteen."""
+    path = tmp_path / "continuity.db"
+    lay_tables(path)
+    query = load_queries([QUERIES])["index_document"]
+    turn = dict.fromkeys(re.findall(r":(\w+)", query), "x") | {"seq": 1, "user_id": 1, "at_ms": 1}
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for number in range(60):
+            db.execute("SAVEPOINT turn")  # at which FTS5 writes what it holds, as at the end of a transaction
+            db.execute(query, turn | {"ref": f"t_{number}", "source": "turn", "user_terms": f"{number:010x}"})
+            db.execute("RELEASE turn")
+        (pieces,) = db.execute("SELECT COUNT(DISTINCT segid) FROM search_index_idx").fetchone()
+
+    assert pieces <= 8
+
+
 def test_as_much_of_a_file_is_mapped_as_sqlite_allows(tmp_path):
     """A reader maps two gigabytes: half of a large file read in another way costs more than all of it."""
     database = tmp_path / "continuity.db"
