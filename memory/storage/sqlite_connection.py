@@ -13,9 +13,6 @@ from memory.storage.folders import make_folder
 from memory.storage.sqlite_rows import keep, watch
 
 READER_CACHE_KIB = 32_000
-READER_MMAP_BYTES = 2_147_418_112
-"""Searches of a large database read many pages: mapped, they cost no copy each. It is as much as SQLite allows: a file
-that is larger than what is mapped is searched slower than one that is not mapped at all."""
 BUSY_TIMEOUT_MS = 2000
 JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024
 SYNCHRONOUS_FULL = 2
@@ -146,7 +143,6 @@ def connect_reader(path: Path, *, trusting: bool = False) -> sqlite3.Connection:
         watch(connection, trusting=trusting)
         connection.execute("PRAGMA query_only=ON")
         connection.execute(f"PRAGMA cache_size=-{READER_CACHE_KIB}")
-        connection.execute(f"PRAGMA mmap_size={READER_MMAP_BYTES}")
         connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as exc:
         if connection:
