@@ -31,12 +31,14 @@ def title_in(turn: ConversationTurn) -> str:
 
 def reminded_of(title: str, matters: Iterable[Matter], language: Language) -> list[Matter]:
     """Return the open matters that set the reminder: they say "remind me", and all that it is about."""
+    open_ones = (matter for matter in matters if "reminds" in matter.signs and matter.status == "open")
+    return [matter for matter in open_ones if says_all_of(title, matter.text, language)]
+
+
+def says_all_of(title: str, text: str, language: Language) -> bool:
+    """Return whether a text says all that a reminder is about."""
     about = _stems(title, language)
-    return [
-        matter
-        for matter in matters
-        if "reminds" in matter.signs and matter.status == "open" and about and about <= _stems(matter.text, language)
-    ]
+    return bool(about) and about <= _stems(text, language)
 
 
 def moved(matter: Matter, turn: ConversationTurn, zone: str, language: Language) -> Matter | None:

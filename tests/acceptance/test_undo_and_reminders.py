@@ -105,6 +105,23 @@ async def test_one_correction_changes_a_reminder_and_its_line_on_the_list(api, m
         assert "17:00" not in text
 
 
+@pytest.mark.parametrize("ended", ["I called Ana already", "the first one is done", "forget about the call to Ana"])
+async def test_what_was_done_or_dropped_before_its_hour_does_not_ring(api, model, here, ended):
+    """Its reminder ends with its line on the list; "undo" brings both back, and what comes every day goes on."""
+    await reply(api, "remind me to call Ana at 5pm")
+    assert "call Ana" in (await reply(api, "/loops")).text
+    await reply(api, "every day at 8 remind me to water the plants")
+    await reply(api, ended)
+    for command in ("/reminders", "/loops"):
+        assert "call Ana" not in (await reply(api, command)).text
+    await reply(api, "I watered the plants")
+    assert "water the plants" in (await reply(api, "/reminders")).text
+
+    await reply(api, "undo")
+    await reply(api, "undo")
+    assert "call Ana" in (await reply(api, "/reminders")).text
+
+
 async def test_a_second_tap_on_undo_changes_nothing(api, model, here):
     """The button is used once."""
     noted = await reply(api, "My dog Rex is 4 years old.")

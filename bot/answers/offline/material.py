@@ -122,7 +122,7 @@ class Material:
     corrected: tuple[Matter, ...] = ()
     """What was noted and reads otherwise by this message: another day, another sum."""
     moved: tuple[tuple[Reminder, Statement], ...] = ()
-    """Reminders that move with what was put right."""
+    """Reminders that move or end with their matters."""
     reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()

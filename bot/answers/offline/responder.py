@@ -31,7 +31,7 @@ from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
 from bot.answers.take_back import UNDO_NOTE
 from bot.delivery.outbox import Button
-from bot.reminders.rules import Reminder, move_to, read_reminder, upcoming_reminders
+from bot.reminders.rules import Reminder, advance_reminder, move_to, read_reminder, upcoming_reminders
 from bot.reminders.steps import back as step_back
 from bot.reminders.steps import stands, taken
 from memory.context.assembler import SearchPort
@@ -39,7 +39,7 @@ from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import clean, lowered
 from memory.notes.lines import loop_of
-from memory.notes.rearranged import reminded_of
+from memory.notes.rearranged import reminded_of, says_all_of
 from memory.notes.requests import BEFORE_TURNS, request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.store import ask_to_read_again
@@ -51,7 +51,7 @@ from memory.search.searcher import unindex_memory
 from memory.sessions.evidence import state_of_row
 from memory.state.listed import show
 from memory.state.loops import says_the_same
-from memory.state.state_manager import adopt_loop, apply_turn, close_loop, keep_job_steps, read_turn, undo
+from memory.state.state_manager import adopt_loop, apply_turn, close_loop, end_job, keep_job_steps, read_turn, undo
 from memory.storage.store import Store
 from memory.types import UNDOES, ConversationTurn, JobStep, Memory, OpenLoop, SessionState
 
@@ -180,7 +180,7 @@ class OfflineResponder:
             material = await self._with_matters(ask, material)
         if material.request.kind in _TOLD:
             material = replace(material, corrected=await self._corrected(ask, material, past))
-            material = replace(material, moved=await self._moved(ask, material))
+        material = replace(material, moved=await self._moved(ask, material))
         if material.request.kind in _GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -263,18 +263,26 @@ class OfflineResponder:
         return tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
 
     async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
-        """Return what moves the reminders whose noted matters have another time now, so that both tell the same."""
+        """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
         corrected = [(m, m.due_at_ms) for m in material.corrected if m.due_at_ms and m.due_at_ms > ask.now_ms]
-        if not corrected:
+        ended = [loop for loop in changes(material)[1] if loop.owner == "assistant"]
+        if material.trouble or not (corrected or ended):
             return ()
         asked = upcoming_reminders(ask.conversation_id, ask.user_id)
         reminders = [read_reminder(row) for row in await self._store.db.read(asked.name, **asked.params)]
-        return tuple(
+        moves = [
             (each, move_to(each, due_at_ms, ask.now_ms))
             for matter, due_at_ms in corrected
             for each in reminders
             if each.due_at_ms != due_at_ms and reminded_of(each.title, [matter], material.language)
-        )
+        ]
+        moves += [
+            (each, advance_reminder(each, "cancel" if loop.status == "dropped" else "finish", ask.now_ms))
+            for loop in ended
+            for each in reminders
+            if not each.repeats and says_all_of(each.title, loop.text, material.language)
+        ]
+        return tuple(moves)
 
     async def _open(self, ask: Ask, past: _Past) -> list[ListedLoop]:
         """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
@@ -408,6 +416,8 @@ def _changed(reply: Reply, material: Material, ask: Ask) -> Callable[[SessionSta
 
     def change(state: SessionState) -> SessionState:
         state = keep_job_steps(undo(state, wrong), steps)
+        for step in (each for each in steps if each.status != "scheduled"):
+            state = end_job(state, step.job_id)
         if ended or items or reply.asks:
             state = _knowing(state, material.open, ask.now_ms if reply.asks else 0)
         for loop in ended:
