@@ -35,8 +35,8 @@ _FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
 that nothing is known. Of matters only what waits is listed so.
 """
-_COMING_FROM = 0.4
-"""From which log-odds an event ahead is listed where there is room."""
+_COMING_FROM, _WITH_COMING = 0.8, 4
+"""From which log-odds an event ahead is listed, and up to how many lines."""
 _DAY_LEFT_MS = 15 * 3_600_000
 """What is left of a day when the hour comes that stands for it."""
 _AGAIN_STEMS = 2
@@ -226,7 +226,7 @@ def _coming(view: NotesView, before: Sequence[Standing]) -> list[Standing]:
     seen = Counter(stem for each in before for stem in each.stems)
     chosen: list[Standing] = []
     for _, standing in sorted(ahead, key=lambda each: each[0]):
-        if standing not in before and _share(standing.stems, seen) < _SAME and len(before) + len(chosen) < LOOPS_MAX:
+        if standing not in before and _share(standing.stems, seen) < _SAME and len(before) + len(chosen) < _WITH_COMING:
             chosen.append(standing)
             seen.update(standing.stems)
     return chosen

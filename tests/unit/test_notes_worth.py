@@ -138,7 +138,7 @@ def test_what_was_left_out_as_a_repeat_does_not_come_back_as_one_of_the_few():
 
 
 def test_what_is_coming_is_listed_until_it_is_over():
-    """Up to five lines, the next first; a day without an hour lasts until night."""
+    """Up to four lines, the next first; a day without an hour lasts until night."""
 
     def event(number: int, days: float, *, exact: bool = False) -> Matter:
         update = {
@@ -149,7 +149,7 @@ def test_what_is_coming_is_listed_until_it_is_over():
 
     ahead = [event(number, 1 + number) for number in range(9)]
 
-    assert [each.note for each in loops(seen(*reversed(ahead)))] == ahead[:5]
+    assert [each.note for each in loops(seen(*reversed(ahead)))] == ahead[:4]
     assert loops(seen(event(1, -0.1)))
     assert not loops(seen(event(1, -0.1, exact=True)))
     assert not loops(seen(event(1, -1)))
