@@ -17,8 +17,12 @@ Kind = Literal["", "number", "day", "month", "name"]
 
 _TOKEN: Final = re.compile(r"\d+(?:[.:,]\d+)*(?: ?[ap]m(?!\w)|[^\W\d_]*\d*)[€$£%]?|[^\W_]+(?:['\u2019-][^\W_]+)*")
 _HALF: Final = re.compile(r"[\d:.]+(?P<half> ?[ap]m|h)")
-_PAUSE: Final = r"[ ,;.!\u2026(\u2013\u2014-]"
+_PAUSE: Final = r"[ ,;.!\u2026(\u2013\u2014-]{1,4}"
 _BREAK: Final = re.compile(r"[,;!?\u2026)\u2013\u2014]|\.(?!\d)")
+_MAX_CHARS: Final = 1_000
+"""Behind so many characters nothing is put right."""
+_WINDOW: Final = 60
+"""So far before and behind a correction words are looked at."""
 _NEAR: Final = 4
 """How many words before the correction the wrong value may stand, and how many may lead the right one ("on the")."""
 
@@ -48,21 +52,22 @@ def as_meant(text: str, language: Language) -> str:
     the same kind that stands alone, else nothing is corrected: "at 5, sorry, 3 friends are coming".
     """
     marks, place = _marks(language), 0
-    while (lower := lowered(text)) and len(lower) == len(text) and (mark := marks.search(lower, place)):
+    text, rest = text[:_MAX_CHARS], text[_MAX_CHARS:]
+    while (mark := marks.search(lower := lowered(text), place)) and len(lower) == len(text):
         right = _put_right(text, mark, language)
         text, place = (text, mark.end()) if right is None else (right, 0)
-    return text
+    return text + rest
 
 
 @lru_cache(maxsize=16)
 def _marks(language: Language) -> re.Pattern[str]:
     cue = language.cues.get("self_corrects")
-    return re.compile(rf"{_PAUSE}+{cue.pattern}(?:{_PAUSE}+{cue.pattern})*{_PAUSE}+") if cue else NEVER
+    return re.compile(rf"{_PAUSE}{cue.pattern}(?:{_PAUSE}{cue.pattern}){{0,3}}{_PAUSE}") if cue else NEVER
 
 
 def _put_right(text: str, mark: re.Match[str], language: Language) -> str | None:
     before = _near(text, mark, language)
-    after = _tokens(text, mark.end(), len(text), language)
+    after = _tokens(text, mark.end(), mark.end() + _WINDOW, language)
     leads = [*takewhile(lambda token: token.is_small and not token.kind, after[:_NEAR])]
     after = after[len(leads) :]
     edits: list[_Edit] = []
@@ -98,7 +103,7 @@ def _near(text: str, mark: re.Match[str], language: Language) -> list[_Token]:
     "It is actually 60" corrects nothing that stands in it.
     """
     near: list[_Token] = []
-    for token in reversed(_tokens(text, 0, mark.start(), language)[-_NEAR:]):
+    for token in reversed(_tokens(text, max(0, mark.start() - _WINDOW), mark.start(), language)[-_NEAR:]):
         if near and _parted(text, token, near[0]):
             break
         near.insert(0, token)
