@@ -35,7 +35,7 @@ _FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
 that nothing is known. Of matters only what waits is listed so.
 """
-_COMING_FROM, _WITH_COMING = 0.8, 4
+_COMING_FROM, _WITH_COMING = 0.4, 4
 """From which log-odds an event ahead is listed, and up to how many lines."""
 _DAY_LEFT_MS = 15 * 3_600_000
 """What is left of a day when the hour comes that stands for it."""
