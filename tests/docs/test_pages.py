@@ -135,6 +135,9 @@ def fresh_clone(tmp_path):
     for name in filter(None, files):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).symlink_to(ROOT / name)
+    for compiled in (each for package in ("bot", "memory") for each in (ROOT / package).rglob("__pycache__")):
+        if (checkout / compiled.relative_to(ROOT)).parent.exists():  # or it would all be compiled again
+            (checkout / compiled.relative_to(ROOT)).symlink_to(compiled)
     (checkout / ".venv").mkdir()
     for part in packages.iterdir():
         (checkout / ".venv" / part.name).symlink_to(part)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from axe_playwright_python.async_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
@@ -49,9 +50,17 @@ def _is_fault(said: ConsoleMessage) -> bool:
 
 
 async def problems_of(page: Page) -> list[str]:
-    """Return what axe-core finds serious or critical, with the elements it is about."""
-    found = (await Axe().run(page)).response["violations"]
+    """Return what axe-core finds serious or critical, with the elements it is about; a page loads it once."""
+    axe = Axe("" if await page.evaluate("'axe' in window") else AXE_SCRIPT)
+    found = (await axe.run(page)).response["violations"]
     return [f"{one['id']}: {[node['html'][:120] for node in one['nodes']]}" for one in found if one["impact"] in GRAVE]
+
+
+async def show_as(page: Page, size: tuple[int, int], scheme: str) -> None:
+    """Let the page that is open be seen in a window of this size, light or dark."""
+    width, height = size
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.emulate_media(color_scheme=scheme)
 
 
 async def overflow_of(page: Page) -> int:
