@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from loopback.model import ToolCall
 
@@ -14,6 +15,7 @@ LOOKS_LIKE = str.maketrans("‹〈⟨❮〈⁄∕⧸аԁт", "<<<<<///adt")
 TAGS = 0xE0000
 
 
+@cache
 def as_read(text: str) -> str:
     """Return a text as it reads: hidden letters told, signs without width left out, look-alikes plain."""
     told = (chr(ord(char) - TAGS) if TAGS <= ord(char) < TAGS + 128 else char for char in text)

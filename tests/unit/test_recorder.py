@@ -38,9 +38,8 @@ def recorder_over(memory, *, db=None, checkpoints=None, **options):
     """Return a second recorder over the same memory, with one part replaced."""
     store = Store(db or memory.db)
     files = checkpoints or memory.checkpoints
-    parts = memory.recorder
-    hydrator = Hydrator(store, files, parts._languages, parts._counter, memory.clock)
-    return Recorder(store, hydrator, files, parts._languages, parts._counter, memory.clock, parts._ids, **options)
+    hydrator = Hydrator(store, files, memory.languages, memory.counter, memory.clock)
+    return Recorder(store, hydrator, files, memory.languages, memory.counter, memory.clock, memory.ids, **options)
 
 
 class RefusingDatabase:
