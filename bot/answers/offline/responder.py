@@ -180,7 +180,8 @@ class OfflineResponder:
             material = await self._with_matters(ask, material)
         if material.request.kind in _TOLD:
             material = replace(material, corrected=await self._corrected(ask, material, past))
-        material = replace(material, moved=await self._moved(ask, material))
+        if moved := await self._moved(ask, material):
+            material = replace(material, moved=moved)
         if material.request.kind in _GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
