@@ -73,10 +73,10 @@ async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
         return _Material.request, False
 
     monkeypatch.setattr(offline, "_request", asked)
-    monkeypatch.setattr(offline, "_material", lambda *_, **__: noted())
+    monkeypatch.setattr(offline, "material_of", lambda *_, **__: noted())
     monkeypatch.setattr(offline, "compose", noted)
     responder = offline.OfflineResponder(None, None, Languages.load())
-    monkeypatch.setattr(responder, "_read", _nothing)
+    monkeypatch.setattr(offline, "read_past", _nothing)
     answer = await responder.respond(_Ask(), lambda _: None)
 
     assert answer.text == "Fine."
@@ -84,7 +84,7 @@ async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
     assert threading.main_thread() not in threads
 
 
-async def _nothing(_):
+async def _nothing(*_):
     return _Past()
 
 
