@@ -9,12 +9,13 @@ from typing import Final
 
 from bot.answers.follow_up import promises_in, with_follow_ups
 from bot.answers.offline.words import words_of
-from bot.answers.rearrange import Scene, rearranged, repeated, wish_of
+from bot.answers.rearrange import rearranged, repeated
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders import steps
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
+from bot.reminders.wished import Scene, wish_of
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request, speaks_of_reminding
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with

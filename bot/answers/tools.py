@@ -16,7 +16,7 @@ from typing import Final
 import orjson
 
 from bot import replies
-from bot.answers.rearrange import ChangeRequest, Scene, line, meant_by, moved_to
+from bot.answers.rearrange import line
 from bot.answers.responder import Ask
 from bot.answers.take_back import restored, taken_back
 from bot.reminders.repeats import coming, first_at, read_repeat, rule_of
@@ -32,6 +32,7 @@ from bot.reminders.rules import (
     read_reminder,
     when_text,
 )
+from bot.reminders.wished import ChangeRequest, Scene, meant_by, moved_to
 from bot.reminders.words import words_for
 from memory.context.assembler import SearchPort
 from memory.context.fence import fence
