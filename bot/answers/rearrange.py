@@ -214,7 +214,7 @@ def repeated(
     rule = rule_of(often.kind, due_at_ms, at.time_zone)
     move = advance_reminder(chosen, "snooze", at.now_ms, due_at_ms=due_at_ms, repeats=rule)
     when = words.when(due_at_ms, at.now_ms, at.time_zone)
-    every = words.say(often.kind)
+    every = words.every(often.kind)
     text, authored = (
         words.say("set_repeating", every=every, when=when, zone=at.time_zone, title=title)
         for title in (chosen.title, QUOTED_MATTER)
@@ -234,7 +234,7 @@ def line(reminder: Reminder, ask: SaidAt, words: ReminderWords) -> str:
     """Return one reminder: what, when, how often."""
     when = words.when(reminder.due_at_ms or ask.now_ms, ask.now_ms, ask.time_zone)
     kind = kind_of(reminder.repeats)
-    return f"{reminder.title} ({', '.join(filter(None, (when, words.say(kind) if kind else '')))})"
+    return f"{reminder.title} ({', '.join(filter(None, (when, words.every(kind) if kind else '')))})"
 
 
 def cancelled(reminders: Sequence[Reminder], ask: SaidAt, words: ReminderWords) -> Answer:

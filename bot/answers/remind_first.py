@@ -122,7 +122,7 @@ def set_text(
 ) -> str:
     """Return the confirmation: what, when by whose clock, and how often."""
     when = words.when(found.due_at_ms or now_ms, now_ms, zone)
-    every = words.say(kind) if kind else ""
+    every = words.every(kind) if kind else ""
     lines = [words.say("set_repeating" if kind else "set", when=when, zone=zone, title=found.what, every=every)]
     if not zone_chosen:
         lines.append(words.say("zone_hint", zone=zone))

@@ -351,7 +351,7 @@ class Toolbox:
                 repeats=rule_of(kind, due_at_ms, ask.time_zone) if kind else "",
             )
         )
-        every = f"{words_for('en').say(kind)}, first " if kind else ""
+        every = f"{words_for('en').every(kind)}, first " if kind else ""
         when_said = every + when_text(due_at_ms, ask.now_ms, ask.time_zone)
         return replies.say("remind_tool", title=title, when=when_said, zone=ask.time_zone)
 

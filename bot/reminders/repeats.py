@@ -1,7 +1,7 @@
 """Reminders that come again: which rule a sentence states, and when the next one is due by the person's clock. Pure.
 
 A rule is kept with its row as text: `week@09:00`, `2week@18:30`, `month@09:00/31` (the day that is meant when a month
-has it), `weekday@07:45`, `hour@00:15`.
+has it), `weekday@07:45`, `week135@07:00` (Monday, Wednesday and Friday), `hour@00:15`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from bot.reminders.words import ReminderWords, local
 from memory.language.sentences import lowered
 
 _RULE: Final = re.compile(
-    r"(?P<kind>(?P<count>\d*)(?P<unit>hour|day|weekday|week|month|year))@(?P<h>\d\d):(?P<m>\d\d)(?:/(?P<d>\d+))?"
+    r"(?P<kind>(?P<count>\d*)(?P<unit>hour|day|weekday|week|month|year)(?P<days>[1-7]*))@(?P<h>\d\d):(?P<m>\d\d)(?:/(?P<d>\d+))?"
 )
-_FRIDAY: Final = 4
+_WORKING_DAYS: Final = "12345"
+_ROUTINE_DAYS: Final = 3
+"""So many days of the week in a row are a routine also without "every"."""
 _YEAR_MONTHS: Final = 12
 
 
@@ -38,9 +40,19 @@ def read_repeat(text: str, words: ReminderWords) -> Repeating | None:
     for pattern, kind in words.repeats:
         found = pattern.search(lower)
         if found:
-            rest = text[: found.start()] + text[found.end() :]
-            return Repeating(kind, " ".join(_singular(rest, words).split()))
-    return None
+            rest = " ".join(_singular(text[: found.start()] + text[found.end() :], words).split())
+            return (_on_days(rest, words) if kind == "week" else None) or Repeating(kind, rest)
+    listed = _on_days(text, words)
+    return listed if listed and len(listed.kind) >= len("week") + _ROUTINE_DAYS else None
+
+
+def _on_days(text: str, words: ReminderWords) -> Repeating | None:
+    """Return that something comes on each of the days that are listed ("mon, wed and fri"), and the rest."""
+    found = words.several.search(lowered(text))
+    if found is None:
+        return None
+    days = "".join(str(number) for number, day in enumerate(words.weekdays, 1) if day.search(found.group()))
+    return Repeating(f"week{days}", " ".join((text[: found.start()] + text[found.end() :]).split()))
 
 
 def _singular(text: str, words: ReminderWords) -> str:
@@ -55,7 +67,7 @@ def first_at(kind: str, now_ms: int, zone: str, hour: int) -> int:
         return now_ms + 3_600_000
     now = local(now_ms, zone)
     at = now.replace(hour=hour, minute=0, second=0, microsecond=0)
-    while at <= now or (kind == "weekday" and at.weekday() > _FRIDAY):
+    while at <= now or _rests(kind, at):
         at += timedelta(days=1)
     return _ms(at)
 
@@ -69,10 +81,20 @@ def rule_of(kind: str, due_at_ms: int, zone: str) -> str:
 
 def coming(kind: str, due_at_ms: int, now_ms: int, zone: str) -> int:
     """Return the first time from now on at which it comes, given one time at which it would."""
-    resting = kind == "weekday" and local(due_at_ms, zone).weekday() > _FRIDAY
-    if due_at_ms > now_ms and not resting:
+    if due_at_ms > now_ms and not _rests(kind, local(due_at_ms, zone)):
         return due_at_ms
     return next_at(rule_of(kind, due_at_ms, zone), due_at_ms, now_ms, zone) or due_at_ms
+
+
+def _days_of(kind: str) -> str:
+    """Return the numbers of the days on which alone it comes, "" for what comes on any."""
+    days = kind.removeprefix("week")
+    return _WORKING_DAYS if kind == "weekday" else days if days.isdigit() else ""
+
+
+def _rests(kind: str, at: datetime) -> bool:
+    days = _days_of(kind)
+    return bool(days) and str(at.isoweekday()) not in days
 
 
 def kind_of(rule: str) -> str:
@@ -98,9 +120,9 @@ def next_at(rule: str, due_at_ms: int, now_ms: int, zone: str) -> int | None:
     after = local(max(now_ms, due_at_ms), zone)
     if unit in {"month", "year"}:
         return _ms(_by_months(at, after, step * (_YEAR_MONTHS if unit == "year" else 1), int(found["d"] or at.day)))
-    days = step * (7 if unit == "week" else 1)
+    days = step * (7 if unit == "week" and not found["days"] else 1)
     at += timedelta(days=max(0, (after.date() - at.date()).days // days) * days)
-    while _ms(at) <= _ms(after) or (unit == "weekday" and at.weekday() > _FRIDAY):
+    while _ms(at) <= _ms(after) or _rests(found["kind"], at):
         at += timedelta(days=days)
     return _ms(at)
 

@@ -252,7 +252,7 @@ def _due_word(reminder: Reminder, now_ms: int, zone: str) -> str:
     due = reminder.due_at_ms or now_ms
     when = when_text(due, now_ms, zone) if due > now_ms else replies.say("was_due", ago=replies.ago(now_ms - due))
     kind = kind_of(reminder.repeats)
-    return f"{when}, {words_for(replies.spoken()).say(kind)}" if kind else when
+    return f"{when}, {words_for(replies.spoken()).every(kind)}" if kind else when
 
 
 def messages_for(reminders: Sequence[Reminder], now_ms: int) -> list[tuple[OutgoingMessage, list[Reminder]]]:

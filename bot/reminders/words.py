@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -37,6 +37,10 @@ class ReminderWords:
     repeats: tuple[tuple[re.Pattern[str], str], ...]
     plural: Mapping[str, str]
     """Days as they are said of every week ("mondays"), and the day itself."""
+    weekdays: tuple[re.Pattern[str], ...]
+    """The days of the week as they are said, Monday first."""
+    several: re.Pattern[str]
+    """Two of them and more in a row: "mon, wed and fri"."""
     at: str
     negations: frozenset[str]
     """With one of these at its beginning a request for a reminder is none."""
@@ -50,6 +54,13 @@ class ReminderWords:
     def say(self, key: str, **values: object) -> str:
         """Return the sentence with its values filled in."""
         return self.says[key].format(**values)
+
+    def every(self, kind: str) -> str:
+        """Return how often something comes: "every week", and "every Mon, Wed, Fri" of "week135"."""
+        days = kind.removeprefix("week")
+        if not days.isdigit():
+            return self.say(kind)
+        return self.say("week_on", days=", ".join(self.days.weekdays[int(day) - 1] for day in days))
 
     def when(self, at_ms: int, now_ms: int, zone: str, *, exact: bool = True) -> str:
         """Return "today at 14:05", "tomorrow at 09:00", "on Sat 12 Dec at 09:00", with the year when it is another.
@@ -79,9 +90,11 @@ def words_for(code: str) -> ReminderWords:
     if not code.isalpha() or not file.is_file():
         return words_for(_DEFAULT)
     data = tomllib.loads(file.read_text(encoding="utf-8"))
-    time = Languages.load().get(code).time
+    language = Languages.load().get(code)
+    time = language.time
+    names = ["|".join(each) for each in time.get("weekdays", ())]
     slots = {
-        "weekday": "|".join(name for names in time.get("weekdays", ()) for name in names),
+        "weekday": "|".join(names),
         "part": "|".join(time.get("parts", {})),
         "plural": "|".join(data["plural"]),
     }
@@ -97,6 +110,8 @@ def words_for(code: str) -> ReminderWords:
         all=frozenset(data["all"]),
         repeats=tuple((_ending_anywhere(_filled(phrase, slots)), kind) for phrase, kind in data["repeats"]),
         plural=data["plural"],
+        weekdays=tuple(cue_pattern([each]) for each in names),
+        several=_several("|".join(names), language.conjunctions),
         at=data["at"],
         negations=frozenset(data["negations"]),
         lead=frozenset(data["lead"]),
@@ -104,6 +119,11 @@ def words_for(code: str) -> ReminderWords:
         says=data["says"],
         days=calendar_of(code),
     )
+
+
+def _several(weekday: str, conjunctions: Sequence[str]) -> re.Pattern[str]:
+    day, joined = rf"(?<!\w)(?:{weekday})(?!\w)", "|".join(map(re.escape, conjunctions))
+    return re.compile(rf"{day}(?:[\s,/]+(?:(?:{joined}) )?{day})+")
 
 
 def _ending_anywhere(phrase: str) -> re.Pattern[str]:

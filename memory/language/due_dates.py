@@ -15,7 +15,7 @@ from typing import Any
 from memory.language.corrected import as_meant
 from memory.language.days import day_of, day_of_a_week
 from memory.language.languages import Language
-from memory.language.sentences import clean, lowered
+from memory.language.sentences import clean, lowered, words_of
 from memory.language.time_rules import NEVER, TimeRules, blank, first, groups_of, number_of, rules_of
 from memory.language.zones import zone_of
 
@@ -182,7 +182,9 @@ def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> R
     found = rules_of(language).remind.search(lowered(plain)) if language.time else None
     if not found or len(lowered(plain)) != len(plain):
         return None
-    rest = plain[: found.start()] + " " * (found.end() - found.start()) + plain[found.end() :]
+    head = plain[: found.start()]
+    before = rules_of(language).remind_lead.sub(" ", language.mended(lowered(head)))
+    rest = (head if words_of(before) else "") + " " * (found.end() - found.start()) + plain[found.end() :]
     timed = parse_when(rest, now_ms, zone, language)
     return ReminderRequest(*timed) if timed else ReminderRequest(None, _what(rest, (), language))
 

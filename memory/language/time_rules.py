@@ -38,6 +38,8 @@ class TimeRules:
     half_past: re.Pattern[str]
     half_before: re.Pattern[str]
     remind: re.Pattern[str]
+    remind_lead: re.Pattern[str]
+    """What may stand before it and is no part of the matter."""
     joints: re.Pattern[str]
     twelve_hour: bool
 
@@ -106,6 +108,7 @@ def rules_of(language: Language) -> TimeRules:
         half_past=_clock_pattern(time.get("half_past", ()), numbers),
         half_before=_clock_pattern(time.get("half_before", ()), numbers),
         remind=cue_pattern(time.get("remind", ())),
+        remind_lead=cue_pattern(time.get("remind_lead", ())),
         joints=cue_pattern(time.get("joints", ())),
         twelve_hour=bool(time.get("twelve_hour", False)),
     )

@@ -287,15 +287,50 @@ def test_reminders_are_listed_in_words():
         ("rappelle-moi tous les lundis à 9h d'arroser les plantes", "week@09:00", at(23, 9), "arroser les plantes"),
         ("me lembre toda segunda às 9 de regar as plantas", "week@09:00", at(23, 9), "regar as plantas"),
         ("напомни каждый понедельник в 9 полить цветы", "week@09:00", at(23, 9), "полить цветы"),
+        ("remind me every mon wed and fri at 7am to go to the gym", "week135@07:00", at(23, 7), "go to the gym"),
+        ("gym tue thurs sunday 7am, remind me", "week247@07:00", at(22, 7), "gym"),
+        ("remind me on tuesdays and thursdays to water the plants", "week24@09:00", at(24, 9), "water the plants"),
+        ("remind me weekdays at 8:30 to take vitamins", "weekday@08:30", at(23, 8, 30), "take vitamins"),
+        ("erinnere mich jeden Montag, Mittwoch und Freitag um 7 ans Training", "week135@07:00", at(23, 7), "Training"),
+        ("recuérdame los lunes, miércoles y viernes a las 7 ir al gym", "week135@07:00", at(23, 7), "ir al gym"),
+        ("rappelle-moi tous les mardis et jeudis à 7h d'aller nager", "week24@07:00", at(24, 7), "aller nager"),
+        ("me lembra toda terça e quinta às 7 de ir à academia", "week24@07:00", at(24, 7), "ir à academia"),
+        ("напоминай мне каждый вторник и четверг в 7 идти в зал", "week24@07:00", at(24, 7), "идти в зал"),
+        ("ricordami ogni martedì e giovedì alle 7 di andare a nuoto", "week24@07:00", at(24, 7), "andare a nuoto"),
     ],
 )
 def test_reminders_that_come_again_are_set_in_words(text, rule, due_at_ms, title):
-    """In six languages: the rule, the first time, and what it is about."""
+    """In seven languages: the rule, the first time, and what it is about, without a day of the rule."""
     found = answer(text, tools=True)
     made = found.effects[0].params
 
     assert (made["repeats"], made["due_at_ms"]) == (rule, due_at_ms)
     assert title in made["title"]
+    assert " and " not in made["title"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("can u also remind me tomorrow at 9 to ring mum", "ring mum"),
+        ("pls remind me to ring mum tmrw at 9", "ring mum"),
+        ("oh and remind me tomorrow at 9 to ring mum", "ring mum"),
+        ("actually can you remind me about the vet tomorrow at 9", "the vet"),
+        ("dont let me forget to pay rent tomorrow at 9", "pay rent"),
+        ("kannst du mich auch morgen um 9 daran erinnern, den Müll rauszubringen", "Müll rauszubringen"),
+        ("ach ja und erinner mich morgen um 9, die Kinder abzuholen", "die Kinder abzuholen"),
+        ("oye, puedes también recordarme mañana a las 9 llamar a Ana", "llamar a Ana"),
+        ("tu peux aussi me rappeler demain à 9h d'appeler Anne", "appeler Anne"),
+        ("ah e me lembra amanhã às 9 de ligar para Ana", "ligar para Ana"),
+        ("а ещё напомни мне завтра в 9 позвонить Ане", "позвонить Ане"),
+        ("ah e puoi anche ricordarmi domani alle 9 di chiamare Anna", "chiamare Anna"),
+    ],
+)
+def test_what_leads_a_request_is_no_part_of_the_matter(text, title):
+    """What was asked with "can u also remind me …" was on the list as "can u also to …"."""
+    made = answer(text).effects[0].params
+
+    assert (made["title"], made["due_at_ms"]) == (title, at(22, 9))
 
 
 EVERY = {
@@ -331,6 +366,14 @@ def test_how_often_a_reminder_comes_is_said_in_the_language_of_the_person(code, 
     assert code == "en" or english not in found.text + listed
 
 
+def test_the_days_on_which_a_reminder_comes_are_named():
+    """By their short names, in the language of the person."""
+    assert answer("remind me every mon, wed and fri at 7 to run").text.startswith(
+        "I'll remind you every Mon, Wed, Fri,"
+    )
+    assert words_for("ru").every("week135") == "по пн, ср, пт"
+
+
 def test_the_next_one_is_made_with_the_delivery():
     """The same rule, at the next time that is still to come; made once; none for a reminder that comes once."""
     late = at(24, 20)
@@ -349,6 +392,8 @@ def test_the_next_one_is_made_with_the_delivery():
         ("weekday@09:00", at(20, 9), at(20, 9), at(23, 9)),
         ("hour@00:15", at(21, 10), at(21, 12, 30), at(21, 13)),
         ("month@09:00/31", at(30, 9), at(30, 9), at(31, 9, month=12)),
+        ("week135@09:00", at(23, 9), at(23, 9), at(25, 9)),
+        ("week135@09:00", at(27, 9), at(28, 12), at(30, 9)),
         ("nonsense", at(30, 9), at(30, 9), None),
     ],
 )
