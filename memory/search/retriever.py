@@ -112,6 +112,7 @@ class TermHits(NamedTuple):
     places: Sequence[int]
     """Message, passage and term as one number (`place`); equal numbers are one term said several times."""
     lengths: Mapping[Key, int]
+    """Of the messages of this conversation: what another one has under the same hash stands in `places` alone."""
 
 
 def place(message: Key, passage: int, term: int) -> int:
@@ -215,7 +216,10 @@ def weigh(idf: Sequence[float], found: TermHits, weights: Weights = WEIGHTS) -> 
     passages: dict[int, dict[int, float]] = {}
     for number, times in Counter(found.places).items():
         passage, term = number >> TERM_BITS, number & _TERM
-        rest = lengths[passage >> PASSAGE_BITS] - (passage & _PASSAGE) * PASSAGE_TERMS
+        length = lengths.get(passage >> PASSAGE_BITS)
+        if length is None:
+            continue
+        rest = length - (passage & _PASSAGE) * PASSAGE_TERMS
         share = times * most / (times + norms[rest if 0 < rest < PASSAGE_TERMS else PASSAGE_TERMS if rest > 0 else 1])
         terms = passages.get(passage)
         if terms is None:

@@ -57,7 +57,8 @@ SELECT (SELECT COALESCE(MAX(ordinal), 0) FROM search_docs WHERE conversation_id 
        CAST((SELECT COALESCE(jsonb_agg(jsonb_build_array(n, docs)), '[]') FROM counts) AS TEXT) AS counts,
        CAST((SELECT COALESCE(jsonb_agg(((doc_id * 2 + side) * 128 + passage) * 32 + n), '[]') FROM hits) AS TEXT) AS hits,
        CAST((SELECT COALESCE(jsonb_agg(jsonb_build_array(doc_id, CAST(traits AS JSONB))), '[]')
-        FROM search_docs WHERE doc_id IN (SELECT doc_id FROM hits)) AS TEXT) AS traits;
+        FROM search_docs
+        WHERE conversation_id = :conversation_id AND doc_id IN (SELECT doc_id FROM hits)) AS TEXT) AS traits;
 
 -- name: search_documents
 -- The documents that were found, with the turns around them: neighbours lend each other their words. Of turns with two

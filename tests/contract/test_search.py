@@ -7,6 +7,7 @@ import pytest
 import memory
 from memory.language.languages import Languages
 from memory.ports import Statement
+from memory.search import terms
 from memory.search.query import Query
 from memory.search.searcher import index_memory, index_turn, merge_index, unindex_memory
 from memory.storage.extension import Extension
@@ -122,6 +123,17 @@ async def test_keeps_conversations_apart(say, searcher):
     await say(*talk("the password is swordfish"))
 
     assert await searcher.search(Query("tg:1:2:0", "swordfish password")) == []
+
+
+async def test_a_word_with_the_hash_of_one_in_another_conversation_is_found(say, searcher, monkeypatch):
+    """Forty bits are few among millions of words: what another conversation has under the same hash is passed over."""
+    monkeypatch.setattr(terms, "_key", lambda _: b"one for all")
+    await say(
+        make_turn(turn_id="t_1", user_text="the harbour is closed"),
+        make_turn(turn_id="t_2", session_id="s_2", conversation_id="tg:1:2:0", user_text="the harbour is open"),
+    )
+
+    assert refs(await searcher.search(Query(HERE, "harbour"))) == ["t_1"]
 
 
 async def test_keeps_a_fresh_session_apart(say, searcher):
