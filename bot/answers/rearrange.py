@@ -90,13 +90,14 @@ def _set_right(ask: Ask, reminders: Sequence[Reminder], language: Language) -> A
 
 
 def another_time(ask: Ask, language: Language) -> str:
-    """Return the time in a correction that says nothing else ("no, friday", "actually 6pm"); "" for other messages."""
+    """Return the time in a message that says nothing else ("no, friday", "actually 6pm", "at 7"); "" for others."""
     words = words_for(language.code)
-    leads = (language.cues.get("no"), language.cues.get("correct"), words.again)
-    said = whole = lowered(ask.text).strip(_ENDS)
-    while found := next((hit for lead in leads if lead and (hit := lead.match(said))), None):
+    cues = (language.cues.get(cue) for cue in ("no", "correct", "self_corrects"))
+    leads = [*filter(None, cues), words.again]
+    said = language.accented(lowered(ask.text)).strip(_ENDS)
+    while found := next((hit for lead in leads if (hit := lead.match(said)) and hit.end()), None):
         said = said[found.end() :].strip(_ENDS)
-    if said == whole or language.has("negates", said):
+    if not said or language.has("negates", said):
         return ""
     for text in (said, f"{words.at} {said}"):
         timed = parse_when(text, ask.now_ms, ask.time_zone, language)

@@ -17,6 +17,7 @@ from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, stem_of, without_possessive
+from memory.language.time_rules import first, rules_of
 from memory.state.listed import numbers_in, picked, shown_last
 from memory.state.loops import alive
 from memory.types import SessionState
@@ -60,6 +61,7 @@ def wish_of(text: str, language: Language) -> ChangeRequest | None:
     if len(sentences) != 1:
         return None
     words, said, written = words_for(language.code), sentences[0].lower.strip(_ENDS), sentences[0].text.strip(_ENDS)
+    said = language.accented(said)
     if words.show.search(said):
         return ChangeRequest("show")
     for pattern in words.move:
@@ -237,9 +239,14 @@ def keeping_hour(at_ms: int, when: str, reminder: Reminder, now_ms: int, languag
 
 
 def _afternoon(at_ms: int, when: str, due_ms: int, zone: str, language: Language) -> int:
-    """Return six in the evening for "6" where the reminder was one of the afternoon and hours are counted twice."""
+    """Return nine in the evening for "9" where the reminder was one of the evening: the hour that lies nearer to it.
+
+    Where hours are counted twice, an early one is of the afternoon, as the reminder was.
+    """
     at, was = local(at_ms, zone), local(due_ms, zone)
-    said_half = re.search(r"[ap]\.?m|:\d\d", when)
-    if not language.time.get("twelve_hour") or said_half or at.hour >= MORNING or was.hour < HALF_DAY:
+    said_half = re.search(r"[ap]\.?m|:\d\d|(?<!\d)0\d", when) or first(rules_of(language).parts, lowered(when))
+    if said_half or at.hour >= HALF_DAY or was.hour < HALF_DAY:
         return at_ms
-    return at_ms + HALF_DAY * 3_600_000
+    early = bool(language.time.get("twelve_hour")) and at.hour < MORNING
+    nearer = 2 * (was.hour - at.hour) > HALF_DAY
+    return at_ms + HALF_DAY * 3_600_000 if early or nearer else at_ms

@@ -97,13 +97,23 @@ def _numeric(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tup
     if iso:
         return _coming(now, int(iso[1]), int(iso[2]), int(iso[3])), iso.span()
     for match in _NUMERIC.finditer(lower):
-        if rules.clock.match(lower, match.start()) and not match[3] and "." in match[0].rstrip("."):
+        if "." in match[0].rstrip(".") and not match[3] and _is_clock(match, lower, rules):
             continue
         if rules.twelve_hour and not match[3] and "/" not in match[0] and not match[0].endswith("."):
             continue  # where "2.5" is a number, a date is written with a slash or a year
         if int(match[2]) in range(1, 13) and int(match[1]) in range(1, 32):
             return _coming(now, int(match[3]) if match[3] else None, int(match[2]), int(match[1])), match.span()
     return None
+
+
+def _is_clock(match: re.Match[str], lower: str, rules: TimeRules) -> bool:
+    """Return whether "14.30" is a time of day: it is led as one ("um 10.12."), or nothing beside it tells the hour."""
+    if not rules.clock.match(lower, match.start()):
+        return False
+    beside = blank(lower, [match.span()])
+    led = any(found.start() < match.start() < found.end() for found in rules.clock.finditer(lower))
+    ends = not lower[match.end() :].strip()
+    return led or not (rules.clock.search(beside) or (match[0].endswith(".") and not ends))
 
 
 def _coming(now: datetime, year: int | None, month: int, day: int) -> datetime:

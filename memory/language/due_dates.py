@@ -127,8 +127,9 @@ def _calendar(lower: str, now: datetime, rules: TimeRules, default_hour: int) ->
     if bare and 0 < hour <= _SMALL_HOURS:
         hour += _NOON
     start = base.replace(hour=0, minute=0, second=0, microsecond=0)
-    late = bool(clock and rules.afternoon.search(lower) and hour < _NOON)
-    moment = _coming_round(_at(start, hour + _NOON * late, minute), now)
+    if clock and hour < _NOON and rules.afternoon.search(lower):
+        hour += _NOON
+    moment = _coming_round(_at(start, hour, minute), now)
     if _ms(moment) <= _ms(now):
         moment = _later(start, hour, minute, now, day_said=bool(day and base.date() != now.date()), bare=bare)
     return Due(_ms(moment), tuple(spans), exact=bool(clock or part)) if _ms(moment) > _ms(now) else None
@@ -173,20 +174,36 @@ def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int], bool
 
 def speaks_of_reminding(text: str, language: Language) -> bool:
     """Return whether the text has words with which one asks for a reminder; `reminder_request` needs them."""
-    return bool(language.time and rules_of(language).remind.search(lowered(clean(text[:MAX_CHARS]))))
+    return bool(language.time and _asked_to_remind(lowered(clean(text[:MAX_CHARS])), language))
+
+
+def _asked_to_remind(lower: str, language: Language) -> re.Match[str] | None:
+    """Return where a lower-cased text asks for a reminder, with the accents that its words have."""
+    return rules_of(language).remind.search(language.accented(lower))
 
 
 def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return what the text wants to be reminded of and when; None when it does not ask for a reminder at all."""
     plain = as_meant(clean(text[:MAX_CHARS]), language)
-    found = rules_of(language).remind.search(lowered(plain)) if language.time else None
+    found = _asked_to_remind(lowered(plain), language) if language.time else None
     if not found or len(lowered(plain)) != len(plain):
         return None
     head = plain[: found.start()]
     before = rules_of(language).remind_lead.sub(" ", language.mended(lowered(head)))
     rest = (head if words_of(before) else "") + " " * (found.end() - found.start()) + plain[found.end() :]
-    timed = parse_when(rest, now_ms, zone, language)
-    return ReminderRequest(*timed) if timed else ReminderRequest(None, _what(rest, (), language))
+    rest, ahead_ms = _ahead(rest, language)
+    timed = parse_when(rest, now_ms + ahead_ms, zone, language)
+    return ReminderRequest(timed[0] - ahead_ms, timed[1]) if timed else ReminderRequest(None, _what(rest, (), language))
+
+
+def _ahead(text: str, language: Language) -> tuple[str, int]:
+    """Return the text without "an hour before", and how many milliseconds before its time that is."""
+    rules, lower = rules_of(language), language.accented(lowered(text))
+    found = first(rules.before, lower)
+    if found is None or len(lower) != len(text):
+        return text, 0
+    amount = number_of(found[0].groupdict().get("n") or "1", rules.numbers)
+    return blank(text, [found[0].span()]), int(amount * found[1] * 1000)
 
 
 def parse_when(text: str, now_ms: int, zone: str, language: Language) -> tuple[int, str] | None:
@@ -210,7 +227,7 @@ def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> st
     for tail in list(_tails(joints, left)):
         left = left[:tail].strip(_EDGE)
     head, mark, rest = left.partition("'")
-    if mark and head.lower() in language.elisions:
+    if mark and joints.fullmatch(f"{head.lower()}'"):
         left = rest
     return left[:MAX_WHAT_CHARS]
 

@@ -151,6 +151,8 @@ class Language:
     """How people write on a phone (a pattern) and what it stands for."""
     accents: Mapping[str, str] = field(default_factory=dict)
     """Words as they are written without accents, and with them."""
+    missed_accents: Mapping[str, str] = field(default_factory=dict)
+    """Those that are put right in every text ("amanha")."""
     vocabulary: frozenset[str] = frozenset()
     """The longer words of its data file: a short text in one that no other language has is in this one."""
 
@@ -166,11 +168,11 @@ class Language:
     def accented(self, lower: str) -> str:
         """Return the lower-cased text with the accents that were left out, where the word is known only with them.
 
-        Somebody who writes accents means what they write: then nothing changes. The length stays the same.
+        Somebody who writes accents means what they write: then only what is known as misspelt changes. The length stays
+        the same.
         """
-        if not self.accents or not lower.isascii():
-            return lower
-        return _WORD.sub(lambda found: self.accents.get(found.group(), found.group()), lower)
+        known = self.accents if lower.isascii() else self.missed_accents
+        return _WORD.sub(lambda found: known.get(found.group(), found.group()), lower) if known else lower
 
     def mended(self, lower: str) -> str:
         """Return the lower-cased text with what people abbreviate and misspell written out, so that cues find it."""
@@ -224,10 +226,21 @@ def _accents(words: Collection[str]) -> dict[str, str]:
 
     An accent on the last letter tells forms of a verb apart ("reserve", "reservé") and is nobody's to add.
     """
-    plain = {"".join(c for c in normalize("NFD", word) if not combining(c)): word for word in sorted(words)}
+    plain = {_bare(word): word for word in sorted(words)}
     return {
         bare: word for bare, word in plain.items() if bare[:-1] != word[:-1] and bare.isascii() and bare not in words
     }
+
+
+def _missed_accents(spelling: Mapping[str, str]) -> dict[str, str]:
+    """Return the rows of a table of misspellings that do nothing but add accents to a word."""
+    rows = ((word, meant) for written, meant in spelling.items() for word in written.split("|"))
+    return {word: meant for word, meant in rows if word != meant and word == _bare(meant)}
+
+
+def _bare(word: str) -> str:
+    """Return the word without its accents."""
+    return "".join(c for c in normalize("NFD", word) if not combining(c))
 
 
 def _ending_pattern(endings: Sequence[str]) -> re.Pattern[str]:
@@ -275,6 +288,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
     """Return the language that a data file describes. Raises `KeyError` or `re.error` on a damaged file."""
     ordinals, ordinal_pattern = _ordinals(data)
     references = tuple(data.get("references", {}).get("task", ()))
+    spelling = dict(data.get("spelling", {}).get("rows", ()))
     words = set(_WORD.findall(" ".join(_texts({name: part for name, part in data.items() if name != "spelling"}))))
     return Language(
         code=data["code"],
@@ -310,8 +324,9 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         nouns_are_large=bool(data.get("before_nouns")),
         ordinals_have_dots=bool(data.get("ordinals_have_dots")),
         before_nouns=frozenset(data.get("before_nouns", "").split()),
-        spelling=dict(data.get("spelling", {}).get("rows", ())),
-        accents=_accents(words),
+        spelling=spelling,
+        accents=_accents(words) | _missed_accents(spelling),
+        missed_accents=_missed_accents(spelling),
         vocabulary=frozenset(word for word in words if len(word) >= _OWN_WORD_CHARS),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -33,6 +33,8 @@ class TimeRules:
     parts: Sequence[tuple[re.Pattern[str], float]]
     afternoon: re.Pattern[str]
     spans: Sequence[tuple[re.Pattern[str], float]]
+    before: Sequence[tuple[re.Pattern[str], float]]
+    """How long ahead one wants to be reminded: "an hour before"."""
     half_hour: re.Pattern[str]
     clock: re.Pattern[str]
     half_past: re.Pattern[str]
@@ -84,11 +86,17 @@ def rules_of(language: Language) -> TimeRules:
     time: Mapping[str, Any] = language.time
     numbers = {str(word): float(n) for word, n in time.get("numbers", {}).items()}
     amount = r"(?P<n>\d{1,3}(?:[.,]\d)?|" + "|".join(sorted(numbers, key=len, reverse=True)) + ")"
-    spans = [
-        (re.compile(rf"(?<!\w){frame.replace('{n}', amount).replace('{unit}', f'(?:{unit})')}(?!\w)"), float(seconds))
-        for unit, seconds in time.get("units", {}).items()
-        for frame in time.get("in_frames", ())
-    ]
+
+    def spans_of(frames: str) -> list[tuple[re.Pattern[str], float]]:
+        return [
+            (
+                re.compile(rf"(?<!\w){frame.replace('{n}', amount).replace('{unit}', f'(?:{unit})')}(?!\w)"),
+                float(seconds),
+            )
+            for unit, seconds in time.get("units", {}).items()
+            for frame in time.get(frames, ())
+        ]
+
     return TimeRules(
         numbers=numbers,
         days=_table(time.get("days", {})),
@@ -102,7 +110,8 @@ def rules_of(language: Language) -> TimeRules:
         month_days=_joined([frame.replace("{day}", r"(?P<day>\d{1,2})") for frame in time.get("month_day_frames", ())]),
         parts=_table(time.get("parts", {})),
         afternoon=cue_pattern(time.get("afternoon", ())),
-        spans=spans,
+        spans=spans_of("in_frames"),
+        before=spans_of("before_frames"),
         half_hour=cue_pattern(time.get("half_hour", ())),
         clock=_clock_pattern(time.get("clock_frames", ()), numbers),
         half_past=_clock_pattern(time.get("half_past", ()), numbers),
@@ -134,3 +143,14 @@ def blank(lower: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, end in spans:
         lower = lower[:start] + " " * (end - start) + lower[end:]
     return lower
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the stretches in order, those that overlap as one: "morgen" lies in "morgen früh"."""
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if apart and start < apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart

@@ -188,6 +188,28 @@ def test_it_is_what_was_spoken_of_last():
 
 
 @pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("давай в 9", 21),
+        ("в 9 утра", 9),
+        ("doch lieber um 9", 21),
+        ("move it to 11", 23),
+        ("um 14 Uhr", 14),
+        ("plutot 22h", 22),
+    ],
+)
+def test_an_hour_alone_is_the_one_nearer_to_what_was_set(text, hour):
+    """Who is reminded at eight in the evening and says "at 9" means an hour later, not the morning after."""
+    evening = reminder("j_mum", "call mum", at(22, 20))
+    spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_mum"}})
+    last = turn("…", REMINDS).model_copy(update={"language": LANGUAGES.detect(text).code})
+
+    found = answer(text, [evening], state=spoken, last=last, tools=True)
+
+    assert changes(found) == {"j_mum": ("scheduled", at(22, hour))}
+
+
+@pytest.mark.parametrize(
     ("text", "due_at_ms"),
     [
         ("no, friday", at(27, 12)),
@@ -200,6 +222,9 @@ def test_it_is_what_was_spoken_of_last():
         ("no, venerdì", at(27, 12)),
         ("não, sexta", at(27, 12)),
         ("нет, в пятницу", at(27, 12)),
+        ("a las 6 de la tarde", at(22, 18)),
+        ("äh um 18:30", at(22, 18, 30)),
+        ("opa, às 18h", at(22, 18)),
         ("no, not friday", None),
         ("no", None),
         ("no thanks", None),

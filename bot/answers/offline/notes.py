@@ -16,7 +16,7 @@ from memory.language.languages import Language, Languages
 from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
-from memory.language.time_rules import blank
+from memory.language.time_rules import blank, merged
 from memory.longterm.promotion import WORTHY, candidates
 from memory.search.terms import split_words, stem, words_for
 from memory.state.loops import ALIVE
@@ -289,7 +289,7 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Op
     said = find_due(text, loop.opened_at_ms, zone, language)
     if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
         said = None
-    for start, end in sorted(said.spans if said else (), reverse=True):
+    for start, end in reversed(merged(said.spans if said else ())):
         text = _without_day_lead(text[:start], words) + text[end:]
     text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
     text = without_lead(text, words)
@@ -317,7 +317,7 @@ def _without_day_lead(text: str, words: Words) -> str:
 
 def without_lead(text: str, words: Words) -> str:
     """Return what is to be done without "I need to" or "remind me to" in front of it."""
-    lead = words.reads("duty_lead", lowered(text))
+    lead = words.reads("duty_lead", Languages.load().get(words.code).accented(lowered(text)))
     return text[lead.end() :] if lead and lead.start() == 0 and len(lowered(text)) == len(text) else text
 
 
