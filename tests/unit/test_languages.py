@@ -119,7 +119,7 @@ def test_only_the_beginning_of_a_text_has_a_vote():
 
 
 def test_accents_that_were_left_out_are_found_again():
-    """A word that is known only with its accent gets it back, but not from somebody who writes accents, unless it is misspelt."""
+    """A word known only with its accent gets it back, from somebody who writes accents only what is often misspelt."""
     spanish = LANGUAGES.get("es")
 
     assert spanish.accented("el miercoles no, despues te digo") == "el miércoles no, después te digo"
