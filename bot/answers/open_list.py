@@ -24,6 +24,7 @@ class ListedLoop:
     loop: OpenLoop
     words: str
     whose: str
+    """Whose turn it is, "" for somebody's who is not known by name."""
     noted: bool = False
     """True for a matter of the session's notes, False for a loop of its state."""
     is_event: bool = False
@@ -32,17 +33,20 @@ class ListedLoop:
 
 def listed_loop(session_id: str, loop: OpenLoop) -> ListedLoop:
     """Return a loop of a session's state for the list."""
-    whose = replies.say("loop_yours") if loop.owner == "user" else replies.say("loop_mine")
-    return ListedLoop(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), whose)
+    return ListedLoop(session_id, loop, replies.shorten(loop.text, TEXT_CHARS), _whose(loop.owner, ""))
 
 
 def listed_matter(session_id: str, matter: Matter) -> ListedLoop:
     """Return a matter that was noted for the list: quoted as it was said, and whose turn it is."""
     words = replies.shorten(matter.text, TEXT_CHARS)
-    whose = {"user": replies.say("loop_yours"), "assistant": replies.say("loop_mine")}.get(matter.owner, matter.owner)
     words = replies.say("quoted", text=words) if matter.quoted else words
     is_event = matter.kind == "event" and matter.due_at_ms is not None
+    whose = _whose(matter.owner, matter.owner)
     return ListedLoop(session_id, loop_of(matter), words, whose, noted=True, is_event=is_event)
+
+
+def _whose(owner: str, other: str) -> str:
+    return {"user": replies.say("loop_yours"), "assistant": replies.say("loop_mine")}.get(owner, other)
 
 
 def open_matters(view: NotesView, states: Sequence[SessionState], current_id: str | None) -> list[ListedLoop]:

@@ -38,7 +38,7 @@ Ending = Literal["done", "dropped"]
 def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
     """Return one line: the matter, whose turn it is, and when it is due or sleeps until; of an event when it is."""
     loop = listed.loop
-    remarks = [] if listed.is_event else [listed.whose]
+    remarks = [] if listed.is_event or not listed.whose else [listed.whose]
     if loop.due_at_ms is not None:
         when = when_text(loop.due_at_ms, now_ms, zone, exact=loop.due_exact)
         late = is_late(loop.due_at_ms, now_ms, zone, exact=loop.due_exact)
@@ -46,7 +46,7 @@ def loop_line(number: int, listed: ListedLoop, now_ms: int, zone: str) -> str:
         remarks.append(when if listed.is_event else due)
     if loop.snoozed_until_ms is not None and loop.snoozed_until_ms > now_ms:
         remarks.append(replies.say("loop_snoozed", when=when_text(loop.snoozed_until_ms, now_ms, zone)))
-    return f"{number}. {listed.words} ({', '.join(remarks)})"
+    return f"{number}. {listed.words}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 def loop_list(listed: Sequence[ListedLoop], now_ms: int, zone: str) -> OutgoingMessage:

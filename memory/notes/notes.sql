@@ -48,8 +48,9 @@ SELECT session_id, conversation_id, user_id, last_seq, 0, 0 FROM conversation_se
 ON CONFLICT (session_id) DO NOTHING;
 
 -- name: notes_undone
--- What some of the notes rest on was taken back: the session counts as unread until they are made again.
-UPDATE session_notes SET read_through_seq = 0 WHERE session_id = :session_id;
+-- What some of the notes rest on was taken back: the session counts as unread until they are made again, and a reading
+-- that began before is not stored.
+UPDATE session_notes SET read_through_seq = 0, version = version + 1 WHERE session_id = :session_id;
 
 -- name: end_reading
 -- Everything that was to be read was read, or given up; a turn that came meanwhile waits on.

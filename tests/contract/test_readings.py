@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from memory.errors import UnknownSession
+from memory.errors import Conflict, UnknownSession
 from memory.language.languages import Languages
 from memory.notes.readings import Readings
 from memory.notes.rules import read_by_rules
-from memory.notes.store import QUIET_MS, ask_to_read_again
+from memory.notes.store import QUIET_MS, ask_to_read_again, put_notes
 from memory.state.state_manager import undo
 from memory.testing import make_exchange, open_memory
 
@@ -276,3 +276,20 @@ async def test_what_a_turn_settled_is_open_again_when_it_is_taken_back(memory, r
     assert {passport in matter.text: matter.status for matter in notes.matters} == {True: "settled", False: "open"}
     assert notes.settled == ()
     assert await readings.notes.unread(HERE) == []
+
+
+async def test_a_reading_that_began_before_a_turn_was_taken_back_is_not_stored(memory, readings, say):
+    """Else it would end what that turn ended, until the session is read the next time."""
+    session = await opened(memory)
+    await say(session, PLUMBER)
+    await readings.catch_up(HERE)
+    before = await readings.notes.load(session.session_id)
+    last = (await memory.store.last_turns(session.session_id, 1))[0]
+    await memory.recorder.edit(
+        session.session_id, lambda state: undo(state, [last.turn_id]), *ask_to_read_again(session.session_id)
+    )
+
+    with pytest.raises(Conflict):
+        await memory.db.write(put_notes(before, before.notes, None, last))
+    await readings.catch_up(HERE)
+    assert (await readings.notes.of_session(session.session_id)).matters == ()

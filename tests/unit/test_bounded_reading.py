@@ -24,7 +24,7 @@ from memory.testing import WordCounter, make_turn
 
 NOW = 1_790_000_000_000
 HOSTILE = ["1", "1/1/", "2026-11-21 ", "1 2 3 ", "12:30 ", "1,", "1. ", "1:", "monday 1 ", "a1 ", "jan 1 ", "in 5 "]
-CODES = ["en", "de", "es", "fr", "pt", "ru"]
+CODES = ["en", "de", "es", "fr", "pt", "it", "ru"]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

@@ -36,6 +36,7 @@ def state(session_id, *loops, **overrides):
     [
         ({}, "1. matter 1 (yours)"),
         ({"owner": "assistant"}, "1. matter 1 (mine)"),
+        ({"owner": "other"}, "1. matter 1"),
         ({"due_at_ms": START_MS + DAY_MS}, "1. matter 1 (yours, due tomorrow at 22:13)"),
         ({"due_at_ms": START_MS - 1}, "1. matter 1 (yours, overdue)"),
         ({"due_at_ms": START_MS + DAY_MS, "due_exact": False}, "1. matter 1 (yours, due tomorrow)"),
