@@ -17,7 +17,14 @@ from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.wished import Scene, wish_of
 from bot.reminders.words import ReminderWords, local, words_for
-from memory.language.due_dates import ReminderRequest, find_due, parse_when, reminder_request, speaks_of_reminding
+from memory.language.due_dates import (
+    ReminderRequest,
+    find_due,
+    leads_matter,
+    parse_when,
+    reminder_request,
+    speaks_of_reminding,
+)
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
 from memory.language.languages import Language, Languages
 from memory.language.reported import remark
@@ -196,6 +203,31 @@ def routine(often: Repeating, now_ms: int, zone: str, language: Language) -> Rem
     return repeating(often, now_ms, zone, lambda _said, _at: ReminderRequest(timed[0], timed[1]))
 
 
+def continued(
+    last: ConversationTurn | None, ask: Ask, often: Repeating | None, language: Language
+) -> ReminderRequest | None:
+    """Return one more reminder, said right behind one that was set: "and at 9pm to lock the door".
+
+    Only for something to do, or what is led as the matter of a reminder is: "and at 9 I swim" tells of a habit.
+    """
+    text, zone = ask.text, ask.time_zone
+    sentences = read_sentences(text, language) if len(text) <= MAX_CHARS else ()
+    if last is None or last.action_name != REMINDS or len(sentences) != 1 or _is_its_own(sentences[0], language):
+        return None
+    if sentences[0].words[:1] not in {(joint,) for joint in language.conjunctions}:
+        return None
+
+    def read(said: str, at_ms: int) -> ReminderRequest | None:
+        timed = parse_when(said, at_ms, zone, language)
+        return ReminderRequest(*timed) if timed else None
+
+    found = repeating(often, ask.now_ms, zone, read) if often else read(text, ask.now_ms)
+    if found is None or not 0 < len(found.what.split()) <= MATTER_WORDS:
+        return None
+    led = leads_matter(text[: text.rfind(found.what)].partition(" ")[2], language)
+    return found if led or words_of(language.code).reads("errand", found.what.lower()) else None
+
+
 def answered_back(answer: Answer, asked: ConversationTurn, now_ms: int) -> Answer:
     """Return the answer that sets a reminder; what the question back had left open is taken care of with it."""
 
@@ -296,7 +328,8 @@ class RemindFirst:
             alone = found and stands_alone(text, found, ask.now_ms, ask.time_zone, language)
             return reminder_answer(ask, found, kind, words) if found and alone else None
         asked = found or completed(last, text, ask.now_ms, ask.time_zone, language)
-        found = asked or (routine(often, ask.now_ms, ask.time_zone, language) if often else None)
+        found = asked or continued(last, ask, often, language)
+        found = found or (routine(often, ask.now_ms, ask.time_zone, language) if often else None)
         if found is None:
             return None
         if found.due_at_ms is None:

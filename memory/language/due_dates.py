@@ -218,6 +218,11 @@ def parse_when(text: str, now_ms: int, zone: str, language: Language) -> tuple[i
     return _ask_library(plain, now_ms, zone, language)
 
 
+def leads_matter(before: str, language: Language) -> bool:
+    """Return whether a text ends with a word that joins a time to what is to be done then: "at 9 to", "um 9 an"."""
+    return any(found.end() == len(before.rstrip()) for found in rules_of(language).joints.finditer(lowered(before)))
+
+
 def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> str:
     """Return the text without the stretches that said the time, and without the words that joined them."""
     joints = rules_of(language).joints if language.time else NEVER

@@ -335,6 +335,36 @@ def test_reminders_that_come_again_are_set_in_words(text, rule, due_at_ms, title
 
 
 @pytest.mark.parametrize(
+    ("text", "title", "due_at_ms", "rule"),
+    [
+        ("and every night at 10 for the statin", "the statin", at(21, 22), "day@22:00"),
+        ("and at 9pm to lock the door", "lock the door", at(21, 21), ""),
+        ("und um 21 Uhr die Tür abschließen", "die Tür abschließen", at(21, 21), ""),
+        ("y a las 21:00 cerrar la puerta", "cerrar la puerta", at(21, 21), ""),
+        ("et à 21h de fermer la porte", "fermer la porte", at(21, 21), ""),
+        ("e às 21h de fechar a porta", "fechar a porta", at(21, 21), ""),
+        ("и в 21:00 закрыть дверь", "закрыть дверь", at(21, 21), ""),
+        ("e alle 21:00 di chiudere la porta", "chiudere la porta", at(21, 21), ""),
+    ],
+)
+def test_one_more_is_set_behind_a_reminder(text, title, due_at_ms, rule):
+    """It was "noted", and nothing rang."""
+    last = turn("…", REMINDS)
+    made = answer(text, last=last).effects[0].params
+
+    assert (made["title"], made["due_at_ms"], made["repeats"]) == (title, due_at_ms, rule)
+    assert answer(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["and at 9 i swim", "and the dentist is at 5", "and at 5 my sister comes", "at 9 fish"]
+)
+def test_what_is_only_told_behind_a_reminder_is_no_reminder(text):
+    """A habit, a date and a visit are noted by whoever answers next."""
+    assert answer(text, last=turn("…", REMINDS)) is None
+
+
+@pytest.mark.parametrize(
     ("text", "title"),
     [
         ("can u also remind me tomorrow at 9 to ring mum", "ring mum"),

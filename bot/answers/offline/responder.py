@@ -21,7 +21,7 @@ from bot.answers.offline.notes import (
 )
 from bot.answers.offline.past import Past, read_past
 from bot.answers.offline.quotes import quotes_of
-from bot.answers.offline.request import LONGEST_NOD, Request, read_request
+from bot.answers.offline.request import ENDS, LONGEST_NOD, Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
@@ -39,7 +39,7 @@ from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.storage.store import Store
-from memory.types import ConversationTurn, JobStep, OpenLoop
+from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, OpenLoop
 
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
@@ -48,6 +48,8 @@ _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
 _REPORTS: Final = frozenset({"done", "drop"})
+_ENDS: Final = _REPORTS | {CANCELS, FINISHES}
+"""What a turn did that ended something; "keep it" takes it back."""
 _CORRECTS: Final = ("correct", "negates", "moves", "no", "reschedules")
 """Cues of a message that may put something right."""
 _OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
@@ -306,6 +308,9 @@ def _request(ask: Ask, past: Past, languages: Languages) -> tuple[Request, bool]
     fallback = (history[-1].language if history else None) or "en"
     pending = ask.state.pending_clarifications[-1] if ask.state.pending_clarifications else None
     request = read_request(ask.text, languages, expected=pending is not None, fallback=fallback)
+    last = (history[-1].action_name or "") if history else ""
+    if last in _ENDS and words_of(request.language).asked("keep", lowered(ask.text).strip(ENDS)):
+        return replace(request, kind="undo"), False
     if request.kind == "yes" and pending and is_more(pending.question, words_of(request.language)):
         asked = next((turn for turn in history if turn.turn_id == pending.turn_id), None)
         if asked:
