@@ -62,8 +62,8 @@ class Dispatch:
     async def work(self, batch: Sequence[Envelope], do: Do | None = None) -> None:
         """Work on a batch until it is done, parked or quarantined; with `do`, do that (its tap is claimed already).
 
-        Raises Postponed when the disk takes nothing at all: the batch stays at the head of its lane. Otherwise only a
-        defect of the last resort raises.
+        Raises Postponed when the disk takes nothing at all, and when something else has to be answered before: the
+        batch stays at the head of its lane. Otherwise only a defect of the last resort raises.
         """
         turn_id, untold = batch[0].turn_id or self._services.ids.new("t"), self._services.previews.untold
         if batch[0].turn_id is None:
@@ -105,7 +105,7 @@ class Dispatch:
                 await do(batch[0])
             else:
                 await self._claimed(batch, turn_id, do)
-        except StorageUnavailable:
+        except (StorageUnavailable, Postponed):
             raise
         except Conflict as exc:
             left = await self._services.inbox.still_open(batch)

@@ -36,9 +36,12 @@ class Work(Protocol):
 
 
 class Postponed(Exception):
-    """It cannot be done now, and nothing behind it could be either: it stays at the head of its lane for a while."""
+    """It cannot be done now, and nothing behind it could be either: it stays at the head of its lane for a while.
 
-    def __init__(self, batch: Sequence[Envelope], wait_s: float) -> None:
+    So does what has to be done before it: batches of their own, in order.
+    """
+
+    def __init__(self, batch: Sequence[Envelope], wait_s: float = 0.0) -> None:
         super().__init__(f"postponed by {wait_s:.0f} s")
         self.batch = batch
         self.wait_s = wait_s

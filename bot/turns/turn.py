@@ -125,10 +125,11 @@ def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAg
 class TurnGate(Protocol):
     """Decides what is answered now, and what is carried forward into it."""
 
-    async def enter(
-        self, batch: Sequence[Envelope], turn_id: str, state: SessionState
-    ) -> list[tuple[Sequence[Envelope], str]]:
-        """Return the turns to answer now, each with its id; none when the messages wait for the user's word."""
+    async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
+        """Return what is answered now, as this turn; nothing when the messages wait for the user's word.
+
+        Raises `Postponed` when others have to be answered before.
+        """
         ...
 
     async def packet(self, first: Envelope, state: SessionState) -> str:
@@ -186,7 +187,8 @@ class Turns:
 
         `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with the end of
         the updates, whatever that is. A crash before the gate is passed leaves them `claimed` (or `received`, when
-        their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does.
+        their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does, and
+        `Postponed`.
         """
         if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
             await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects, claimed=claimed))
@@ -195,8 +197,8 @@ class Turns:
         unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
         if claimed and unchanged is None:
             await claimed
-        for together, each_id in await self.gate.enter(batch, turn_id, state):
-            await self._answer(_TurnWork(together, each_id, self._said(together), effects, unchanged, claimed))
+        if together := await self.gate.enter(batch, turn_id, state):
+            await self._answer(_TurnWork(together, turn_id, self._said(together), effects, unchanged, claimed))
 
     async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).

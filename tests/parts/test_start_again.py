@@ -131,3 +131,27 @@ async def test_a_reply_is_not_given_up_because_the_database_does_not_answer(star
 
     assert screen.sent[before:] == ["You said: again"]
     assert await one.rows("outbox", "state") == [("sent",), ("sent",)]
+
+
+async def test_a_message_that_waited_and_cannot_be_answered_takes_no_other_along(start, script, screen):
+    """It is put aside alone, and what was typed meanwhile is answered."""
+    one = await start()
+    await one.take(1, "I have to call the vet on Friday")
+    await one.settled()
+    one.clock.advance(s=7 * 3600)
+    await one.take(2, "the plumber comes at 5")
+    await one.settled()
+
+    async def fails(ask, _show):
+        if "plumber" in ask.text:
+            raise ValueError("a defect")
+        return f"You said: {ask.text}"
+
+    script.reply = fails
+    await one.take(3, "move the florist to friday")
+    await one.take(4, "done with the dentist")
+    await one.settled()
+
+    told = [replies.say("quarantined"), "You said: move the florist to friday", "You said: done with the dentist"]
+    assert screen.sent[-3:] == told
+    assert await one.rows("inbox", "state, attempts") == [("done", 1), ("quarantined", 3), ("done", 1), ("done", 1)]

@@ -22,6 +22,7 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import offer_message, shown_message
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
+from bot.turns.lanes import Postponed
 from bot.turns.parked import GOES_ON, WAITS
 from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
@@ -38,9 +39,6 @@ SETTLE_S = 1.0
 
 log = structlog.get_logger(__name__)
 
-Turn = tuple[Sequence[Envelope], str]
-"""Updates that are answered together, and the id of their turn."""
-
 
 class ContinuityGate:
     """Lets messages through to their turns, or lets them wait for the user's word."""
@@ -55,24 +53,22 @@ class ContinuityGate:
 
     # --- before a turn ----------------------------------------------------------------------------------------------
 
-    async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> list[Turn]:
-        """Return the turns to answer now, in order; none when the messages wait for the user's word.
+    async def enter(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> Sequence[Envelope]:
+        """Return what is answered now, as this turn; nothing when the messages wait for the user's word.
 
         Messages that waited come first: in one turn with these where a model answers bursts as one, in one of their
         own for rules, and when somebody else wrote them.
-        Raises StorageUnavailable: nothing was stored, the caller tries again.
+        Raises `Postponed` then, and StorageUnavailable: nothing was stored, the caller tries again.
         """
         if state.turn_count:
-            return [(batch, turn_id)]
+            return batch
         known = {envelope.update_id for envelope in batch}
         held = [e for e in await self._held(batch[0], WAITS, GOES_ON, turn_id) if e.update_id not in known]
         if held and await self._says_the_word(batch, state):
-            return []
+            return ()
         if held:
             return await self._with(held, batch, turn_id)
-        if await self._is_asked(batch, turn_id, state):
-            return []
-        return [(batch, turn_id)]
+        return () if await self._is_asked(batch, turn_id, state) else batch
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""
@@ -241,7 +237,7 @@ class ContinuityGate:
         choice = await asyncio.to_thread(choice_in, batch_text(batch), Languages.load())
         return choice is not None and await self.chosen(batch, state, choice)
 
-    async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> list[Turn]:
+    async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> Sequence[Envelope]:
         """Let the messages that waited go first, or join those that came; a turn that is begun again finds its own."""
         waiting = [envelope for envelope in held if envelope.turn_id != turn_id]
         if waiting:
@@ -249,10 +245,11 @@ class ContinuityGate:
         joined = any(envelope.turn_id == turn_id for envelope in held)
         alike = all(envelope.user_id == batch[0].user_id for envelope in held)
         if not joined and not (alike and self._services.settings.by_model):
-            return [(held, str(held[0].turn_id)), (batch, turn_id)]
+            await self._services.inbox.excuse([turn_id])  # it was not tried yet
+            raise Postponed([*(replace(envelope, again=True) for envelope in held), *batch])
         if waiting:
             await self._services.inbox.claim(waiting, turn_id)
-        return [([*held, *batch], turn_id)]
+        return [*held, *batch]
 
     async def _is_asked(self, batch: Sequence[Envelope], turn_id: str, state: SessionState) -> bool:
         """Ask the user, or carry forward in silence as they chose; True when the messages wait for their word."""
