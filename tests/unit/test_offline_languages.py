@@ -16,6 +16,7 @@ from memory.language.names import name_in
 from memory.state.loops import alive
 from memory.state.state_manager import apply_turn, new_state
 from memory.testing import make_turn
+from memory.types import UNDOES
 
 CODES = ("en", "de", "es", "fr", "it", "pt", "ru")
 DATA = Path(offline.__file__).parent / "languages"
@@ -203,6 +204,40 @@ async def test_a_wrong_note_is_taken_back_in_that_language(talk: Talk, code: str
 
     assert "Postgres" in undone
     assert "Postgres" not in await talk.say(SPOKEN[code][10])
+
+
+@pytest.mark.parametrize(
+    ("open_", "done", "not_yet"),
+    [
+        ("I need to call the landlord by Friday", "called the landlord", "oh no, not yet"),
+        ("I need to call the landlord by Friday", "I called the landlord, done", "wait, i havent called yet"),
+        ("ich muss morgen die Überweisung machen", "überweisung ist erledigt", "ach ne, doch noch nicht"),
+        ("tengo que pagar el seguro antes del viernes", "ya está pagado el seguro", "uy no, me he equivocado"),
+        ("je dois payer la nounou le 30", "c'est fait pour la nounou", "euh non pas encore"),
+        ("preciso pagar o condomínio até sexta", "ja paguei o condomínio", "desfaz isso, ainda nao paguei"),
+        ("devo pagare il condominio entro venerdì", "ho pagato il condominio", "ah no, non ancora"),
+        ("мне надо оплатить интернет завтра", "интернет оплатила", "ой нет, еще не оплатила"),
+    ],
+)
+async def test_a_report_is_taken_back_with_not_yet(talk: Talk, open_, done, not_yet):
+    """What was reported by mistake is open again, and "not yet" itself is nothing to do."""
+    await talk.say(open_)
+    await talk.say(done)
+
+    await talk.say(not_yet)
+
+    assert talk.answer.action_name == UNDOES
+    assert {loop.turn_id for loop in talk.state.open_loops if loop.status == "open"} == {"t_s_1_1"}
+
+
+@pytest.mark.parametrize("said", ["the parcel is not here yet", "i haven't slept well", "did i not call yet?"])
+async def test_what_speaks_of_something_else_takes_nothing_back(talk: Talk, said):
+    """Behind a report one may go on to speak of what has not happened elsewhere."""
+    await talk.say("I need to call the landlord by Friday")
+    await talk.say("I called the landlord, done")
+    await talk.say(said)
+
+    assert talk.answer.action_name != UNDOES
 
 
 @pytest.mark.parametrize(

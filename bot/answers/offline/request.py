@@ -18,7 +18,7 @@ from memory.language.intents import (
     starts_with,
 )
 from memory.language.languages import Language, Languages
-from memory.language.sentences import Sentence, clean, lowered
+from memory.language.sentences import Sentence, clean, has_question_mark, lowered, plain_sentence
 
 Kind = Literal[
     "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
@@ -43,6 +43,8 @@ ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
 MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
 """How a caption begins: the kind of what came with it, as intake writes it."""
 MAX_ABOUT_CHARS: Final = 120
+LONGEST_TAKEN_BACK: Final = 9
+"""Words of a message that takes a report back."""
 LONGEST_NOD: Final = 3
 """Words of a "yes" or "no" that says nothing else."""
 
@@ -83,6 +85,22 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
     kind = _short(sentences, words, language, expected=expected) or _longer(sentences, words, language)
     topic = _topic(kind, sentences, words, language)[:MAX_ABOUT_CHARS]
     return Request(kind, topic, language=language.code, tells=kind in {"tell", "done", "drop"})
+
+
+def takes_back(text: str, ended: str, language: Language) -> bool:
+    """Return whether a message says of what was just reported as done that it is not: "oh no, not yet".
+
+    It speaks of nothing but that: `ended` are the words of what the report ended, and one more says what is to be done.
+    """
+    words, lower = words_of(language.code), language.mended(lowered(MEDIA.sub("", clean(text))))
+    found = words.asked("not_yet", lower)
+    if found is None or len(lower.split()) > LONGEST_TAKEN_BACK or has_question_mark(text):
+        return False
+    rest = lower[: found.start()] + " " + lower[found.end() :]
+    for cue in ("no", "correct", "self_corrects"):
+        rest = language.cues[cue].sub(" ", rest) if cue in language.cues else rest
+    about = plain_sentence(rest, language).stems - plain_sentence(language.mended(lowered(ended)), language).stems
+    return len(about) <= 1
 
 
 def behind_courtesies(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:

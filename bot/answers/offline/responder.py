@@ -21,7 +21,7 @@ from bot.answers.offline.notes import (
 )
 from bot.answers.offline.past import Past, read_past
 from bot.answers.offline.quotes import quotes_of
-from bot.answers.offline.request import ENDS, LONGEST_NOD, Request, read_request
+from bot.answers.offline.request import ENDS, LONGEST_NOD, Request, read_request, takes_back
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
@@ -315,7 +315,18 @@ def _request(ask: Ask, past: Past, languages: Languages) -> tuple[Request, bool]
         asked = next((turn for turn in history if turn.turn_id == pending.turn_id), None)
         if asked:
             return read_request(asked.user_text, languages, fallback=fallback), True
+    ended = _just_ended(ask, history)
+    if ended and takes_back(ask.text, " ".join(ended), languages.get(fallback)):
+        return Request("undo", language=fallback), False
     return request, False
+
+
+def _just_ended(ask: Ask, history: Sequence[ConversationTurn]) -> list[str]:
+    """Return what the message before ended, in the words in which it was open."""
+    last = history[-1].turn_id if history else ""
+    ended = [loop.text for loop in ask.state.open_loops if last and loop.closed_turn_id == last]
+    steps = [step for step in ask.state.job_steps if step.turn_id == last and step.status == "done"]
+    return ended or [history[-1].user_text for _ in steps]
 
 
 def _completed(ask: Ask, past: Past) -> str:
