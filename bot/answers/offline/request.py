@@ -90,17 +90,21 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
 def takes_back(text: str, ended: str, language: Language) -> bool:
     """Return whether a message says of what was just reported as done that it is not: "oh no, not yet".
 
-    It speaks of nothing but that: `ended` are the words of what the report ended, and one more says what is to be done.
+    It speaks of nothing but that: `ended` are the words of what the report ended. Behind a "no", or in a few words,
+    one more may say what was not done.
     """
-    words, lower = words_of(language.code), language.mended(lowered(MEDIA.sub("", clean(text))))
-    found = words.asked("not_yet", lower)
+    plain = lowered(MEDIA.sub("", clean(text)))
+    lower = language.mended(plain)
+    found = words_of(language.code).asked("not_yet", lower)
     if found is None or len(lower.split()) > LONGEST_TAKEN_BACK or has_question_mark(text):
         return False
     rest = lower[: found.start()] + " " + lower[found.end() :]
-    for cue in ("no", "correct", "self_corrects"):
-        rest = language.cues[cue].sub(" ", rest) if cue in language.cues else rest
+    retracts = [language.cues[cue] for cue in ("no", "correct", "self_corrects") if cue in language.cues]
+    leads = any(cue.match(plain) for cue in retracts) or len(lower.split()) <= LONGEST_NOD
+    for cue in retracts:
+        rest = cue.sub(" ", rest)
     about = plain_sentence(rest, language).stems - plain_sentence(language.mended(lowered(ended)), language).stems
-    return len(about) <= 1
+    return len(about) <= leads
 
 
 def behind_courtesies(sentences: tuple[Sentence, ...], language: Language) -> tuple[Sentence, ...]:
