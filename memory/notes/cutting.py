@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from memory.language.due_dates import find_due
+from memory.language.due_dates import find_due, says_day
 from memory.language.languages import Language
-from memory.language.sentences import clean, clip, lowered, no_end, words_of
+from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
+from memory.language.time_rules import blank
 
 CLAUSE_MAX_CHARS = 170
 _SHORT_WORDS = 5
 _CLAUSE_WORDS = 3
 _COMMA = re.compile(r"[,;] ")
+_STOP = re.compile(r"[.!?\u2026] ")
 _OWED = ("obligation", "takes_on")
 """Cues of what somebody has to do: behind a comma it is an errand of its own."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
@@ -49,15 +51,39 @@ def joined(parts: Sequence[str]) -> list[str]:
 
 
 def unfused(parts: Iterable[str], at_ms: int, zone: str, language: Language) -> list[str]:
-    """Return the parts with what somebody has to do for a coming day apart from that day: it ends before."""
+    """Return the parts with what somebody has to do for a coming day apart from that day: it ends before.
+
+    And with what has a day of its own apart: "swimming is on Tuesday, and Mia sees the dentist on Thursday".
+    """
     apart: list[str] = []
     for part in parts:
-        cut = _where_owed(part, language)
-        if cut and find_due(part[:cut], at_ms, zone, language):
-            apart += [part[:cut].rstrip(), part[cut:]]
-        else:
-            apart.append(part)
+        owed = _where_owed(part, language)
+        is_owed = owed and find_due(part[:owed], at_ms, zone, language)
+        cut = (owed, owed) if is_owed else _between_days(part, at_ms, zone, language)
+        apart += [part[: cut[0]].rstrip(), *unfused([part[cut[1] :]], at_ms, zone, language)] if cut else [part]
     return apart
+
+
+def _between_days(part: str, at_ms: int, zone: str, language: Language) -> tuple[int, int] | None:
+    """Return where an "and" stands between two matters, each told with a day of its own; None where none does."""
+    lower = language.mended(lowered(part))
+    first = find_due(lower, at_ms, zone, language)
+    if first is None or not says_day(blank(lower, first.spans), at_ms, zone, language):
+        return None
+    for joint in re.finditer(rf",? (?:{'|'.join(map(re.escape, language.conjunctions)) or '(?!)'}) ", part):
+        before, behind = _STOP.split(part[: joint.start()])[-1], _STOP.split(part[joint.end() :])[0]
+        days = {_told_day(side, at_ms, zone, language) for side in (before, behind)}
+        if None not in days and len(days) > 1:
+            return joint.span()
+    return None
+
+
+def _told_day(side: str, at_ms: int, zone: str, language: Language) -> int | None:
+    """Return the day that a side of an "and" names, None where it does not tell in a few words what is then."""
+    lower = language.mended(lowered(side))
+    due = find_due(lower, at_ms, zone, language) if says_day(lower, at_ms, zone, language) else None
+    rest = words_of(blank(lower, due.spans)) if due else ()
+    return due.due_at_ms if due and len(rest) >= _CLAUSE_WORDS and content_words(rest, language) else None
 
 
 def _where_owed(part: str, language: Language) -> int:

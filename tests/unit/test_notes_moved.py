@@ -51,3 +51,33 @@ def test_a_matter_that_was_moved_has_one_day(language, earlier, later, day):
 def test_another_day_of_something_else_moves_nothing(earlier, later):
     """What shares no word, or only a name, is another matter."""
     assert "Thu 19 Mar" in days("en", earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("language", "both", "later"),
+    [
+        ("en", "Leo's swimming is on 17 march and Mia sees the dentist on 19 march", "no, it's the 20th not the 19th"),
+        ("de", "Leo hat am 17. März Schwimmen und Mia hat am 19. März Zahnarzt", "nein, am 20., nicht am 19."),
+        ("es", "Leo tiene natación el 17 de marzo y Mia tiene dentista el 19 de marzo", ""),
+        ("fr", "Léo a piscine le 17 mars et Mia va chez le dentiste le 19 mars", ""),
+        ("pt", "o Leo tem natação no dia 17 de março e a Mia tem dentista no dia 19 de março", ""),
+        ("ru", "у Лео плавание 17 марта и у Мии стоматолог 19 марта", ""),
+        ("it", "Leo ha nuoto il 17 marzo e Mia ha il dentista il 19 marzo", ""),
+    ],
+)
+def test_two_matters_of_one_sentence_have_a_day_each(language, both, later):
+    """The second had the day of the first, and another day for it was lost."""
+    assert days(language, both, later or "ok") == ["Tue 17 Mar", "Fri 20 Mar" if later else "Thu 19 Mar"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ana comes on 17 march and leaves on 19 march",
+        "on 17 march and 19 march we go to the fair",
+        "my brother marries on 17 march and i'm best man. back the 19th",
+    ],
+)
+def test_one_matter_over_some_days_stays_one(text):
+    """What is told of the second day says too little to stand alone."""
+    assert len(days("en", text, "ok")) == 1
