@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -306,10 +306,13 @@ def _entities(
     opened = [loop for loop in loops if loop.turn_id == turn.turn_id]
     target = turn.job_refs[-1] if turn.job_refs else (opened[-1].loop_id if opened else None)
     target = target or said.get("that task") or state.resolved_entities.get("that task")
-    if target:
-        merged.pop("that task", None)
-        merged["that task"] = target
-    return dict(list(merged.items())[-MAX_ENTITIES:])
+    return _spoken_of(merged, target) if target else dict(list(merged.items())[-MAX_ENTITIES:])
+
+
+def _spoken_of(entities: Mapping[str, str], target: str) -> dict[str, str]:
+    """Return what references stand for, with what was spoken of last as "that task"."""
+    others = {phrase: meant for phrase, meant in entities.items() if phrase != "that task"}
+    return dict(list({**others, "that task": target}.items())[-MAX_ENTITIES:])
 
 
 def _edited(state: SessionState, loops: tuple[OpenLoop, ...]) -> SessionState:
@@ -376,11 +379,14 @@ def adopt_loop(state: SessionState, loop: OpenLoop) -> SessionState:
 
 
 def begin_job(state: SessionState, job_id: str) -> SessionState:
-    """Return the state with a job that was made between turns; unchanged when it knows the job."""
+    """Return the state with a job that was made or taken up again, which "it" means; unchanged when it has the job."""
     if job_id in state.active_job_refs:
         return state
     refs = (*state.active_job_refs, job_id)[-MAX_JOB_REFS:]
-    return state.model_copy(update={"active_job_refs": refs, "edits": state.edits + 1})
+    entities = _spoken_of(state.resolved_entities, job_id)
+    return state.model_copy(
+        update={"active_job_refs": refs, "resolved_entities": entities, "edits": state.edits + 1},
+    )
 
 
 def keep_job_steps(state: SessionState, steps: Iterable[JobStep]) -> SessionState:

@@ -84,7 +84,7 @@ async def test_undo_takes_back_the_last_change_of_any_kind(api, model, here, sto
     assert told in (await reply(api, undo)).text
     assert listed in (await reply(api, "/loops")).text
 
-    await reply(api, changes)
+    assert (await reply(api, changes)).text == changed.text
     if ("Undo",) in changed.buttons:
         await reply(api, "thanks")
         again = next(line for line in reversed(bot_lines(api)) if ("Undo",) in line.buttons)

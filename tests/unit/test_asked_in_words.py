@@ -6,6 +6,7 @@ import pytest
 from test_offline import Talk
 
 from bot.answers.offline.request import read_request
+from bot.answers.offline.words import words_of
 from memory.language.languages import Languages
 
 LANGUAGES = Languages.load()
@@ -161,3 +162,9 @@ async def test_a_name_without_an_apostrophe_is_kept():
 def test_a_few_words_are_told_by_what_only_one_language_says(text: str, code: str):
     """A word of two languages does not decide alone, neither does the library for so short a text."""
     assert LANGUAGES.detect(text).code == code
+
+
+@pytest.mark.parametrize("code", OPEN)
+def test_what_stands_on_the_button_may_be_typed(code: str):
+    """[Undo] in words is the same."""
+    assert read(words_of(code).say("undo"), code) == ("undo", code)

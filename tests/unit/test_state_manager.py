@@ -217,3 +217,4 @@ def test_a_turn_that_is_taken_back_has_changed_nothing():
     state = undo(state, ["t2"])
     assert texts(state) == ["I need to call the bank tomorrow."]
     assert state.active_job_refs == ("j_1",)
+    assert state.resolved_entities["that task"] == "j_1"
