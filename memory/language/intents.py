@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memory.language.corrected import as_meant
+from memory.language.errands import errands_of
 from memory.language.languages import Language
 from memory.language.sentences import Sentence, has_question_mark, is_question, pieces, plain_sentence
 from memory.types import ResponseType
@@ -48,7 +49,10 @@ def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
 
     Kept for a moment: a turn is read before it is stored and again when it is folded.
     """
-    plain = ((plain_sentence(piece, language), listed) for piece, listed in pieces(as_meant(text, language)))
+    parts = (
+        (part, listed) for piece, listed in pieces(as_meant(text, language)) for part in errands_of(piece, language)
+    )
+    plain = ((plain_sentence(part, language), listed) for part, listed in parts)
     return tuple(replace(s, signs=sentence_signs(s, language), listed=listed) for s, listed in plain)
 
 

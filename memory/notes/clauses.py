@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from memory.language.corrected import as_meant
 from memory.language.due_dates import Due
+from memory.language.errands import errands_of
 from memory.language.languages import Language, Languages
 from memory.language.sentences import (
     lowered,
@@ -174,7 +175,7 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     whole = unfused(
         joined(sentences_in(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame.zone, frame.language
     )
-    found = [_clause(part, bare, frame) for part in whole]
+    found = [_clause(each, bare, frame) for part in whole for each in errands_of(part, frame.language)]
     for aside in _ASIDE.findall(text):
         inside = joined(sentences_in(aside.strip("() \n"), frame.language))
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from test_notes_endings import LANGUAGES, alive, notes_of
 
+from memory.language.errands import errands_of
 from memory.language.listing import items_of
 
 
@@ -52,3 +53,64 @@ def test_one_thing_done_leaves_the_list(language, listed, one, all_of_it):
 def test_what_is_no_list_has_no_items(text):
     """It takes three, and a joint before the last."""
     assert items_of(text, LANGUAGES.get("en")) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "apart"),
+    [
+        (
+            "en",
+            "i need to pay the rent by friday and call ann on monday and mum comes on sunday",
+            ["i need to pay the rent by friday", "i need to call ann on monday", "mum comes on sunday"],
+        ),
+        (
+            "de",
+            "ich muss morgen die Miete zahlen und am Donnerstag um 15 Uhr ist Elternabend",
+            ["ich muss morgen die Miete zahlen", "am Donnerstag um 15 Uhr ist Elternabend"],
+        ),
+        (
+            "de",
+            "ich muss bis Freitag die Miete zahlen und am Montag Ana anrufen",
+            ["ich muss bis Freitag die Miete zahlen", "ich muss am Montag Ana anrufen"],
+        ),
+        (
+            "es",
+            "tengo que llevar el coche el miercoles y pagar el seguro antes del viernes",
+            ["tengo que llevar el coche el miercoles", "tengo que pagar el seguro antes del viernes"],
+        ),
+        (
+            "fr",
+            "faut que j'appelle le dentiste demain et que je rende les livres samedi",
+            ["faut que j'appelle le dentiste demain", "il faut que je rende les livres samedi"],
+        ),
+        (
+            "it",
+            "devo pagare l'affitto venerdì e chiamare la banca lunedì",
+            ["devo pagare l'affitto venerdì", "devo chiamare la banca lunedì"],
+        ),
+        (
+            "pt",
+            "preciso levar o gato quinta as 15h e pagar o condominio ate sexta",
+            ["preciso levar o gato quinta as 15h", "preciso pagar o condominio ate sexta"],
+        ),
+        (
+            "ru",
+            "надо завтра оплатить интернет и в пятницу позвонить в садик",
+            ["надо завтра оплатить интернет", "надо в пятницу позвонить в садик"],
+        ),
+        ("en", "I need to water the plants on Monday and on Friday", None),
+        ("en", "I need to choose between Monday and Friday", None),
+        ("en", "we met Ann on Monday and Tom comes on Friday", None),
+        ("es", "hay que comprar pintura y pedirle la furgoneta a Raul el sabado", None),
+    ],
+)
+def test_errands_of_several_days_are_several_errands(language, text, apart):
+    """Each with its own day, and one that is done leaves the other."""
+    assert errands_of(text, LANGUAGES.get(language)) == (apart or [text])
+
+
+def test_what_is_done_on_one_day_leaves_what_is_due_on_another():
+    """Both had been one line, due on the day of the one at the hour of the other."""
+    told = "ich muss morgen die Miete zahlen und am Donnerstag um 15 Uhr den Zahnarzt anrufen"
+
+    assert alive("de", told, "Miete ist gezahlt") == "ich muss am Donnerstag um 15 Uhr den Zahnarzt anrufen"
