@@ -172,10 +172,10 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     """Return the clauses of one side of a turn."""
     text = as_meant(turn.user_text, frame.language) if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    whole = unfused(
-        joined(sentences_in(_ASIDE.sub("\n", text), frame.language)), turn.created_at_ms, frame.zone, frame.language
-    )
-    found = [_clause(each, bare, frame) for part in whole for each in errands_of(part, frame.language)]
+    whole = joined(sentences_in(_ASIDE.sub("\n", text), frame.language))
+    errands = [each for part in whole for each in errands_of(part, frame.language)]
+    apart = unfused(errands, turn.created_at_ms, frame.zone, frame.language)
+    found = [_clause(part, bare, frame) for part in apart]
     for aside in _ASIDE.findall(text):
         inside = joined(sentences_in(aside.strip("() \n"), frame.language))
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
