@@ -327,6 +327,21 @@ def test_what_leans_on_an_earlier_message_is_listed_by_its_own_words():
     assert matter_of(loop, "UTC", LANGUAGES.get("en"), words_of("en")).text == "you still need a hotel"
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "listed"),
+    [
+        ("oh and mum's op is on thursday, im worried", "whats open?", "mum's op, im worried"),
+        ("die OP von Mama ist am Donnerstag, ich hab Angst", "was ist offen?", "Mama, ich hab Angst"),
+        ("la operación de mamá es el jueves, tengo miedo", "¿qué queda?", "mamá, tengo miedo"),
+    ],
+)
+async def test_a_matter_without_its_day_has_no_verb_left_alone(talk: Talk, text: str, asked: str, listed: str):
+    """The day stands apart, also where more is said behind it."""
+    await talk.say(text)
+
+    assert listed in await talk.say(asked)
+
+
 async def test_a_single_word_is_kept_with_a_hint(talk: Talk):
     """It says how a word becomes something to do."""
     assert await talk.say("pizza") == "“pizza”, noted. If it's something to do, say “I need to …”."

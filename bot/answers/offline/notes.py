@@ -290,7 +290,8 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Op
     if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
         said = None
     for start, end in reversed(merged(said.spans if said else ())):
-        text = _without_day_lead(text[:start], words) + text[end:]
+        left, rest = _without_day_lead(text[:start], words), text[end:]
+        text = (_without_link(left, words) if rest.lstrip()[:1] in {",", ";"} else left) + rest
     text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
     text = without_lead(text, words)
     if said:
