@@ -274,7 +274,7 @@ def close_by_user(
             continue
         about, clause = _about(sentence, cue, language)
         target = _reported(loops, clause, cue, language) or _reported(loops, about, cue, language)
-        if target is None and _means_the_latest(sentence, cue, about, language):
+        if target is None and _means_the_latest(sentence, cue, about, clause, language):
             target = obvious if cue == "done" else latest(loops)
         if target is not None:
             status: LoopStatus = "dropped" if cue == "drop" else "done"
@@ -282,14 +282,19 @@ def close_by_user(
     return loops
 
 
-def _means_the_latest(sentence: Sentence, cue: str, about: frozenset[str], language: Language) -> bool:
-    """Return whether the report names nothing ("done!") or calls off "that", and so means what was spoken of last."""
+def _means_the_latest(
+    sentence: Sentence, cue: str, about: frozenset[str], clause: frozenset[str], language: Language
+) -> bool:
+    """Return whether the report names nothing ("done!") or calls off "that", and so means what was spoken of last.
+
+    "Forget that with the nappies" and "vergiss das Paket" name something, whether it is on the list or not.
+    """
     if cue == "past":
         return False
     if cue == "done":
         return not about
     said = _said(sentence, cue, language)
-    return not about or (bool(said) and said[-1] in language.references)
+    return not about or (not clause and bool(said) and said[-1] in language.references)
 
 
 def _said(sentence: Sentence, cue: str, language: Language) -> tuple[str, ...]:

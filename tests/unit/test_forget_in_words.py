@@ -136,3 +136,36 @@ async def test_whoever_tells_of_forgetting_asks_for_nothing(talk: Talk, text: st
 def talk() -> Talk:
     """Return an empty conversation."""
     return Talk()
+
+
+@pytest.mark.parametrize(
+    ("shopping", "task", "dropped", "named"),
+    [
+        ("I need to buy milk, bread and nappies", "I need to call Ann", "forget that with the nappies", "nappies"),
+        ("ich muss Milch, Brot und Windeln kaufen", "ich muss Ana anrufen", "vergiss das mit den Windeln", "Windeln"),
+        ("tengo que comprar leche, pan y huevos", "tengo que llamar a Ana", "olvida eso de los huevos", "huevos"),
+        ("je dois acheter du lait, du pain et du beurre", "je dois appeler Ana", "oublie ça pour le beurre", "beurre"),
+        ("devo comprare latte, pane e uova", "devo chiamare Ana", "dimentica le uova", "uova"),
+        ("preciso comprar leite, pão e ovos", "preciso ligar para a Ana", "esquece isso dos ovos", "ovos"),
+        ("мне надо купить молоко, хлеб и корм", "мне надо позвонить Ане", "забудь про корм", "корм"),
+    ],
+)
+async def test_one_thing_of_a_list_drops_neither_the_list_nor_what_came_after_it(
+    talk: Talk, shopping, task, dropped, named
+):
+    """The task said last was dropped for it, or the list was said to name nothing of the kind."""
+    await talk.say(shopping)
+    await talk.say(task)
+    said = await talk.say(dropped)
+
+    assert named in said
+    assert "/forget" not in said
+    assert not [loop for loop in talk.state.open_loops if loop.status == "dropped"]
+
+
+async def test_what_is_on_no_list_drops_nothing(talk: Talk):
+    """The article of "das Paket" is no "das"."""
+    await talk.say("ich muss Ana anrufen")
+    await talk.say("vergiss das Paket")
+
+    assert not [loop for loop in talk.state.open_loops if loop.status == "dropped"]

@@ -25,6 +25,7 @@ from bot.answers.offline.material import (
 )
 from bot.answers.offline.notes import JOINT, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import ENDS
+from bot.answers.open_list import ListedLoop
 from memory.language.languages import Languages
 from memory.language.listing import speaks_of_some
 from memory.language.names import WHO, name_in
@@ -181,11 +182,16 @@ def remind(m: Material) -> Reply:
 
 def forget(m: Material) -> Reply:
     """Take what is to be forgotten off the list; where nothing of it is there, name the command that forgets."""
-    if changes(m)[1] or not m.request.about:
+    if changes(m)[1] or not m.request.about or _named_in_part(m):
         return ended(m)
     lines = noted_lines(m)
     how = m.words.say("forget_this", about=cite(m.request.about))
     return Reply("\n".join([*([noted_text(m, lines)] if lines else []), how]), "explain")
+
+
+def _named_in_part(m: Material) -> list[ListedLoop]:
+    """Return the lists of which the message names some items, and not all."""
+    return [each for each in m.open if speaks_of_some(m.text, each.loop.text, m.language)]
 
 
 def ended(m: Material) -> Reply:
@@ -199,7 +205,7 @@ def ended(m: Material) -> Reply:
         rest = open_in_short(m, left) if left else m.words.say("left_none")
         told = noted_text(m, noted_lines(m))
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
-    lists = [each for each in m.open if speaks_of_some(m.text, each.loop.text, m.language)]
+    lists = _named_in_part(m)
     if lists:
         return Reply(m.words.say("stays_open", text=open_line(m, lists[0])), NOTE)
     if not dropping and (not m.open or len(m.text.split()) > 2 * KEY_WORDS):
