@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from textwrap import wrap
 
 from memory.language.due_dates import find_due, says_day
 from memory.language.languages import Language
@@ -12,6 +13,8 @@ from memory.language.sentences import clean, clip, content_words, lowered, no_en
 from memory.language.time_rules import blank
 
 CLAUSE_MAX_CHARS = 170
+UNPAUSED_MAX_CHARS = 320
+"""A stretch without a pause is cut between two words behind so many: hundreds of rules look at each as a whole."""
 _SHORT_WORDS = 5
 _CLAUSE_WORDS = 3
 _COMMA = re.compile(r"[,;] ")
@@ -98,11 +101,16 @@ def _where_owed(part: str, language: Language) -> int:
 
 
 def _cut(part: str) -> list[str]:
-    """Return a long sentence in stretches of at most `CLAUSE_MAX_CHARS`, cut where it pauses."""
+    """Return a long sentence in stretches of at most `CLAUSE_MAX_CHARS`, cut where it pauses.
+
+    One that does not pause may be longer, up to `UNPAUSED_MAX_CHARS`.
+    """
     if len(part) <= CLAUSE_MAX_CHARS:
         return [part]
     out: list[str] = []
-    for piece in _SOFT_CUT.split(part):
+    for piece in (
+        each for paused in _SOFT_CUT.split(part) for each in wrap(paused, UNPAUSED_MAX_CHARS, break_on_hyphens=False)
+    ):
         if out and len(out[-1]) + len(piece) + 2 <= CLAUSE_MAX_CHARS:
             out[-1] = f"{out[-1]} {piece}"
         else:

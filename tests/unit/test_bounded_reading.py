@@ -16,6 +16,7 @@ from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.ready import compile_rules
 from memory.language.sentences import MAX_SENTENCE_CHARS, MAX_SENTENCES
+from memory.notes.cutting import UNPAUSED_MAX_CHARS, joined, sentences_in
 from memory.search import terms
 from memory.search.searcher import index_turn
 from memory.state.state_manager import apply_turn, new_state, read_turn
@@ -58,6 +59,15 @@ def test_rules_see_sentences_of_bounded_length_and_number(unit):
 
         assert len(sentences) <= MAX_SENTENCES
         assert all(len(sentence.text) <= MAX_SENTENCE_CHARS for sentence in sentences)
+
+
+@pytest.mark.parametrize("unit", ["though ", "hab ", "x", "i need to, ", "字"])
+def test_notes_are_made_of_stretches_of_bounded_length(unit):
+    """Each is looked at by hundreds of rules, some of them for each of its words: a second for one long message."""
+    for code in CODES:
+        stretches = joined(sentences_in(unit * 1_000, Languages.load().get(code)))
+
+        assert all(len(stretch) <= UNPAUSED_MAX_CHARS for stretch in stretches)
 
 
 async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
