@@ -842,3 +842,11 @@ async def test_a_wrong_note_is_taken_back():
 async def test_whoever_asks_how_to_delete_is_told_of_forget(question):
     """In six languages /forget is named, which deletes."""
     assert (await Talk().say(question)).startswith("/forget")
+
+
+async def test_in_a_group_everybody_takes_back_what_they_said_themselves(talk: Talk):
+    """As with the button: nobody's notes and reminders are taken back by somebody else."""
+    await talk.say("My dog Rex is 4 years old.")
+
+    assert await talk.say("undo", user_id=USER + 1) == words_of("en").say("undo_nothing")
+    assert "Rex" in await talk.say("undo")

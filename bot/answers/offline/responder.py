@@ -155,10 +155,13 @@ class OfflineResponder:
         )
 
     async def _back(self, ask: Ask, past: Past) -> TakenBack | None:
-        """Return the latest of the last turns that changed something, with what it changed; None when none did."""
+        """Return the latest of the last turns that changed something, with what it changed; None when none did.
+
+        In a group everybody takes back what they said themselves, as with the button.
+        """
         own = [turn for turn in past.own if turn.turn_id not in past.undone]
         notes, now = noted(own, self._languages), await self._view(ask) or NotesView()
-        for turn in reversed(own[-UNDONE_TURNS:]):
+        for turn in reversed([turn for turn in own[-UNDONE_TURNS:] if turn.user_id in {None, ask.user_id}]):
             before = await self._view(ask, without=[turn.turn_id]) or NotesView()
             found = replace(
                 _taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters),
