@@ -157,9 +157,7 @@ class _RulesReading:
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, each in enumerate(said.user):
             plain = without_mere_clock(each, self.request.zone)
-            noted, compounds = list(self.noted.values()), self.language.nouns_are_large
-            bare = said.turn.authored is None
-            ended = settled_by(plain, noted, reply_before, asked_before, compounds=compounds, bare=bare)
+            ended = self._ended(plain, reply_before, asked_before, bare=said.turn.authored is None)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
             if self._put_right(each, f"{clause.turn_id}.u{number}"):
@@ -200,13 +198,22 @@ class _RulesReading:
                 self._note(self.matters[key])
         return bool(about)
 
+    def _ended(
+        self, clause: Clause, reply_before: frozenset[str], asked_before: frozenset[str], *, bare: bool
+    ) -> Sequence[str]:
+        """Return the keys of what the clause ends; "I moved the dentist to the 4th" ends nothing."""
+        noted, compounds = list(self.noted.values()), self.language.nouns_are_large
+        if rescheduled(clause, noted, self.language):
+            return ()
+        return settled_by(clause, noted, reply_before, asked_before, compounds=compounds, bare=bare)
+
     def _put_right(self, clause: Clause, key: str) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
         mere, moved = value_alone(clause, noted, self.language), rescheduled(clause, noted, self.language)
-        if mere is not None:
-            return self._revalue([mere], clause, key)
-        return bool(moved) and self._revalue(moved, clause, key, put_when)
+        if moved and self._revalue(moved, clause, key, put_when):
+            return True
+        return mere is not None and self._revalue([mere], clause, key)
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""

@@ -402,7 +402,7 @@ def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], 
 
 
 def rescheduled(clause: Clause, noted: Sequence[Noted], language: Language) -> list[str]:
-    """Return the key of what the clause asks to move to another day, by name: "snooze the vet till Tuesday"."""
+    """Return the key of what the clause moves to another day by its name: "snooze the vet till Tuesday"."""
     cue = language.cues.get("reschedules")
     asked = cue.search(clause.lower) if cue and clause.due else None
     if asked is None or clause.due is None or clause.asks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -51,9 +52,20 @@ def put_later(
 def put_when(
     note: Matter | LastingNote, clause: Clause, zone: str, language: Language, names: frozenset[str]
 ) -> PutRight | None:
-    """Return the note with the time of a clause that asks to move it; one that named none keeps its words."""
+    """Return the note with the time of a clause that moves it; one that named none keeps its words."""
+    clause = replace(clause, due=_behind_the_move(clause, language))
     later = put_later(note, clause, zone, language, names)
     return later or (_time_apart(note, clause.due, zone, language) if clause.due else None)
+
+
+def _behind_the_move(clause: Clause, language: Language) -> Due | None:
+    """Return the time of a clause without the "to" of "moved to the 4th" in its words: what moves is on the 4th."""
+    moves = language.cues["reschedules"].search(clause.lower) if "reschedules" in language.cues else None
+    if clause.due is None or moves is None:
+        return clause.due
+    end = moves.end() + 1
+    spans = [(end if start < end < stop else start, stop) for start, stop in clause.due.spans]
+    return replace(clause.due, spans=tuple(spans))
 
 
 def _time_apart(note: Matter | LastingNote, due: Due, zone: str, language: Language) -> PutRight | None:

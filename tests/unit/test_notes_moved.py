@@ -33,6 +33,15 @@ def _on(due_at_ms: int) -> Matter:
         ("de", "die Untersuchung ist am 18. März", "die Untersuchung wurde verschoben auf den 25. März", "Wed 25 Mar"),
         ("es", "la boda de mi prima es el 21 de marzo", "movieron la boda para el 28 de marzo", "Sat 28 Mar"),
         ("fr", "le concert de la chorale est le 21 mars", "le concert est maintenant le 28 mars", "Sat 28 Mar"),
+        ("en", "the boiler inspection is on 19 march at 10", "i moved the boiler inspection to the 20th", "Fri 20 Mar"),
+        ("en", "the boiler inspection is on 19 march", "they moved the boiler inspection to the 20th", "Fri 20 Mar"),
+        ("en", "the boiler inspection is on 19 march", "boiler inspection got pushed to the 20th", "Fri 20 Mar"),
+        ("de", "die Besichtigung ist am 19. März", "hab die Besichtigung auf den 20. März verschoben", "Fri 20 Mar"),
+        ("es", "el dentista es el 19 de marzo", "he movido el dentista al 20 de marzo", "Fri 20 Mar"),
+        ("fr", "le dentiste est le 19 mars", "j'ai repoussé le dentiste au 20 mars", "Fri 20 Mar"),
+        ("pt", "o dentista é dia 19 de março", "remarquei o dentista para o dia 20 de março", "Fri 20 Mar"),
+        ("ru", "стоматолог 19 марта в 10:00", "я перенесла стоматолога на 20 марта", "Fri 20 Mar"),
+        ("it", "il dentista è il 19 marzo", "ho spostato il dentista al 20 marzo", "Fri 20 Mar"),
     ],
 )  # fmt: skip
 def test_a_matter_that_was_moved_has_one_day(language, earlier, later, day):
@@ -46,6 +55,7 @@ def test_a_matter_that_was_moved_has_one_day(language, earlier, later, day):
         ("dinner with Petra on 19 march", "now I also have the dentist on 24 march"),
         ("the concert is on 19 march", "my flight got moved to the 24th"),
         ("the concert is on 19 march", "the concert hall is great, see you on 24 march"),
+        ("the concert is on 19 march", "we moved our sofa to the attic on the 24th"),
     ],
 )
 def test_another_day_of_something_else_moves_nothing(earlier, later):

@@ -129,6 +129,15 @@ async def test_words_that_were_put_right_are_not_quoted_any_more(talk: Talk):
     assert "friday" not in known
 
 
+@pytest.mark.parametrize("moved", ["i moved our meeting to friday", "our meeting got pushed to friday"])
+async def test_what_is_told_to_be_moved_is_not_said_to_be_done(talk: Talk, moved: str):
+    """It keeps its hour, and is quoted on its new day."""
+    await talk.say("our meeting is on thursday at 3")
+
+    assert await talk.say(moved) == "Okay, changed: our meeting, due Fri 17 Nov 15:00."
+    assert "our meeting is on friday at 3" in await talk.say("when is the meeting?")
+
+
 async def test_a_matter_of_the_session_before_is_changed_as_said(talk: Talk):
     """The first message of a session may put right what was said in the last one."""
     await talk.say("i need to pay the band by monday")

@@ -47,7 +47,8 @@ def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
     living = {loop.loop_id for loop in alive(m.before.open_loops)}
     opened = [loop for loop in alive(m.after.open_loops) if loop.loop_id not in known and loop.kind != "question"]
     ended = [loop for loop in m.after.open_loops if loop.loop_id in living and loop.closed_turn_id is not None]
-    closed = [loop for loop in ended if loop not in alive(m.after.open_loops)]
+    moved = {ref for matter in m.corrected for ref in matter.replaces}
+    closed = [loop for loop in ended if loop not in alive(m.after.open_loops) and loop.loop_id not in moved]
     return opened, closed
 
 
@@ -198,7 +199,7 @@ def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
     dropping = m.request.kind in {"drop", "forget"}
-    if not closed and m.new:
+    if not closed and (m.new or m.corrected):
         return tell(m)
     if closed:
         left = [each for each in m.open if not any(says_the_same(each.loop, loop) for loop in closed)]
