@@ -11,6 +11,7 @@ from test_offline import LANGUAGES, Talk
 
 import bot.answers.offline.words as offline
 from bot.answers.offline.corrections import put_right
+from bot.answers.offline.request import read_request
 from bot.answers.offline.words import words_of
 from memory.language.names import name_in
 from memory.state.loops import alive
@@ -204,6 +205,26 @@ async def test_a_wrong_note_is_taken_back_in_that_language(talk: Talk, code: str
 
     assert "Postgres" in undone
     assert "Postgres" not in await talk.say(SPOKEN[code][10])
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "kind"),
+    [
+        ("en", "what do i have today", "open"), ("en", "anything on friday?", "open"),
+        ("en", "what day is it today", "clock"), ("en", "what is on tv tonight", "question"),
+        ("de", "was war nochmal heute?", "open"), ("de", "hab ich am freitag was vor", "open"),
+        ("de", "was habe ich heute gegessen", "question"), ("de", "hab ich morgen was", "open"),
+        ("es", "que tengo para hoy?", "open"), ("es", "qué hay esta semana", "open"),
+        ("fr", "j'ai quoi aujourd'hui ?", "open"), ("fr", "c'est quoi le programme de la semaine ?", "open"),
+        ("fr", "c'est quoi le plat du jour ?", "question"),
+        ("it", "cosa ho oggi?", "open"), ("it", "ho qualcosa venerdì?", "open"),
+        ("pt", "o que tenho hoje?", "open"), ("pt", "o que tem amanhã", "open"),
+        ("ru", "что у меня сегодня?", "open"), ("ru", "есть что-нибудь завтра?", "open"),
+    ],
+)  # fmt: skip
+def test_what_there_is_on_a_day_asks_for_what_is_open(code, text, kind):
+    """It was beyond the concierge, which had it all on its list."""
+    assert read_request(text, LANGUAGES, fallback=code).kind == kind
 
 
 @pytest.mark.parametrize(
