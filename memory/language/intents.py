@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from memory.language.corrected import as_meant
 from memory.language.errands import errands_of
 from memory.language.languages import Language
-from memory.language.sentences import Sentence, has_question_mark, is_question, pieces, plain_sentence
+from memory.language.sentences import MAX_SENTENCES, Sentence, has_question_mark, is_question, pieces, plain_sentence
 from memory.types import ResponseType
 
 SHORT_REPLY_WORDS = 6
@@ -52,7 +53,7 @@ def read_sentences(text: str, language: Language) -> tuple[Sentence, ...]:
     parts = (
         (part, listed) for piece, listed in pieces(as_meant(text, language)) for part in errands_of(piece, language)
     )
-    plain = ((plain_sentence(part, language), listed) for part, listed in parts)
+    plain = ((plain_sentence(part, language), listed) for part, listed in islice(parts, MAX_SENTENCES))
     return tuple(replace(s, signs=sentence_signs(s, language), listed=listed) for s, listed in plain)
 
 

@@ -51,7 +51,24 @@ def test_the_date_library_still_reads_what_the_rules_do_not():
     assert parse_when("12-25-2026 wrap the presents", NOW, "UTC", language) is not None
 
 
-@pytest.mark.parametrize("unit", ["a ", "i need to ", "? ", ". ", "\n", "x", "```", "`", '"', "'", "- ", "字。"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a ",
+        "i need to ",
+        "i must pay monday and pay friday. ",
+        "? ",
+        ". ",
+        "\n",
+        "x",
+        "```",
+        "`",
+        '"',
+        "'",
+        "- ",
+        "字。",
+    ],
+)
 def test_rules_see_sentences_of_bounded_length_and_number(unit):
     """Every rule is matched against at most forty sentences of at most 320 characters."""
     for code in CODES:
