@@ -411,8 +411,12 @@ class Languages:
             leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
         sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
-        if sure and (default in leaders or len(leaders) == 1):
-            return self.get(default if default in leaders else leaders[0])
+        if sure and default in leaders:
+            return self.get(default)
+        if sure and len(leaders) == 1:
+            close = {code for code, count in votes.items() if count == most - 1 and len(words) > _SHORT_WORDS}
+            guessed = _guess(text, leaders[0]) if close else leaders[0]
+            return self.get(guessed if guessed in close else leaders[0])
         return self.get(_guess(text, default))
 
     def _with_own_words(self, words: Sequence[str], votes: Mapping[str, int]) -> dict[str, int]:

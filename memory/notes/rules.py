@@ -44,6 +44,7 @@ from memory.notes.settle import (
     Noted,
     corrected_by,
     corrects_nothing,
+    is_set_aside,
     moved_alone,
     names_the_matter,
     outcomes_of,
@@ -211,9 +212,29 @@ class _RulesReading:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
         mere, moved = value_alone(clause, noted, self.language), rescheduled(clause, noted, self.language)
+        if moved and is_set_aside(clause, self.noted[moved[0]], self.language):
+            return self._set_aside(moved[0], clause, key)
         if moved and self._revalue(moved, clause, key, put_when):
             return True
         return mere is not None and self._revalue([mere], clause, key)
+
+    def _set_aside(self, old: str, clause: Clause, key: str) -> bool:
+        """Let a matter rest until the day that the clause names; False for one that is not at hand."""
+        before = {matter.matter_id: matter for matter in self.request.open_matters}
+        matter = self.matters.get(old) or before.get(old)
+        if matter is None or clause.due is None:
+            return False
+        self._drop(old)
+        self.matters[key] = matter.model_copy(
+            update={
+                "matter_id": key,
+                "replaces": (*matter.replaces, old),
+                "turn_ids": (*matter.turn_ids, clause.turn_id),
+                "snoozed_until_ms": clause.due.due_at_ms,
+            }
+        )
+        self._note(self.matters[key])
+        return True
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""

@@ -414,6 +414,13 @@ def rescheduled(clause: Clause, noted: Sequence[Noted], language: Language) -> l
     return [meant[0].key] if len(meant) == 1 else []
 
 
+def is_set_aside(clause: Clause, noted: Noted, language: Language) -> bool:
+    """Return whether the clause puts off what is due later than the day that it names: the due day stays."""
+    if clause.due is None or noted.due_at_ms is None:
+        return False
+    return language.has("sets_aside", clause.lower) and clause.due.due_at_ms < noted.due_at_ms
+
+
 def _shares_most(said: frozenset[str], noted: Sequence[Noted]) -> list[Noted]:
     shared = [(len(said & _worded(each.stems)), each) for each in noted]
     most = max((n for n, _ in shared), default=0)

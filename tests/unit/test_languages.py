@@ -43,6 +43,7 @@ def test_every_language_knows_times_facts_ordinals_and_actions(code):
         ("Je dois appeler la banque demain.", "fr"),
         ("Мне надо завтра позвонить в банк.", "ru"),
         ("Domani devo chiamare la banca per il mutuo.", "it"),
+        ("il padrone vuole le chiavi entro il 5 dicembre", "it"),
         ("hecho", "es"),
         ("готово", "ru"),
         ("ok", "en"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from test_notes_denied_day import MOVED, VALUE
 from test_offline import Talk
@@ -154,3 +156,33 @@ async def test_what_was_taken_back_is_not_said_to_be_changed(talk: Talk):
 
     assert "changed" not in await talk.say("sorry i meant tuesday")
     assert "band" not in await talk.say("whats left")
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("my landlord wants the keys back by 5 December", "snooze the keys till thursday", "until Thu 16 Nov"),
+        ("my landlord wants the keys back by 5 December", "put the keys off till thursday", "until Thu 16 Nov"),
+        (
+            "der Vermieter will die Schlüssel bis 5. Dezember",
+            "snooze die Schlüssel bis Donnerstag",
+            "bis Do 16. Nov.",
+        ),
+        (
+            "el casero quiere las llaves antes del 5 de diciembre",
+            "aplaza las llaves hasta el jueves",
+            "el jue 16 de nov",
+        ),
+        ("le propriétaire veut les clés avant le 5 décembre", "reporte les clés à jeudi", "jusqu'à jeu. 16 nov."),
+        ("o senhorio quer as chaves até 5 de dezembro", "adia as chaves até quinta", "até qui 16 de nov"),
+        ("il padrone vuole le chiavi entro il 5 dicembre", "rimanda le chiavi a giovedì", "fino a gio 16 nov"),
+        ("хозяин хочет ключи до 5 декабря", "отложи ключи до четверга", "до чт 16 нояб."),
+    ],
+)
+async def test_what_is_put_off_to_before_its_day_rests_and_keeps_it(talk: Talk, told: str, asked: str, answer: str):
+    """A landlord's deadline does not come earlier since somebody does not want to hear of it before."""
+    await talk.say(told)
+    said = await talk.say(asked)
+
+    assert answer in said
+    assert re.search(r"\b5\b", said.partition(":")[2])

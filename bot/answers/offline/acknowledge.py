@@ -25,6 +25,7 @@ from bot.answers.offline.material import (
 )
 from bot.answers.offline.notes import JOINT, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import ENDS
+from bot.answers.offline.times import due_of
 from bot.answers.open_list import ListedLoop
 from memory.language.languages import Languages
 from memory.language.listing import speaks_of_some
@@ -115,8 +116,7 @@ def tell(m: Material) -> Reply:
     if m.words.reads("sorrow", lowered(m.text)):
         return Reply(m.words.say("sorry_for_you"), NOTE)
     if m.corrected:
-        matters = [loop_line(m, loop_of(matter)) for matter in m.corrected[:MAX_LISTED]]
-        return Reply("\n".join(m.words.say("corrected", text=text) for text in matters), NOTE)
+        return Reply("\n".join(_put_right(m, matter) for matter in m.corrected[:MAX_LISTED]), NOTE)
     lines, greeting = noted_lines(m), met(m)
     parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
     if not parts:
@@ -124,6 +124,15 @@ def tell(m: Material) -> Reply:
     if m.words.reads("worry", lowered(m.text)):
         parts[-1] = f"{parts[-1].rstrip()}{LINE_END if LINE_END in parts[-1] else ' '}{m.words.say('hope_well')}"
     return Reply("\n".join(parts), NOTE)
+
+
+def _put_right(m: Material, matter: Matter) -> str:
+    """Return a line about a matter as it reads now, or until when it rests."""
+    until_ms = matter.snoozed_until_ms
+    if until_ms is None or until_ms <= m.now_ms:
+        return m.words.say("corrected", text=loop_line(m, loop_of(matter)))
+    due = due_of(until_ms, m.now_ms, m.zone, m.words, exact=False)
+    return m.words.say("set_aside", due=due, text=loop_line(m, loop_of(matter)))
 
 
 def _answered(m: Material) -> str:
