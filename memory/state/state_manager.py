@@ -390,8 +390,10 @@ def begin_job(state: SessionState, job_id: str) -> SessionState:
 
 
 def keep_job_steps(state: SessionState, steps: Iterable[JobStep]) -> SessionState:
-    """Return the state that knows what a turn did to jobs, so that it can be taken back."""
-    return state.model_copy(update={"job_steps": (*state.job_steps, *steps)[-MAX_JOB_STEPS:]})
+    """Return the state that knows all that a turn did to jobs, so that it can be taken back; of older turns some."""
+    new = tuple(steps)
+    kept = (*state.job_steps, *new)[-max(MAX_JOB_STEPS, len(new)) :]
+    return state.model_copy(update={"job_steps": kept}) if new else state
 
 
 def end_job(state: SessionState, job_id: str) -> SessionState:

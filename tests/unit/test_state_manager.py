@@ -4,6 +4,7 @@ import pytest
 
 from memory.language.languages import Languages
 from memory.state.state_manager import (
+    MAX_JOB_STEPS,
     apply_turn,
     begin_job,
     close_loop,
@@ -218,3 +219,16 @@ def test_a_turn_that_is_taken_back_has_changed_nothing():
     assert texts(state) == ["I need to call the bank tomorrow."]
     assert state.active_job_refs == ("j_1",)
     assert state.resolved_entities["that task"] == "j_1"
+
+
+def test_all_that_one_turn_did_to_jobs_can_be_taken_back():
+    """Also when it ended more than are kept of older turns, and something else was said since."""
+    ended = [
+        JobStep(turn_id="t2", job_id=f"j_{number}", status="cancelled", due_at_ms=5, was_status="scheduled")
+        for number in range(MAX_JOB_STEPS + 5)
+    ]
+    older = JobStep(turn_id="t1", job_id="j", status="scheduled", due_at_ms=5)
+    state = keep_job_steps(keep_job_steps(keep_job_steps(new_state("s", "c"), [older]), ended), [])
+
+    assert list(state.job_steps) == ended
+    assert len(keep_job_steps(state, [older]).job_steps) == MAX_JOB_STEPS
