@@ -10,21 +10,25 @@ from memory.language.sentences import lowered, stems_of, words_of
 
 _SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")
 _ITEMS_LEAST = 3
-_ITEM_WORDS, _FIRST_WORDS = 7, 14
+_ASIDE = re.compile(r" \([^()]*\)")
+_ITEM_WORDS, _FIRST_WORDS = 9, 14
 """An item has a few words; before the first stands what is to be done with all ("I still have to")."""
+_LED_WORDS, _THING_WORDS = 3, 2
+"""Two are a list where something is to be done with both: "need to buy milk and bread"."""
 
 
 @lru_cache(maxsize=1024)
 def items_of(text: str, language: Language) -> tuple[frozenset[str], ...]:
-    """Return the stems of each item of the first list "A, B and C" in the text; empty without one."""
-    if not language.conjunctions or "," not in text:
+    """Return the stems of each item of the first list in the text, "A, B and C" or "buy A and B"; empty without one."""
+    if not language.conjunctions:
         return ()
     joined = "|".join(map(re.escape, language.conjunctions))
-    for sentence in _SENTENCES.split(lowered(text)):
+    for sentence in _SENTENCES.split(_ASIDE.sub("", lowered(text))):
         parts = re.split(rf",? (?:{joined}) |, ", sentence)
         last = re.search(rf" (?:{joined}) [^,]*$", sentence)
         words = [words_of(part) for part in parts]
-        if len(parts) < _ITEMS_LEAST or last is None or len(words[0]) > _FIRST_WORDS:
+        pair = len(parts) < _ITEMS_LEAST and len(words[0]) >= _LED_WORDS and len(words[-1]) <= _THING_WORDS
+        if last is None or len(words[0]) > _FIRST_WORDS or not (pair or len(parts) >= _ITEMS_LEAST):
             continue
         stems = tuple(stems_of(tuple(each), language) for each in words)
         if all(stems) and all(len(each) <= _ITEM_WORDS for each in words[1:]):

@@ -442,9 +442,9 @@ def put_off(clause: Clause, noted: Sequence[Noted]) -> list[str]:
 
 
 def same_matter(stems: frozenset[str], noted: Iterable[Noted], share: float) -> Noted | None:
-    """Return what says nearly the same, the newest first; None when nothing does."""
+    """Return what says nearly the same, the newest first; None when nothing does. A list is more than a part of it."""
     for each in reversed(list(noted)):
-        together = len(stems | each.stems)
+        together = 0 if is_in_part(stems, each.items) else len(stems | each.stems)
         if together and len(stems & each.stems) / together >= share:
             return each
     return None

@@ -19,6 +19,16 @@ from memory.language.listing import items_of
             "the save the dates went out, rings ordered, band found",
         ),
         (
+            "en",
+            "I need to: renew the passport, ring the plumber about the tap, and send Margaret a card (on the 24th)",
+            "I rang the plumber, he's coming on wednesday",
+            "plumber rung, passport renewed, Margaret's card sent",
+        ),
+        ("en", "i need to buy milk and bread", "got the milk", "got the milk and the bread"),
+        ("de", "ich muss noch Milch und Brot", "Milch ist gekauft", "Milch und Brot gekauft"),
+        ("es", "tengo que comprar leche y pan", "ya compré la leche", "ya compré la leche y el pan"),
+        ("fr", "je dois acheter du lait et du pain", "j'ai acheté le lait", "j'ai acheté le lait et le pain"),
+        (
             "de",
             "ich muss noch Milch kaufen, das Fahrrad abholen und den Klempner anrufen",
             "Den Klempner hab ich grad angerufen",

@@ -242,7 +242,7 @@ async def test_one_item_of_a_list_that_is_done_leaves_the_rest(talk: Talk):
     await talk.say("I still have to send out the cards, order the rings and find a band")
 
     answer = await talk.say("actually the rings are sorted, joel ordered them")
-    assert answer == "Okay, it stays open: send out the cards, order the rings and find a band."
+    assert answer.endswith("The rest stays on the list: send out the cards, order the rings and find a band.")
     assert "find a band" in await talk.say("what's still open?")
     assert "off the list" in await talk.say("all done")
 

@@ -217,7 +217,7 @@ def ended(m: Material) -> Reply:
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
     lists = _named_in_part(m)
     if lists:
-        return Reply(m.words.say("stays_open", text=open_line(m, lists[0])), NOTE)
+        return Reply(m.words.say("stays_open" if dropping else "part_done", text=open_line(m, lists[0])), NOTE)
     if not dropping and (not m.open or len(m.text.split()) > 2 * KEY_WORDS):
         return tell(m)
     if not m.open:
