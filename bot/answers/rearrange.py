@@ -91,12 +91,7 @@ def _set_right(ask: Ask, reminders: Sequence[Reminder], language: Language) -> A
 
 def another_time(ask: Ask, language: Language) -> str:
     """Return the time in a message that says nothing else ("no, friday", "actually 6pm", "at 7"); "" for others."""
-    words = words_for(language.code)
-    cues = (language.cues.get(cue) for cue in ("no", "correct", "self_corrects"))
-    leads = [*filter(None, cues), words.again]
-    said = language.accented(lowered(ask.text)).strip(_ENDS)
-    while found := next((hit for lead in leads if (hit := lead.match(said)) and hit.end()), None):
-        said = said[found.end() :].strip(_ENDS)
+    words, said = words_for(language.code), _behind_leads(ask.text, language)
     if not said or language.has("negates", said):
         return ""
     for text in (said, f"{words.at} {said}"):
@@ -104,6 +99,16 @@ def another_time(ask: Ask, language: Language) -> str:
         if timed and not plain_sentence(timed[1], language).content:
             return said
     return ""
+
+
+def _behind_leads(text: str, language: Language) -> str:
+    """Return what is said behind words that only put right or say again: "no, actually …", "make it …"."""
+    cues = (language.cues.get(cue) for cue in ("no", "correct", "self_corrects"))
+    leads = [*filter(None, cues), words_for(language.code).again]
+    said = language.accented(lowered(text)).strip(_ENDS)
+    while found := next((hit for lead in leads if (hit := lead.match(said)) and hit.end()), None):
+        said = said[found.end() :].strip(_ENDS)
+    return said
 
 
 def _granted(
@@ -199,7 +204,7 @@ def repeated(
     """
     words = words_for(language.code)
     timed = parse_when(often.plain, at.now_ms, at.time_zone, language)
-    rest = words.again.sub(" ", (timed[1] if timed else often.plain).lower()).strip(_ENDS)
+    rest = words.again.sub(" ", _behind_leads(timed[1] if timed else often.plain, language)).strip(_ENDS)
     if rest and not by_name:
         return None
     found = meant_by(ChangeRequest("move", rest), reminders, scene, language) if reminders else None

@@ -316,12 +316,10 @@ class RemindFirst:
 
         found = repeating(often, ask.now_ms, ask.time_zone, read) if often else read(text, ask.now_ms)
         if found is None:
-            about_set = rearranged(ask, reminders, language, self.languages)
-            if about_set is None and often:
-                scene = Scene(
-                    ask.state, ask.now_ms, of_reminders=bool(last and (last.action_name or "").startswith(REMINDS))
-                )
-                about_set = repeated(often, ask, scene, reminders, language)
+            of_reminders = bool(last and (last.action_name or "").startswith(REMINDS))
+            scene = Scene(ask.state, ask.now_ms, of_reminders=of_reminders)
+            about_set = repeated(often, ask, scene, reminders, language) if often else None
+            about_set = about_set or rearranged(ask, reminders, language, self.languages)
             if about_set is not None:
                 return about_set
         if self.next_has_tools:

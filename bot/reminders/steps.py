@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from bot.reminders.repeats import kind_of
 from bot.reminders.rules import Reminder
 from bot.reminders.words import ReminderWords
 from memory.ports import Statement
@@ -77,5 +78,6 @@ def told(step: JobStep, reminder: Reminder, now_ms: int, zone: str, words: Remin
         return words.say("cancelled", title=reminder.title)
     if step.was_status == "delivered":
         return words.say("reopened", title=reminder.title)
-    when = words.when(step.was_due_at_ms or now_ms, now_ms, zone)
-    return words.say("set", when=when, zone=zone, title=reminder.title)
+    when, kind = words.when(step.was_due_at_ms or now_ms, now_ms, zone), kind_of(step.was_repeats)
+    key, often = ("set_repeating", {"every": words.every(kind)}) if kind else ("set", {})
+    return words.say(key, when=when, zone=zone, title=reminder.title, **often)

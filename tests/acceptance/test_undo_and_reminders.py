@@ -65,6 +65,7 @@ async def test_what_was_taken_back_in_words_is_nowhere_noted(api, model, here):
         "I must call the vet on 9 March > sorry, the vet is on 11 March > that's wrong > vet, due Tue 9 Mar > 9 Mar",
         "remind me to call Ana at 5pm > cancel it > undo > I'll remind you today at 17:00 > call Ana",
         "remind me to call Ana at 5pm > move it to 6pm > undo > I'll remind you today at 17:00 > today at 17:00",
+        "remind me every day at 5pm to call Ana > cancel it > undo > I'll remind you every day > today at 17:00",
         "remind me to call Ana at 5pm > cancel it > nvm keep it > I'll remind you today at 17:00 > call Ana",
         "I have to call the vet tomorrow > done with the vet > no wait, leave it on > vet is open again. > vet",
         "erinnere mich um 17 Uhr an Ana > lösch das > nein, lass es doch drin > heute um 17:00 > Ana",

@@ -241,6 +241,22 @@ def test_a_no_with_a_time_puts_right_what_was_just_set(text, due_at_ms):
     assert answer(text, state=spoken, last=turn("hello", "greet"), tools=True) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "every monday", "make it every monday", "no, every monday", "actually every monday", "nein, jeden Montag",
+        "no, cada lunes", "non, chaque lundi", "no, ogni lunedì", "não, toda segunda", "нет, каждый понедельник",
+    ],
+)  # fmt: skip
+def test_how_often_is_put_right_right_behind_a_reminder(text):
+    """It comes so from then on; the first Monday alone was set, and what came every day went on so."""
+    spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_dentist"}})
+    language = LANGUAGES.detect(text).code
+    found = answer(text, state=spoken, last=turn("…", REMINDS).model_copy(update={"language": language}), tools=True)
+
+    assert [(e.params["job_id"], e.params["repeats"][:5]) for e in found.effects] == [("j_dentist", "week@")]
+
+
 def test_it_is_no_reminder_where_an_open_matter_was_spoken_of():
     """Nobody's reminder is cancelled because a task is called off; a move is asked about, or is of its own day."""
     state = open_loop(new_state("s", "c"), "paint the fence", turn_id="t0", at_ms=1)
