@@ -112,8 +112,7 @@ def _is_clock(match: re.Match[str], lower: str, rules: TimeRules) -> bool:
         return False
     beside = blank(lower, [match.span()])
     led = any(found.start() < match.start() < found.end() for found in rules.clock.finditer(lower))
-    ends = not lower[match.end() :].strip()
-    return led or not (rules.clock.search(beside) or (match[0].endswith(".") and not ends))
+    return led or not (match[0].endswith(".") or rules.clock.search(beside))
 
 
 def _coming(now: datetime, year: int | None, month: int, day: int) -> datetime:

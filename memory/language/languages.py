@@ -27,6 +27,8 @@ _VOTE_WORDS = 60
 """How many words of a text vote about its language."""
 _VOTE_CHARS = 600
 """What stands behind this many characters has no vote."""
+_FOREIGN_CHARS = 80
+"""A text in Cyrillic up to this length, in a talk in Russian, is in no other language."""
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
 _OWN_WORD_CHARS = 4
@@ -417,7 +419,20 @@ class Languages:
             close = {code for code, count in votes.items() if count == most - 1 and len(words) > _SHORT_WORDS}
             guessed = _guess(text, leaders[0]) if close else leaders[0]
             return self.get(guessed if guessed in close else leaders[0])
-        return self.get(_guess(text, default))
+        guessed = _guess(text, default)
+        return self.get(default if guessed not in self._by_code and self._may_be(text, default) else guessed)
+
+    def _may_be(self, text: str, code: str) -> bool:
+        """Return whether a short text in other letters than Latin ones is written in those of the language.
+
+        Neighbours of a language are guessed too easily: "устала, на работе завал" was Bulgarian.
+        """
+        letters = {ch for ch in text.lower() if ch.isalpha()}
+        return (
+            len(text) < _FOREIGN_CHARS
+            and not any("a" <= ch <= "z" for ch in letters)
+            and (letters <= set("".join(self.get(code).stop_words)))
+        )
 
     def _with_own_words(self, words: Sequence[str], votes: Mapping[str, int]) -> dict[str, int]:
         """Return the votes with two more for each word that one language alone has, where it has another of them."""

@@ -116,7 +116,7 @@ def _day(note: Matter | LastingNote, zone: str) -> str:
 def _left(text: str, clause: Clause, language: Language, denied: frozenset[str]) -> set[str]:
     """Return the telling words of the clause that neither the note nor the correction itself accounts for."""
     plain = blank(clause.lower, clause.due.spans) if clause.due else clause.lower
-    for cue in ("correct", "negates", "no"):
+    for cue in ("correct", "self_corrects", "negates", "no"):
         plain = language.cues[cue].sub(" ", plain) if cue in language.cues else plain
     words = {word for word in words_of(plain) if word not in clause.names | denied and not word[0].isdigit()}
     known = telling_stems(words_of(language.mended(lowered(text))), language) | denied

@@ -119,6 +119,12 @@ def test_only_the_beginning_of_a_text_has_a_vote():
     )
 
 
+def test_a_short_text_in_the_letters_of_the_talk_is_in_its_language():
+    """It was guessed to be Bulgarian, and answered in English."""
+    assert LANGUAGES.detect("устала ужасно, на работе завал", default="ru").code == "ru"
+    assert not LANGUAGES.detect("Привіт, як твої справи? Їдемо завтра?", default="ru").known
+
+
 def test_accents_that_were_left_out_are_found_again():
     """A word known only with its accent gets it back, from somebody who writes accents only what is often misspelt."""
     spanish = LANGUAGES.get("es")

@@ -228,6 +228,28 @@ def test_what_there_is_on_a_day_asks_for_what_is_open(code, text, kind):
 
 
 @pytest.mark.parametrize(
+    ("told", "meant"),
+    [
+        ("the dentist is on tuesday at 10", "oops, at 11"),
+        ("der Zahnarzt ist am 1.12. um 10:00", "äh um 11:00"),
+        ("el dentista es el martes a las 10", "uy, a las 11"),
+        ("le dentiste c'est mardi à 10h", "euh à 11h"),
+        ("il dentista è martedì alle 10", "ops, alle 11"),
+        ("o dentista é terça às 10h", "opa, às 11h"),
+        ("к стоматологу во вторник в 10", "ой, в 11"),
+    ],
+)
+async def test_an_hour_behind_an_oops_puts_the_hour_right(talk: Talk, told, meant):
+    """It was noted for itself, and the appointment stood at the wrong hour."""
+    await talk.say(told)
+    said = await talk.say(meant)
+
+    assert "11:00" in said
+    assert "10" not in said
+    assert meant not in said
+
+
+@pytest.mark.parametrize(
     ("open_", "done", "not_yet"),
     [
         ("I need to call the landlord by Friday", "called the landlord", "oh no, not yet"),

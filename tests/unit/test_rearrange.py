@@ -188,6 +188,23 @@ def test_it_is_what_was_spoken_of_last():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "no more reminders about the dentist",
+        "keine Erinnerung mehr an the dentist",
+        "no quiero más recordatorios de the dentist",
+        "plus de rappel pour the dentist",
+        "niente più promemoria per the dentist",
+        "não quero mais lembretes de the dentist",
+        "больше не надо напоминаний про the dentist",
+    ],
+)
+def test_no_more_reminders_cancels(text):
+    """It was noted, and the reminder rang on."""
+    assert changes(answer(text)) == {"j_dentist": ("cancelled", DENTIST.due_at_ms)}
+
+
+@pytest.mark.parametrize(
     ("text", "hour"),
     [
         ("давай в 9", 21),
