@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory.language.due_dates import Due, find_due
 from memory.language.languages import Language
 from memory.language.sentences import lowered, words_of
-from memory.language.time_rules import blank
+from memory.language.time_rules import blank, rules_of
 from memory.language.zones import zone_of
 from memory.notes.clauses import NUMBER, Clause
 from memory.notes.settle import denied_days, denied_values, kind_of
@@ -132,16 +132,17 @@ def _another_time(
     """
     lower = lowered(note.text)
     old = find_due(lower, note.said_at_ms, zone, language)
-    if old is None or len(clause.lower) != len(clause.text):
+    if old is None:
         return None
+    words = clause.text if len(clause.lower) == len(clause.text) else clause.lower
     said = _parts(clause.lower, due, clause.at_ms, zone, language)
     held = _parts(lower, old, note.said_at_ms, zone, language)
     if len(said) != len(due.spans) or len(held) != len(old.spans):
         return None
     changes = [
-        _change(note.text, part, held[part], clause.text[slice(*place)], language)
+        _change(note.text, part, held[part], words[slice(*place)], language)
         if part in held
-        else (behind := max(end for _, end in held.values()), behind, f" {clause.text[slice(*place)]}")
+        else (behind := max(end for _, end in held.values()), behind, f" {words[slice(*place)]}")
         for part, place in said.items()
     ]
     day, hour = (
@@ -162,6 +163,7 @@ def _change(text: str, part: str, place: tuple[int, int], new: str, language: La
         first, *more = text[start:end].split()
         bare = not is_time_word(lowered(first), language) and more and is_time_word(lowered(more[0]), language)
         said = lowered(new.split(maxsplit=1)[0])
+        bare = bare and not any(day.fullmatch(said) for day, _ in rules_of(language).days)
         if bare and (is_time_word(said, language) or said in language.articles):
             new = f"{first} {new}"
     return start, end, new

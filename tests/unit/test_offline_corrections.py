@@ -131,6 +131,22 @@ async def test_words_that_were_put_right_are_not_quoted_any_more(talk: Talk):
     assert "friday" not in known
 
 
+@pytest.mark.parametrize(
+    ("said", "due", "quoted"),
+    [
+        ("no its on friday", "Fri 17 Nov 15:00", "our meeting is on friday at 3"),
+        ("no thats on fri", "Fri 17 Nov 15:00", "our meeting is on fri at 3"),
+        ("sorry its tmrw", "tomorrow 15:00", "our meeting is tomorrow at 3"),
+    ],
+)
+async def test_a_correction_may_be_misspelled(talk: Talk, said: str, due: str, quoted: str):
+    """It had stood on the list itself: "its (Fri 17 Nov)"."""
+    await talk.say("our meeting is on thursday at 3")
+
+    assert await talk.say(said) == f"Okay, changed: our meeting, due {due}."
+    assert quoted in await talk.say("when is the meeting?")
+
+
 @pytest.mark.parametrize("moved", ["i moved our meeting to friday", "our meeting got pushed to friday"])
 async def test_what_is_told_to_be_moved_is_not_said_to_be_done(talk: Talk, moved: str):
     """It keeps its hour, and is quoted on its new day."""
