@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 
 from memory.language.due_dates import find_due, says_day
 from memory.language.languages import Language
@@ -57,5 +58,6 @@ def _lead_of(left: str, right: str, language: Language) -> str | None:
     said = lowered(right).strip(_EDGE)
     if not language.has("errand", said):
         return ""
-    words, first = owed.group().split(), said.split()[0]
-    return "".join(f"{word} " for word in (words[: words.index(first)] if first in words else words))
+    written = left[slice(*owed.span())] if len(lower) == len(left) else owed.group()
+    lead = takewhile(lambda word: lowered(word) != said.split()[0], written.split())
+    return "".join(f"{word} " for word in lead)

@@ -74,6 +74,11 @@ def test_what_is_no_list_has_no_items(text):
             ["i need to pay the rent by friday", "i need to call ann on monday", "mum comes on sunday"],
         ),
         (
+            "en",
+            "I have to pay the rent by Friday and call Ann on Monday",
+            ["I have to pay the rent by Friday", "I have to call Ann on Monday"],
+        ),
+        (
             "de",
             "ich muss morgen die Miete zahlen und am Donnerstag um 15 Uhr ist Elternabend",
             ["ich muss morgen die Miete zahlen", "am Donnerstag um 15 Uhr ist Elternabend"],
