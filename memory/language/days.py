@@ -18,6 +18,10 @@ _NUMBER_BEHIND = re.compile(
 )
 """The day of the month behind a weekday: "Thursday the 19th", "jueves 19"; no amount and no price."""
 _WEEK = 7
+_PAUSE = re.compile(r"[^\w\s]")
+_WEEKEND = frozenset({4, 5, 6})
+_BESIDE_CHARS = 6
+"""So near behind a weekend stands its day: "the weekend of the 16th"."""
 _WEEK_S = 604_800
 
 
@@ -122,11 +126,18 @@ def _coming(now: datetime, year: int | None, month: int, day: int) -> datetime:
 
 
 def _word_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day of "tomorrow", or of a weekend; of "the weekend of the 16th" the next 16th that is in one."""
     found = first(rules.days, lower)
     if found:
         return now + timedelta(days=found[1]), found[0].span()
     weekend = rules.weekend.search(lower)
     if weekend:
+        behind = rules.month_days.search(lower, weekend.end())
+        between = lower[weekend.end() : behind.start()] if behind else ","
+        if behind and len(between) <= _BESIDE_CHARS and not _PAUSE.search(between):
+            dates = _days_of_month(int(groups_of(behind)["day"]), now)
+            date = next((date for date in dates if date.weekday() in _WEEKEND), None)
+            return (date, (weekend.start(), behind.end())) if date else None
         return now + timedelta(days=(5 - now.weekday()) % _WEEK), weekend.span()
     return None
 

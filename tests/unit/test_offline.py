@@ -302,10 +302,19 @@ async def test_who_is_rude_gets_an_even_answer_and_nothing_is_noted(talk: Talk, 
     assert talk.open_texts == []
 
 
-@pytest.mark.parametrize(("text", "answer"), [("meh", "Okay."), ("whatever", "Okay."), ("hmm", "Okay.")])
+@pytest.mark.parametrize(
+    ("text", "answer"), [("meh", "Okay."), ("whatever", "Okay."), ("hmm", "Okay."), ("ugh", "Okay.")]
+)
 async def test_a_shrug_is_not_noted(talk: Talk, text: str, answer: str):
     """What says nothing is answered with next to nothing."""
     assert await talk.say(text) == answer
+
+
+@pytest.mark.parametrize("text", ["i hate doing laundry lol", "haha our dog ate the cake", "jaja, odio planchar"])
+async def test_who_laughs_at_what_they_tell_is_listened_to(talk: Talk, text: str):
+    """It was answered as a joke, and what was told was lost."""
+    assert "words" not in await talk.say(text)
+    assert (await talk.say("lol")).startswith(("Ha", "\u00a1Ja"))
 
 
 async def test_a_shrug_ends_nothing(talk: Talk):

@@ -290,6 +290,7 @@ def test_it_is_no_reminder_where_an_open_matter_was_spoken_of():
     "text",
     [
         "cancel the dentist",
+        "stop the dentist ones",
         "forget about the dentist",
         "don't remind me about the dentist",
         "delete the dentist reminder",

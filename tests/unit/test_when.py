@@ -99,6 +99,27 @@ def test_a_weekday_is_that_of_the_week_that_was_named(code, text, due):
     assert local(find_due(text, NOW_MS, ZONE, LANGUAGES.get(code)).due_at_ms) == due
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "due"),
+    [
+        ("en", "help her pack the weekend of the 16th", "16.01."),
+        ("en", "see you at the weekend, on the 3rd floor", "22.11."),
+        ("de", "am Wochenende vom 16. packen", "16.01."),
+        ("es", "el fin de semana del 16", "16.01."),
+        ("fr", "le week-end du 16", "16.01."),
+        ("pt", "no fim de semana do dia 16", "16.01."),
+        ("ru", "на выходных 16-го", "16.01."),
+        ("it", "il weekend del 16", "16.01."),
+    ],
+)
+def test_a_weekend_with_a_number_is_the_one_with_that_day(code, text, due):
+    """The 16th of December is a Wednesday; it had been this weekend whatever its number."""
+    found = find_due(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert found is not None
+    assert local(found.due_at_ms).startswith(due)
+
+
 def test_a_week_far_from_the_weekday_is_not_its_week():
     """What stands between them is what the reminder is about, and stays."""
     found = reminder_request("remind me Thursday call Ana next week", NOW_MS, ZONE, LANGUAGES.get("en"))

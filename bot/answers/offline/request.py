@@ -45,6 +45,8 @@ MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
 MAX_ABOUT_CHARS: Final = 120
 LONGEST_TAKEN_BACK: Final = 9
 """Words of a message that takes a report back."""
+MIN_CONTENT_TOLD: Final = 2
+"""With so many words that mean something, who laughs tells something: "i hate doing laundry lol"."""
 LONGEST_NOD: Final = 3
 """Words of a "yes" or "no" that says nothing else."""
 
@@ -139,7 +141,8 @@ def _short(sentences: tuple[Sentence, ...], words: Words, language: Language, *,
     if not is_short(sentences):
         return None
     first = sentences[0]
-    if words.asked("laughs", first.lower):
+    laughs = words.asked("laughs", first.lower)
+    if laughs and len(plain_sentence(first.lower.replace(laughs.group(), " "), language).content) < MIN_CONTENT_TOLD:
         return "laughs"
     for cue, kind in _COURTESIES:
         if starts_with(cue, first, language) and not first.asks:
