@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ from bot.answers.open_list import open_matters
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
+from memory.notes import rules
 from memory.notes.current import ended_in
-from memory.notes.requests import BEFORE_TURNS, request_of
+from memory.notes.requests import BEFORE_TURNS, request_of, unfiled
 from memory.notes.rules import read_by_rules
 from memory.notes.types import SessionNotes
 from memory.notes.view import NotesView, merge
 from memory.search.query import Query
 from memory.search.searcher import index_turn
-from memory.state.state_manager import apply_turn, new_state, read_turn
+from memory.state.state_manager import apply_turn, new_state, read_turn, undo
 from memory.storage.store import chain, insert_session, insert_turn
 from memory.testing import START_MS, ManualClock, open_memory
 from memory.types import ConversationContextPacket, ConversationTurn, OpenLoop, RetrievedItem, SessionState
@@ -106,7 +108,11 @@ class ReadByRules:
             self.catch_up(session_id, turns)
         return [notes for session_id, notes in self.store.notes.items() if only in {None, session_id}]
 
-    async def view(self, conversation_id: str, *, only: str | None = None, **_: Any) -> NotesView:
+    async def view(
+        self, conversation_id: str, *, only: str | None = None, without: Collection[str] = (), **_: Any
+    ) -> NotesView:
+        if without:
+            return await ReadByRules(self.store.without(without), self.now_ms).view(conversation_id, only=only)
         states, notes = list(self.store.states.values()), await self.sessions(conversation_id, only=only)
         view = merge(notes, self.now_ms, LANGUAGES, ended=ended_in(states, notes))
         undone = {turn_id for state in states for turn_id in state.undone}
@@ -134,6 +140,14 @@ class FakeStore:
         self.states: dict[str, SessionState] = {}
         self.db = self
         self.broken = False
+
+    def without(self, turn_ids: Collection[str]) -> FakeStore:
+        """Return it as it would be if these turns were taken back."""
+        other = FakeStore()
+        other.states = {key: undo(state, turn_ids) for key, state in self.states.items()}
+        for key, turns in self.turns.items():
+            other.turns[key] = [unfiled(turn) if turn.turn_id in turn_ids else turn for turn in turns]
+        return other
 
     async def last_turns(self, session_id: str, limit: int) -> list[ConversationTurn]:
         if self.broken:
@@ -859,3 +873,13 @@ async def test_in_a_group_everybody_takes_back_what_they_said_themselves(talk: T
 
     assert await talk.say("undo", user_id=USER + 1) == words_of("en").say("undo_nothing")
     assert "Rex" in await talk.say("undo")
+
+
+async def test_what_gave_its_place_among_many_matters_to_another_was_not_ended_by_it(talk: Talk, monkeypatch):
+    """Only so many are noted of a session: what is taken back is what the message itself brought."""
+    monkeypatch.setattr(rules, "MATTERS_MAX", 1)
+    await talk.say("I have to call the bank")
+    await talk.say("I have to call the vet tomorrow")
+
+    undone = await talk.say("undo")
+    assert ("vet" in undone, "bank" in undone) == (True, False)

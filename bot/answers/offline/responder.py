@@ -34,7 +34,7 @@ from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
 from memory.notes.rearranged import reminded_of, says_all_of
 from memory.notes.rules import read_by_rules
-from memory.notes.types import Matter, SessionNotes
+from memory.notes.types import Matter, SessionNotes, Settled
 from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
@@ -161,16 +161,26 @@ class OfflineResponder:
         """
         own = [turn for turn in past.own if turn.turn_id not in past.undone]
         notes, now = noted(own, self._languages), await self._view(ask) or NotesView()
+        settled = [each for session in await self._sessions(ask) for each in session.settled]
         for turn in reversed([turn for turn in own[-UNDONE_TURNS:] if turn.user_id in {None, ask.user_id}]):
             before = await self._view(ask, without=[turn.turn_id]) or NotesView()
             found = replace(
-                _taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters),
+                _taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters, settled=settled),
                 notes=tuple(note for note in notes if note.turn_id == turn.turn_id),
                 reminders=await self._steps_of(ask, turn),
             )
             if found != TakenBack(turn):
                 return found
         return None
+
+    async def _sessions(self, ask: Ask) -> list[SessionNotes]:
+        """Return the notes of the sessions as they are stored; none where they cannot be read."""
+        only = ask.state.session_id if ask.state.isolated else None
+        try:
+            return await self._notes.sessions(ask.conversation_id, only=only, catch_up=False) if self._notes else []
+        except ContinuityError as exc:
+            log.warning("it is answered without notes", error=str(exc))
+            return []
 
     async def _steps_of(self, ask: Ask, turn: ConversationTurn) -> tuple[tuple[JobStep, Reminder], ...]:
         """Return what a turn did to reminders that are still as it left them."""
@@ -289,14 +299,23 @@ class OfflineResponder:
 
 
 def _taken_back(
-    turn: ConversationTurn, loops: Sequence[OpenLoop], *, before: Sequence[Matter], now: Sequence[Matter]
+    turn: ConversationTurn,
+    loops: Sequence[OpenLoop],
+    *,
+    before: Sequence[Matter],
+    now: Sequence[Matter],
+    settled: Sequence[Settled],
 ) -> TakenBack:
-    """Return what a turn changed in what is open, by the matters as they are without it and with it."""
-    new = [matter for matter in now if matter not in before and not matter.faint]
+    """Return what a turn changed in what is open, by the matters as they are without it and with it.
+
+    Of many matters only so many are noted: one that gave its place to another was not changed.
+    """
+    new = [matter for matter in now if turn.turn_id in matter.turn_ids and matter not in before and not matter.faint]
     old = [matter for matter in before if matter.matter_id not in {each.matter_id for each in now}]
     replaced = {ref for matter in new for ref in matter.replaces}
+    over = {each.matter_id for each in settled if turn.turn_id in each.turn_ids} - replaced
     opened = [loop for loop in alive(loops) if loop.turn_id == turn.turn_id]
-    ended = [loop_of(matter) for matter in old if matter.matter_id not in replaced and not matter.faint]
+    ended = [loop_of(matter) for matter in old if matter.matter_id in over and not matter.faint]
     return TakenBack(
         turn=turn,
         opened=tuple(opened or [loop_of(matter) for matter in new if not matter.replaces]),
