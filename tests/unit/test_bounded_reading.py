@@ -125,7 +125,7 @@ class _Ask:
 
 class _Material:
     text, action_name, asks, listed, new, held, back = "Fine.", "note", (), (), (), (), None
-    open, corrected, moved, trouble = (), (), (), False
+    open, corrected, settled, moved, trouble = (), (), (), (), False
     before = after = new_state("s_1", "c_1")
 
     class request:  # noqa: N801 - a field of the material

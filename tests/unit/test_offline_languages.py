@@ -250,6 +250,21 @@ async def test_an_hour_behind_an_oops_puts_the_hour_right(talk: Talk, told, mean
 
 
 @pytest.mark.parametrize(
+    ("open_", "told"),
+    [
+        ("ich muss morgen die Überweisung machen", "überweisung gemacht"),
+        ("tengo que pagar el seguro antes del viernes", "ya pague el seguro"),
+    ],
+)
+async def test_what_a_reading_ends_is_said_to_have_ended(talk: Talk, open_, told):
+    """It went off the list in silence, with "noted" for an answer."""
+    await talk.say(open_)
+    said = await talk.say(told)
+
+    assert said.startswith(words_of(talk.state.language or "en").answers["closed"].partition(":")[0])
+
+
+@pytest.mark.parametrize(
     ("open_", "done", "not_yet"),
     [
         ("I need to call the landlord by Friday", "called the landlord", "oh no, not yet"),
@@ -271,6 +286,24 @@ async def test_a_report_is_taken_back_with_not_yet(talk: Talk, open_, done, not_
 
     assert talk.answer.action_name == UNDOES
     assert {loop.turn_id for loop in talk.state.open_loops if loop.status == "open"} == {"t_s_1_1"}
+
+
+async def test_i_was_wrong_takes_back_a_report_and_nothing_further_back(talk: Talk):
+    """Where nothing was reported just before, it is not clear what was wrong: what was put on the list stays there."""
+    await talk.say("I need to call the landlord by Friday")
+    await talk.say("it rains")
+    await talk.say("oh no, i was wrong")
+
+    assert talk.answer.action_name != UNDOES
+
+
+async def test_what_is_on_the_list_no_more_is_not_said_to_go_off_it(talk: Talk):
+    """A matter that was dropped is done all the same: there is nothing to close."""
+    await talk.say("hay que comprar pintura y pedirle la furgoneta a mi cuñado raul el sabado")
+    await talk.say("olvida lo de la pintura")
+    said = await talk.say("ya esta hecho lo de la furgoneta, raul dice que si")
+
+    assert "furgoneta a mi cuñado" not in said
 
 
 @pytest.mark.parametrize("said", ["the parcel is not here yet", "i haven't slept well", "did i not call yet?"])

@@ -50,6 +50,7 @@ def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
     ended = [loop for loop in m.after.open_loops if loop.loop_id in living and loop.closed_turn_id is not None]
     moved = {ref for matter in m.corrected for ref in matter.replaces}
     closed = [loop for loop in ended if loop not in alive(m.after.open_loops) and loop.loop_id not in moved]
+    closed += [loop for loop in m.settled if not any(says_the_same(loop, each) for each in closed)]
     return opened, closed
 
 

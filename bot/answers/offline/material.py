@@ -119,6 +119,8 @@ class Material:
     """What was noted, for a question: there a corrected value has taken the place of the first."""
     read: tuple[Matter | LastingNote, ...] = ()
     """What a reading of this message alone notes, for a message of which nothing else was taken in."""
+    settled: tuple[OpenLoop, ...] = ()
+    """Noted matters that a reading of this message ends."""
     corrected: tuple[Matter, ...] = ()
     """What was noted and reads otherwise by this message: another day, another sum."""
     moved: tuple[tuple[Reminder, Statement], ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -33,13 +33,14 @@ from memory.language.languages import Languages
 from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
 from memory.notes.rearranged import reminded_of, says_all_of
+from memory.notes.reports import ended, tells
 from memory.notes.rules import read_by_rules
 from memory.notes.types import Matter, SessionNotes, Settled
 from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.storage.store import Store
-from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, OpenLoop
+from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, LoopStatus, OpenLoop
 
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
@@ -137,7 +138,11 @@ class OfflineResponder:
             material = replace(material, quotes=await self._quotes(ask, material, past))
             material = await self._with_matters(ask, material)
         if material.request.kind in TOLD:
-            material = replace(material, corrected=await self._corrected(ask, material, past))
+            corrected, settled = await self._changed_notes(ask, material, past)
+            listed = listed if listed or not settled else await self._open(ask, past)
+            shown = {each.loop.loop_id for each in listed if each.noted}
+            settled = tuple(loop for loop in settled if loop.loop_id in shown)
+            material = replace(material, corrected=corrected, settled=settled, open=tuple(listed))
         if moved := await self._moved(ask, material):
             material = replace(material, moved=moved)
         if material.request.kind in GLANCED:
@@ -217,22 +222,27 @@ class OfflineResponder:
         view = await self._view(ask, user_id=ask.user_id)
         return replace(material, matters=view.matters) if view else material
 
-    async def _corrected(self, ask: Ask, material: Material, past: Past) -> tuple[Matter, ...]:
-        """Return the noted matters that the message puts right; none for one that corrects or denies nothing."""
+    async def _changed_notes(
+        self, ask: Ask, material: Material, past: Past
+    ) -> tuple[tuple[Matter, ...], tuple[OpenLoop, ...]]:
+        """Return the noted matters that the message puts right, and those that it ends; none where it tells neither."""
         lower, language = material.language.mended(lowered(material.text)), material.language
-        if self._notes is None or past.trouble or not any(language.has(cue, lower) for cue in _CORRECTS):
-            return ()
+        tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or tells(lower, language)
+        if self._notes is None or past.trouble or not (tells_more or ended(lower, language)):
+            return (), ()
         only = ask.state.session_id if ask.state.isolated else None
         try:
             sessions = await self._notes.sessions(ask.conversation_id, only=only)
         except ContinuityError as exc:
             log.warning("it is answered without what it corrects", error=str(exc))
-            return ()
+            return (), ()
         turn = turn_of(ask, in_short(material.request), self._languages)
+        turn = turn.model_copy(update={"authored": turn.assistant_text})
         known = request_to_read(ask, turn, past, self._languages, sessions)
         notes = await asyncio.to_thread(read_by_rules, known, self._languages)
         put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
-        return tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
+        corrected = tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
+        return corrected, tuple(_settled(notes, sessions, turn, past.undone))
 
     async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
         """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
@@ -322,6 +332,18 @@ def _taken_back(
         ended=tuple(ended or [loop for loop in loops if loop.closed_turn_id == turn.turn_id]),
         corrected=tuple(loop_of(matter) for matter in old if matter.matter_id in replaced),
     )
+
+
+def _settled(
+    notes: SessionNotes, sessions: Iterable[SessionNotes], turn: ConversationTurn, undone: Collection[str]
+) -> Iterator[OpenLoop]:
+    """Yield the matters that a turn ends, as the loops that they were."""
+    open_ones = {m.matter_id: m for each in sessions for m in each.matters if m.status == "open" and not m.faint}
+    for end in notes.settled:
+        matter = open_ones.get(end.matter_id or "")
+        if matter is not None and end.turn_ids == (turn.turn_id,) and not set(undone) & set(matter.turn_ids):
+            status: LoopStatus = "dropped" if end.ending == "dropped" else "done"
+            yield loop_of(matter).model_copy(update={"status": status})
 
 
 def _request(ask: Ask, past: Past, languages: Languages) -> tuple[Request, bool]:
