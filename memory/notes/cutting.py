@@ -18,7 +18,7 @@ UNPAUSED_MAX_CHARS = 320
 _SHORT_WORDS = 5
 _CLAUSE_WORDS = 3
 _COMMA = re.compile(r"[,;] ")
-_STOP = re.compile(r"[.!?\u2026] ")
+_STOP = re.compile(r"(?<!\d)[.!?\u2026] ")
 _OWED = ("obligation", "takes_on")
 """Cues of what somebody has to do: behind a comma it is an errand of its own."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")

@@ -54,6 +54,7 @@ from memory.notes.settle import (
     says_only_the_value,
     settled_by,
     value_alone,
+    weekday_of,
 )
 from memory.notes.telling import telling_stems
 from memory.notes.titles import standing_of, title_of
@@ -198,6 +199,13 @@ class _RulesReading:
                 self.matters[key] = moved.model_copy(update={"matter_id": key, "replaces": replaces})
                 self._note(self.matters[key])
         return bool(about)
+
+    def _days_of(self, matter: Matter | None) -> frozenset[str]:
+        """Return the day of the month and of the week on which a matter is due."""
+        if matter is None or not matter.due_at_ms:
+            return frozenset()
+        day = _day_of(matter.due_at_ms, self.request.zone)
+        return frozenset({str(day.day), weekday_of(day.weekday())})
 
     def _ended(
         self, clause: Clause, reply_before: frozenset[str], asked_before: frozenset[str], *, bare: bool
@@ -419,7 +427,7 @@ class _RulesReading:
             mine=matter is not None and matter.owner == "user",
             is_event=matter is not None and matter.kind == "event",
             items=items_of(text, self.language),
-            day=str(_day_of(matter.due_at_ms, self.request.zone).day) if matter and matter.due_at_ms else "",
+            days=self._days_of(matter),
         )
 
     def _stems_of(self, note: Matter | LastingNote) -> frozenset[str]:

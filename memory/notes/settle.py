@@ -11,6 +11,7 @@ from functools import lru_cache
 from memory.language.languages import Language
 from memory.language.listing import is_in_part
 from memory.language.sentences import lowered, stems_of, words_of
+from memory.language.time_rules import first, rules_of
 from memory.notes.clauses import Clause
 from memory.notes.reports import Report
 from memory.notes.telling import telling_stems, without_denied_day
@@ -73,8 +74,8 @@ class Noted:
     """True for what takes place: before its day it can only be called off."""
     items: tuple[frozenset[str], ...] = ()
     """The stems of each item of a list: one that is done doesn't end the others."""
-    day: str = ""
-    """The day of the month on which it is due: "the 23rd instead of the 16th" corrects what is on the 16th."""
+    days: frozenset[str] = frozenset()
+    """The day of the month and of the week on which it is due: "the 23rd, not the 16th" corrects that of the 16th."""
 
 
 @lru_cache(maxsize=4096)
@@ -271,14 +272,16 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     meant = [each for each in another if named & each.stems]
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
-    meant = [each for each in another if each.day in days] or meant
+    meant = [each for each in another if each.days & days] or meant
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)
 
 
 def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language) -> bool:
     """Return whether the clause is only a value put right ("I meant the 21st") of nothing that is known: no note."""
     meant = clause.due is not None or bool(clause.numbers)
-    return meant and "correct" in clause.cues and _named_by_value(clause, noted, language) == frozenset()
+    denied = denied_days(clause.lower, language)
+    corrects = "correct" in clause.cues or (bool(denied) and not any(denied & each.days for each in noted))
+    return meant and corrects and _named_by_value(clause, noted, language) == frozenset()
 
 
 def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) -> frozenset[str] | None:
@@ -337,8 +340,16 @@ def denied_values(lower: str, language: Language) -> frozenset[str]:
 
 
 def denied_days(lower: str, language: Language) -> frozenset[str]:
-    """Return the days of a month that the text says do not hold: "16" of "the 23rd instead of the 16th"."""
-    return frozenset(found.group() for each in denied_values(lower, language) if (found := _DAY.match(each)))
+    """Return the days that the text says do not hold: "16" of "the 23rd, not the 16th", "w3" of "not Thursday"."""
+    denied = denied_values(lower, language)
+    weekdays = (first(rules_of(language).weekdays, each) for each in denied)
+    days = {found.group() for each in denied if (found := _DAY.match(each))}
+    return frozenset(days) | {weekday_of(int(found[1])) for found in weekdays if found}
+
+
+def weekday_of(number: int) -> str:
+    """Return how a day of the week stands among the days on which something is due."""
+    return f"w{number}"
 
 
 def _other_value(clause: Clause, noted: Noted) -> bool:

@@ -131,6 +131,25 @@ async def test_words_that_were_put_right_are_not_quoted_any_more(talk: Talk):
     assert "friday" not in known
 
 
+async def test_a_weekday_denied_of_nothing_is_no_matter(talk: Talk):
+    """What is said to stay as it was is not on the list either."""
+    await talk.say("our meeting is on saturday at 3")
+    for text in ("hello", "what a day", "nice weather", "thanks"):
+        await talk.say(text)
+
+    assert "stays as it was" in await talk.say("no, its friday not thursday")
+    assert "Fri" not in await talk.say("whats open")
+
+
+async def test_a_weekday_that_is_denied_tells_what_is_meant(talk: Talk):
+    """Also long after it was said, and beside something that was said since: it was noted as a matter of its own."""
+    await talk.say("our meeting is on thursday at 3")
+    for text in ("my dance lesson is on saturday", "hello", "what a day", "nice weather", "thanks"):
+        await talk.say(text)
+
+    assert await talk.say("no, its friday not thursday") == "Okay, changed: our meeting, due Fri 17 Nov 15:00."
+
+
 @pytest.mark.parametrize(
     ("said", "due", "quoted"),
     [
