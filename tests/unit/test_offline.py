@@ -365,6 +365,20 @@ async def test_a_matter_without_its_day_has_no_verb_left_alone(talk: Talk, text:
     assert listed in await talk.say(asked)
 
 
+@pytest.mark.parametrize(("text", "answer"), [("heyyyy", "Hello"), ("holaaa", "¡Hola"), ("Dankeee", "Gern")])
+async def test_letters_that_are_drawn_out_make_no_other_word(talk: Talk, text: str, answer: str):
+    """A long hello is a hello, in its language."""
+    assert (await talk.say(text)).startswith(answer)
+
+
+async def test_the_first_word_of_a_session_is_answered_in_the_language_of_the_last(talk: Talk):
+    """A word that may be of any language is of the one that was spoken."""
+    await talk.say("Meine Schwester Anna zieht am 5. Dezember nach Leipzig")
+    talk.begin("s_2")
+
+    assert "notiert" in await talk.say("pizza")
+
+
 async def test_a_single_word_is_kept_with_a_hint(talk: Talk):
     """It says how a word becomes something to do."""
     assert await talk.say("pizza") == "“pizza”, noted. If it's something to do, say “I need to …”."

@@ -49,6 +49,8 @@ MIN_CONTENT_TOLD: Final = 2
 """With so many words that mean something, who laughs tells something: "i hate doing laundry lol"."""
 LONGEST_NOD: Final = 3
 """Words of a "yes" or "no" that says nothing else."""
+_DRAWN_OUT: Final = re.compile(r"([^\W\d_])\1{2,}")
+"""Letters that are drawn out ("heyyy", "holaaa")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
     too short to tell, e.g. that of the turn before.
     """
     text = MEDIA.sub("", clean(text)).lstrip("\u00bf\u00a1 ")
+    text = _DRAWN_OUT.sub(r"\1", text) if len(text.split()) <= LONGEST_NOD else text
     language = languages.detect(text, default=fallback)
     words = words_of(language.code)
     sentences = read_sentences(text, language)

@@ -346,10 +346,16 @@ def _settled(
             yield loop_of(matter).model_copy(update={"status": status})
 
 
+def _spoken(turns: Sequence[ConversationTurn]) -> str:
+    """Return the language of the last message that was long enough to tell; else that of the last one."""
+    told = [turn.language for turn in turns if turn.language and len(turn.user_text.split()) > LONGEST_NOD]
+    return (told or [turn.language for turn in turns if turn.language] or ["en"])[-1]
+
+
 def _request(ask: Ask, past: Past, languages: Languages) -> tuple[Request, bool]:
     """Return what the message wants; a "yes" to "Shall I show the other 5?" wants the rest of the question before."""
     history = past.own or ask.packet.history
-    fallback = (history[-1].language if history else None) or "en"
+    fallback = _spoken(past.turns or history)
     pending = ask.state.pending_clarifications[-1] if ask.state.pending_clarifications else None
     request = read_request(ask.text, languages, expected=pending is not None, fallback=fallback)
     last = (history[-1].action_name or "") if history else ""
