@@ -379,6 +379,26 @@ async def test_the_first_word_of_a_session_is_answered_in_the_language_of_the_la
     assert "notiert" in await talk.say("pizza")
 
 
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ("note to self: buy eggs, call dad, return parcel", "On the list: buy eggs, call dad, return parcel."),
+        ("zu erledigen: Milch kaufen, Oma anrufen", "Auf der Liste: „Milch kaufen, Oma anrufen“."),
+        ("pendientes: llamar al banco, pagar la luz", "En la lista: «llamar al banco, pagar la luz»."),
+        (
+            "à faire : appeler la banque, payer le loyer",
+            "Sur la liste\u202f: «\u202fappeler la banque, payer le loyer\u202f».",
+        ),
+        ("a fazer: ligar para o banco", "Na lista: “ligar para o banco”."),
+        ("da fare: chiamare la banca", "In lista: «chiamare la banca»."),
+        ("список дел: позвонить в банк", "В списке: «позвонить в банк»."),
+    ],
+)
+async def test_a_note_to_oneself_is_something_to_do(talk: Talk, text: str, noted: str):
+    """Behind such a heading stand errands, without "I have to"."""
+    assert (await talk.say(text)).replace("\xa0", "\u202f") == noted
+
+
 async def test_a_single_word_is_kept_with_a_hint(talk: Talk):
     """It says how a word becomes something to do."""
     assert await talk.say("pizza") == "“pizza”, noted. If it's something to do, say “I need to …”."
