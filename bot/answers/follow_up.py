@@ -9,7 +9,8 @@ from bot.answers.responder import Answer, Ask
 from bot.reminders.rules import FOLLOW_UP, MAX_AHEAD_MS, insert_reminder
 from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, read_sentences
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import Sentence
 from memory.ports import Statement
 from memory.state.loops import defers

@@ -20,7 +20,8 @@ from bot.reminders.wished import ChangeRequest, Meant, Scene, keeping_hour, mean
 from bot.reminders.words import ReminderWords, words_for
 from memory.language.due_dates import find_due, parse_when
 from memory.language.intents import read_sentences
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import lowered, plain_sentence
 from memory.ports import Statement
 from memory.state.listed import show

@@ -26,7 +26,8 @@ from memory.language.due_dates import (
     speaks_of_reminding,
 )
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
 from memory.state.state_manager import close_loop, live_loops

@@ -40,7 +40,8 @@ from memory.context.packet_text import retrieved_line
 from memory.context.transcript import MEMBER_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.language.due_dates import parse_when
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import clean, content_words, lowered, plain_sentence, shorten, stems_of, words_of
 from memory.language.zones import zone_of
 from memory.longterm.promoter import memory_of, read_memory_row, writes

@@ -18,7 +18,7 @@ from bot.turns.lanes import Lanes
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import plain_sentence
 from memory.longterm.promoter import read_memory_row
 from memory.ports import Row, Statement

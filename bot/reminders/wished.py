@@ -15,7 +15,7 @@ from bot.reminders.rules import MAX_AHEAD_MS, Reminder
 from bot.reminders.words import local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, stem_of, without_possessive
 from memory.language.time_rules import first, rules_of
 from memory.state.listed import numbers_in, picked, shown_last

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.reported import reporting
 from memory.language.sentences import plain_sentence
 from memory.state.summarizer import HEADER, lasting_notes, read_notes

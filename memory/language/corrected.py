@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final, Literal
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered
 from memory.language.time_rules import NEVER, rules_of
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from memory.language.languages import cue_pattern
+from memory.language.language import cue_pattern
 
 _DATA: Final = Path(__file__).parent / "language_data" / "distress"
 MAX_CHARS: Final = 6_000

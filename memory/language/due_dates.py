@@ -14,7 +14,7 @@ from typing import Any
 
 from memory.language.corrected import as_meant
 from memory.language.days import day_of, day_of_a_week
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import clean, lowered, words_of
 from memory.language.time_rules import NEVER, TimeRules, blank, first, groups_of, number_of, rules_of
 from memory.language.zones import zone_of

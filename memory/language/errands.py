@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from memory.language.due_dates import find_due, says_day
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered, plain_sentence
 from memory.language.time_rules import blank
 

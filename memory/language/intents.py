@@ -9,7 +9,7 @@ from itertools import islice
 
 from memory.language.corrected import as_meant
 from memory.language.errands import errands_of
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import MAX_SENTENCES, Sentence, has_question_mark, is_question, pieces, plain_sentence
 from memory.types import ResponseType
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered, stems_of, words_of
 
 _SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Final
 
 from memory.language.due_dates import says_day
-from memory.language.languages import LARGE_NAME, Language
+from memory.language.language import LARGE_NAME, Language
 from memory.language.sentences import lowered
 
 WHO: Final = "user.name"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.time_rules import rules_of
 
 

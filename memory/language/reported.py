@@ -10,7 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
-from memory.language.languages import Language, Languages, cue_pattern
+from memory.language.language import Language, cue_pattern
+from memory.language.languages import Languages
 from memory.language.sentences import lowered
 
 Remark = Literal["decision", "fact", "preference", "open", "mentioned", "said"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from unicodedata import combining, normalize
 
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 
 HEAD_CHARS = 1_600
 TAIL_CHARS = 800

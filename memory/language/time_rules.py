@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from memory.language.languages import Language, cue_pattern
+from memory.language.language import Language, cue_pattern
 
 NEVER = re.compile(r"(?!)")
 _YEAR = r"(?:,? (?:de |del |do |of )?(?P<year>(?:19|20)\d\d))?"

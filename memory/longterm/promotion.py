@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from memory.language.corrected import as_meant
-from memory.language.languages import FactRule, Language, Languages
+from memory.language.language import FactRule, Language
+from memory.language.languages import Languages
 from memory.language.names import WHO, name_of
 from memory.language.sentences import (
     clean,

@@ -15,7 +15,8 @@ from typing import Final
 
 from memory.language.drafted import drafted
 from memory.language.due_dates import Due, find_due
-from memory.language.languages import Language, Languages, cue_pattern
+from memory.language.language import Language, cue_pattern
+from memory.language.languages import Languages
 from memory.language.sentences import lowered, without_possessive
 from memory.language.zones import zone_of
 from memory.notes.drafts import Reason

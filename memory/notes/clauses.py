@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from memory.language.corrected import as_meant
 from memory.language.due_dates import Due
 from memory.language.errands import errands_of
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import (
     lowered,
     stems_of,

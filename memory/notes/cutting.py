@@ -8,7 +8,7 @@ from functools import lru_cache
 from textwrap import wrap
 
 from memory.language.due_dates import find_due, says_day
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.names import WHO, name_of
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.types import DAY_MS, LastingKind, MatterKind

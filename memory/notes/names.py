@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import clean, lowered, words_of
 from memory.notes.cutting import sentences_in
 from memory.notes.reports import has_any

@@ -6,7 +6,7 @@ import json
 import re
 
 from memory.language.due_dates import find_due
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.cutting import CLAUSE_MAX_CHARS
 from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS, asked_for_later, lasting_kind

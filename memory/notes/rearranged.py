@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from memory.language.due_dates import find_due
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered, words_of
 from memory.notes.telling import telling_stems
 from memory.notes.types import Ending, Matter

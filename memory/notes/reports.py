@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import words_of
 from memory.notes.telling import is_time_word, telling_stems
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from memory.language.due_dates import find_due
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.listing import items_of
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank

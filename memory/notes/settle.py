@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.listing import is_in_part
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import first, rules_of

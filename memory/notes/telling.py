@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from memory.language.languages import Language, cue_pattern
+from memory.language.language import Language, cue_pattern
 from memory.language.sentences import content_words, stems_of, without_elision
 
 _ARTICLE = 3

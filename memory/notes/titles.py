@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered, stem_of, without_elision, without_possessive
 from memory.notes.clauses import TurnClauses
 from memory.notes.settle import stems_of_text

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory.language.due_dates import Due, find_due
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank, rules_of
 from memory.language.zones import zone_of

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from memory.language.due_dates import Due, find_due, says_day
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.time_rules import blank, first, rules_of
 from memory.notes.reports import asks, has_any, sentence_at, tells_the_past
 from memory.notes.types import DAY_MS

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten
 from memory.state.loops import alive, find, latest
 from memory.types import ListedItem, OpenLoop, SessionState, ShownList

@@ -18,7 +18,7 @@ from memory.language.intents import (
     reports_done,
     tells_the_past,
 )
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.listing import covers_list
 from memory.language.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
 from memory.types import LoopKind, LoopOwner, LoopStatus, OpenLoop, Owner

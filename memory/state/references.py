@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from memory.language.intents import read_sentences, reply_sign
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import Sentence, clean, content_words, lowered, shorten, words_of
 from memory.state.listed import shown_last
 from memory.state.loops import alive, latest

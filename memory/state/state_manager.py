@@ -19,7 +19,8 @@ from memory.language.intents import (
     response_type_of,
     starts_with,
 )
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import Sentence, clean, plain_sentence, shorten
 from memory.state import listed as listed_rules
 from memory.state import loops as loop_rules

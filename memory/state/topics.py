@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory.language.intents import is_request
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import Sentence, lowered, stems_of, words_of
 from memory.types import Topic
 

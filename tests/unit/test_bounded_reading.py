@@ -10,7 +10,8 @@ import pytest
 from benchmarks.lag import UNITS
 from bot.answers.offline import responder as offline
 from bot.answers.remind_first import asked_for
-from memory.language import due_dates, languages, time_rules
+from memory.language import due_dates, time_rules
+from memory.language import language as one_language
 from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
@@ -150,7 +151,7 @@ def test_no_rule_is_compiled_when_a_message_comes(monkeypatch):
     fresh = Languages.load.__wrapped__()
     compile_rules(fresh)
     compiled = []
-    for module in (languages, time_rules):
+    for module in (one_language, time_rules):
         monkeypatch.setattr(module, "cue_pattern", lambda phrases: compiled.append(phrases) or time_rules.NEVER)
 
     _read_in_every_language(fresh)

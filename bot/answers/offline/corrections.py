@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.answers.offline.words import Words
 from memory.language.due_dates import says_day
-from memory.language.languages import Language
+from memory.language.language import Language
 from memory.language.sentences import lowered
 from memory.search.terms import split_words, stem
 

@@ -24,7 +24,8 @@ from bot.answers.offline.times import is_today
 from bot.answers.offline.words import Words, about, words_of
 from memory.language.due_dates import says_day
 from memory.language.intents import read_sentences
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import lowered
 from memory.language.time_rules import rules_of
 from memory.notes.when import coming_day, past_day

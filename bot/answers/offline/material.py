@@ -12,7 +12,8 @@ from bot.answers.offline.times import day_of, due_of
 from bot.answers.offline.words import Words, words_of
 from bot.answers.open_list import ListedLoop
 from bot.reminders.rules import Reminder
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.names import WHO, name_in
 from memory.language.sentences import lowered, shorten
 from memory.notes.types import LastingNote, Matter

@@ -12,7 +12,8 @@ from bot.answers.offline.corrections import put_right
 from bot.answers.offline.words import Words, words_of
 from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, is_request, read_sentences
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered

@@ -17,7 +17,8 @@ from memory.language.intents import (
     reports_done,
     starts_with,
 )
-from memory.language.languages import Language, Languages
+from memory.language.language import Language
+from memory.language.languages import Languages
 from memory.language.sentences import Sentence, clean, has_question_mark, lowered, plain_sentence
 
 Kind = Literal[

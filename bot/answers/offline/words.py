@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.reminders.words import ReminderWords
 from bot.reminders.words import words_for as reminder_words
-from memory.language.languages import cue_pattern
+from memory.language.language import cue_pattern
 
 _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"
