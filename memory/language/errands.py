@@ -23,9 +23,9 @@ def errands_of(text: str, language: Language) -> list[str]:
     on Monday". A text that takes on nothing, or names one day, stays as it is.
     """
     lower = language.accented(lowered(text))
-    if not language.conjunctions or len(lower) != len(text):
+    if len(lower) != len(text):
         return [text]
-    for joint in _joints(language).finditer(lower):
+    for joint in joints_of(language).finditer(lower):
         left, right = text[: joint.start()].rstrip(_EDGE), text[joint.end() :]
         lead = _lead_of(left, right, language)
         if lead is not None and _has_its_day(left, language) and _has_its_day(right, language):
@@ -34,8 +34,9 @@ def errands_of(text: str, language: Language) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def _joints(language: Language) -> re.Pattern[str]:
-    return re.compile(rf",? (?:{'|'.join(map(re.escape, language.conjunctions))}) ")
+def joints_of(language: Language) -> re.Pattern[str]:
+    """Return what finds an "and" between two parts of a sentence; nothing where none is known."""
+    return re.compile(rf",? (?:{'|'.join(map(re.escape, language.conjunctions)) or '(?!)'}) ")
 
 
 def _has_its_day(part: str, language: Language) -> bool:

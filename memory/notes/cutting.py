@@ -8,6 +8,7 @@ from functools import lru_cache
 from textwrap import wrap
 
 from memory.language.due_dates import find_due, says_day
+from memory.language.errands import joints_of
 from memory.language.language import Language
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
@@ -73,7 +74,7 @@ def _between_days(part: str, at_ms: int, zone: str, language: Language) -> tuple
     first = find_due(lower, at_ms, zone, language)
     if first is None or not says_day(blank(lower, first.spans), at_ms, zone, language):
         return None
-    for joint in re.finditer(rf",? (?:{'|'.join(map(re.escape, language.conjunctions)) or '(?!)'}) ", part):
+    for joint in joints_of(language).finditer(part):
         before, behind = _STOP.split(part[: joint.start()])[-1], _STOP.split(part[joint.end() :])[0]
         days = {_told_day(side, at_ms, zone, language) for side in (before, behind)}
         if None not in days and len(days) > 1:

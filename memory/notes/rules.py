@@ -194,12 +194,15 @@ class _RulesReading:
                 continue
             moved = rearranged.moved(matter, turn, self.request.zone, self.language)
             if moved is not None:
-                key = f"{turn.turn_id}.u0"
-                self._drop(matter.matter_id)
-                replaces = (*matter.replaces, matter.matter_id)
-                self.matters[key] = moved.model_copy(update={"matter_id": key, "replaces": replaces})
-                self._note(self.matters[key])
+                self._succeed(matter, moved, f"{turn.turn_id}.u0")
         return bool(about)
+
+    def _succeed(self, old: Matter, new: Matter, key: str) -> None:
+        """Note a matter in the place of what it was before."""
+        self._drop(old.matter_id)
+        replaces = (*old.replaces, old.matter_id)
+        self.matters[key] = new.model_copy(update={"matter_id": key, "replaces": replaces})
+        self._note(self.matters[key])
 
     def _days_of(self, matter: Matter | None) -> frozenset[str]:
         """Return the day of the month and of the week on which a matter is due."""
@@ -233,16 +236,8 @@ class _RulesReading:
         matter = self.matters.get(old) or before.get(old)
         if matter is None or clause.due is None:
             return False
-        self._drop(old)
-        self.matters[key] = matter.model_copy(
-            update={
-                "matter_id": key,
-                "replaces": (*matter.replaces, old),
-                "turn_ids": (*matter.turn_ids, clause.turn_id),
-                "snoozed_until_ms": clause.due.due_at_ms,
-            }
-        )
-        self._note(self.matters[key])
+        rests = {"turn_ids": (*matter.turn_ids, clause.turn_id), "snoozed_until_ms": clause.due.due_at_ms}
+        self._succeed(matter, matter.model_copy(update=rests), key)
         return True
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
