@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memory.language.language import Language
+from memory.language.momentary import without_momentary
 from memory.language.time_rules import rules_of
 
 
@@ -15,5 +16,6 @@ def compile_rules(languages: Iterable[Language]) -> None:
             list(patterns.values())
         rules_of(language)
         language.mended("")  # its spelling
+        without_momentary("", language)
         for fact in language.facts:
             fact.pattern  # noqa: B018 - compiled when it is looked at

@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import cast
 
 from memory.language.language import Language
+from memory.language.momentary import without_momentary
 from memory.language.names import WHO, name_of
-from memory.notes.clauses import Clause, TurnClauses
+from memory.language.sentences import stems_of, words_of
+from memory.language.time_rules import blank
+from memory.notes.clauses import TAKEN_ON, Clause, TurnClauses, cues_of
+from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS, LastingKind, MatterKind
 from memory.notes.weigh import closes, is_todo, owes
 
@@ -14,11 +18,29 @@ BRIEF_WORDS = 22
 """A promise with this many words behind it in the same answer is kept there already."""
 ANSWER_STEMS = 2
 LASTING_CUES = frozenset({"lasting", "wish", "limit"})
+_MATTERS = frozenset({*TAKEN_ON, *LASTING_CUES, "event", "others", "waits", "deadline", "request", "kin"})
+"""What makes a matter of what else is said beside something momentary."""
 
 
 def is_courtesy(clause: Clause) -> bool:
     """Return whether the clause is a greeting or the like and hardly more."""
     return bool({"greeting", "goodbye", "thanks"} & clause.cues) and len(clause.stems) < ANSWER_STEMS
+
+
+def is_momentary(clause: Clause, language: Language) -> bool:
+    """Return whether the clause says only how things are this minute, or something about the talk: "brb, mum calls".
+
+    Beside that it may name somebody. A day, a task or anything else that is told makes it a matter.
+    """
+    left, spans = without_momentary(clause.lower, language), clause.due.spans if clause.due else ()
+    a_day = any(left[start:end].strip() for start, end in spans) and not (clause.due and clause.due.is_hour_alone)
+    if left == clause.lower or a_day:
+        return False
+    left = blank(left, spans)
+    if _MATTERS & cues_of(left, language):
+        return False
+    known = clause.names if not language.nouns_are_large else frozenset()
+    return telling_stems(words_of(left), language) <= stems_of(tuple(known), language)
 
 
 def is_habit(clause: Clause) -> bool:

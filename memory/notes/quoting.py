@@ -27,7 +27,7 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
     What begins with a bare pronoun, or says what is to be done without saying of what, brings what was said before it;
     an answer of a word or two brings the question. Where that begins with a bare pronoun, too, who it is comes along.
     """
-    if len(clause.stems) < ANSWER_STEMS and not clause.before and before is not None:
+    if len(clause.stems) < ANSWER_STEMS and not (clause.before or clause.asks) and before is not None:
         asked = [each for each in before.assistant if each.asks]
         if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
             return f"{asked[-1].text}{JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)

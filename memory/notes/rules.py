@@ -24,6 +24,7 @@ from memory.notes.kinds import (
     asked_for_later,
     is_courtesy,
     is_habit,
+    is_momentary,
     lasting_kind,
     matter_kind,
     owner_of,
@@ -163,7 +164,7 @@ class _RulesReading:
             ended = self._ended(plain, reply_before, asked_before, bare=said.turn.authored is None)
             self._settle(ended, plain)
             clause = replace(plain, reports=bool(ended))
-            if self._put_right(each, f"{clause.turn_id}.u{number}"):
+            if is_momentary(plain, self.language) or self._put_right(each, f"{clause.turn_id}.u{number}"):
                 continue
             if (
                 "forget" in plain.cues

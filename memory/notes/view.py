@@ -213,7 +213,7 @@ def preview(view: NotesView) -> list[Standing]:
 
 def loops(view: NotesView) -> list[Standing]:
     """Return the matters in which somebody has to do or answer something, best first, then what is coming."""
-    matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter)]
+    matters = [(s, s.waits) for s in view.standings if isinstance(s.note, Matter) and not s.note.faint]
     likely = _diverse(matters, LOOPS_MAX, _OPEN_FROM)
     rest = [(s, waits) for s, waits in matters if s not in likely and is_waiting(s.note)]
     likely += _diverse(rest, _FEW_OPEN - len(likely), _FEW_OPEN_FROM, likely)

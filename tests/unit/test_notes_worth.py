@@ -153,3 +153,12 @@ def test_what_is_coming_is_listed_until_it_is_over():
     assert loops(seen(event(1, -0.1)))
     assert not loops(seen(event(1, -0.1, exact=True)))
     assert not loops(seen(event(1, -1)))
+
+
+def test_what_was_only_said_in_passing_is_not_listed_as_open():
+    """However much the other notes speak of the same."""
+    faint = MATTER.model_copy(update={"matter_id": "t_2.u0", "text": "hang on, the roof again", "faint": True})
+
+    listed = loops(seen(MATTER.model_copy(update={"kind": "task"}), faint))
+
+    assert [each.note.matter_id for each in listed] == ["t_1.u0"]

@@ -1,0 +1,28 @@
+"""What is only so this minute ("brb, someone at the door") or said about the talk itself; data per language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from memory.language.language import NEVER, Language, cue_pattern
+from memory.language.time_rules import blank
+
+_DATA: Final = Path(__file__).parent / "language_data" / "momentary"
+
+
+def without_momentary(lower: str, language: Language) -> str:
+    """Return the lower-cased text with blanks for what is only so this minute; its length stays."""
+    return blank(lower, [found.span() for found in _phrases(language.code).finditer(lower)])
+
+
+@lru_cache(maxsize=16)
+def _phrases(code: str) -> re.Pattern[str]:
+    """Return what finds such phrases; for a language without a file one that finds nothing."""
+    file = _DATA / f"{code}.toml"
+    if not code.isalpha() or not file.is_file():
+        return NEVER
+    return cue_pattern(tomllib.loads(file.read_text(encoding="utf-8"))["phrases"])
