@@ -135,10 +135,12 @@ def has_question_mark(text: str) -> bool:
 def no_end(*, after_numbers: bool = False) -> str:
     """Return the pattern of a full stop that ends a sentence: not after a title of any language.
 
-    Nor after a number, unless `after_numbers` says that the language writes none of its ordinals so.
+    Nor after a number of one or two digits, unless `after_numbers` says that the language writes no ordinals so.
     """
     titles = {title for language in Languages.load() for title in language.titles}
-    return ("" if after_numbers else r"(?<!\d\.)") + "".join(rf"(?<!\b{title}\.)" for title in sorted(titles))
+    return ("" if after_numbers else r"(?<!\b\d\.)(?<!\b\d\d\.)") + "".join(
+        rf"(?<!\b{title}\.)" for title in sorted(titles)
+    )
 
 
 @lru_cache(maxsize=1)

@@ -31,8 +31,8 @@ CUES = (
     "deferral", "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "happening",
     "hypothetical", "imperative", "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit",
     "moves", "negates", "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past",
-    "pronoun", "proposal", "question", "request", "restored", "stands", "takes_on", "tells", "thanks", "ticks_off",
-    "waits", "when_ready", "will_do", "wish",
+    "pronoun", "proposal", "question", "request", "restored", "reverses", "stands", "takes_on", "tells", "thanks",
+    "ticks_off", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
@@ -173,12 +173,12 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
     """Return the clauses of one side of a turn."""
     text = as_meant(turn.user_text, frame.language) if speaker == "user" else turn.spoken
     bare = Clause(turn_id=turn.turn_id, place=place, at_ms=turn.created_at_ms, speaker=speaker)
-    whole = joined(sentences_in(_ASIDE.sub("\n", text), frame.language))
+    whole = joined(sentences_in(_ASIDE.sub("\n", text), frame.language), frame.language)
     errands = [each for part in whole for each in errands_of(part, frame.language)]
     apart = unfused(errands, turn.created_at_ms, frame.zone, frame.language)
     found = [_clause(part, bare, frame) for part in apart]
     for aside in _ASIDE.findall(text):
-        inside = joined(sentences_in(aside.strip("() \n"), frame.language))
+        inside = joined(sentences_in(aside.strip("() \n"), frame.language), frame.language)
         found += [_clause(part, replace(bare, aside=True), frame) for part in inside]
     chained: list[Clause] = []
     for number, clause in enumerate(found):

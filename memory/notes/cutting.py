@@ -12,6 +12,7 @@ from memory.language.errands import joints_of
 from memory.language.language import Language
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
+from memory.notes.telling import is_time_word
 
 CLAUSE_MAX_CHARS = 170
 UNPAUSED_MAX_CHARS = 320
@@ -41,17 +42,32 @@ def sentences_in(text: str, language: Language) -> list[str]:
     return [part for line in lines for part in end.split(_ITEM.sub("", line)) if part and part.strip()]
 
 
-def joined(parts: Sequence[str]) -> list[str]:
-    """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut."""
+def joined(parts: Sequence[str], language: Language) -> list[str]:
+    """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut.
+
+    A value put right ("sorry, 1240.") is none: what follows is said of something else.
+    """
     whole: list[str] = []
     for part in parts:
-        fragment = len(words_of(lowered(part))) < _SHORT_WORDS
-        last_is_fragment = bool(whole) and len(words_of(lowered(whole[-1]))) < _SHORT_WORDS
-        if whole and (last_is_fragment or fragment) and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
+        alone = any(_corrects(each, language) for each in (part, *whole[-1:]))
+        fragments = any(_is_fragment(each) for each in (part, *whole[-1:])) and not alone
+        if whole and fragments and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
             whole[-1] = f"{whole[-1]} {part}"
         else:
             whole += _cut(part)
     return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
+
+
+def _is_fragment(part: str) -> bool:
+    return len(words_of(lowered(part))) < _SHORT_WORDS
+
+
+def _corrects(part: str, language: Language) -> bool:
+    """Return whether a fragment is a value put right: a number or a day after "sorry" or "I meant"."""
+    lower = language.mended(lowered(part))
+    words = words_of(lower)
+    valued = any(word[0].isdigit() or is_time_word(word, language) for word in words)
+    return valued and _is_fragment(part) and language.has("correct", lower)
 
 
 def unfused(parts: Iterable[str], at_ms: int, zone: str, language: Language) -> list[str]:

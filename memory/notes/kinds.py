@@ -12,12 +12,11 @@ from memory.language.time_rules import blank
 from memory.notes.clauses import TAKEN_ON, Clause, TurnClauses, cues_of
 from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS, LastingKind, MatterKind
-from memory.notes.weigh import closes, is_todo, owes
+from memory.notes.weigh import LASTING_CUES, closes, is_todo, owes
 
 BRIEF_WORDS = 22
 """A promise with this many words behind it in the same answer is kept there already."""
 ANSWER_STEMS = 2
-LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _MATTERS = frozenset({*TAKEN_ON, *LASTING_CUES, "event", "others", "waits", "deadline", "request", "kin"})
 """What makes a matter of what else is said beside something momentary."""
 
@@ -67,7 +66,8 @@ def stated_fact(clause: Clause, language: Language) -> tuple[LastingKind, str] |
 def lasting_kind(clause: Clause) -> LastingKind | None:
     """Return which kind of lasting note the clause is; None for one that comes to an end."""
     ends = clause.due is not None or is_todo(clause) or "waits" in clause.cues or clause.asks
-    if ends or not LASTING_CUES & clause.cues:
+    lasts = LASTING_CUES & clause.cues
+    if ends or not lasts or (lasts == {"limit"} and "not_yet" in clause.cues):
         return None
     if "wish" in clause.cues:
         return "preference"

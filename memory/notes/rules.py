@@ -20,7 +20,6 @@ from memory.language.zones import zone_of
 from memory.notes import rearranged
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
 from memory.notes.kinds import (
-    LASTING_CUES,
     asked_for_later,
     is_courtesy,
     is_habit,
@@ -73,7 +72,7 @@ from memory.notes.types import (
     key_of,
 )
 from memory.notes.values import Put, put_later, put_right, put_when
-from memory.notes.weigh import calls_off, closes, is_todo, owes, signs_of, weigh
+from memory.notes.weigh import LASTING_CUES, calls_off, closes, is_todo, owes, signs_of, weigh
 from memory.types import ConversationTurn, ToolCall
 
 WORTH_SHOWING = 0.17

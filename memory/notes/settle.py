@@ -244,7 +244,7 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
         for each in noted
         if denied & (each.numbers | each.stems | each.values) and _is_denied_of(clause, each, denied, language)
     ]
-    moved = [each.key for each in noted if _is_moved(clause, each)]
+    moved = [each.key for each in noted if _is_moved(clause, each) or _is_reversed(clause, each)]
     if "correct" not in clause.cues:
         return wrong or moved
     return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each)), *moved]))
@@ -350,6 +350,14 @@ def denied_days(lower: str, language: Language) -> frozenset[str]:
 def weekday_of(number: int) -> str:
     """Return how a day of the week stands among the days on which something is due."""
     return f"w{number}"
+
+
+def _is_reversed(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause says what somebody does after all of whom the note says how it was before."""
+    if "reverses" not in clause.cues or clause.asks or noted.lasts or noted.place == clause.place:
+        return False
+    shared = _worded(clause.stems & noted.stems)
+    return bool(clause.names & noted.names) and len(shared) >= _MOVED_STEMS
 
 
 def _other_value(clause: Clause, noted: Noted) -> bool:

@@ -37,6 +37,8 @@ that nothing is known. Of matters only what waits is listed so.
 """
 _COMING_FROM, _WITH_COMING = 0.4, 4
 """From which log-odds an event ahead is listed, and up to how many lines."""
+_AT_HAND_DAYS = 3
+"""So many days before and behind its day something stands first."""
 _DAY_LEFT_MS = 15 * 3_600_000
 """What is left of a day when the hour comes that stands for it."""
 _AGAIN_STEMS = 2
@@ -197,8 +199,8 @@ def _akin(notes: Sequence[frozenset[str]]) -> list[float]:
 def preview(view: NotesView) -> list[Standing]:
     """Return what is offered to be carried forward, each line about something that the others leave out.
 
-    Nobody has to be told their own name: `/memory` shows it. What waits for somebody stands before what is only good
-    to know.
+    Nobody has to be told their own name: `/memory` shows it. First comes what has just been or is at hand, as a friend
+    asks after it; then what waits for somebody, before what is only good to know.
     """
     shown = [(s, s.value) for s in view.standings if not s.note.faint and getattr(s.note, "subject", "") != WHO]
     likely = [
@@ -208,7 +210,14 @@ def preview(view: NotesView) -> list[Standing]:
     for few, least in _FEW_OFFERED:
         rest = [each for each in shown if each[0] not in chosen]
         chosen += _diverse(rest, few - len(chosen), least, chosen)
-    return sorted(chosen, key=lambda s: -(s.value + s.waits))
+    return sorted(chosen, key=lambda s: (_days_away(s.note, view.now_ms), -(s.value + s.waits)))
+
+
+def _days_away(note: ViewedNote, now_ms: int) -> int:
+    """Return how many days (of UTC) a note's day is before or behind now; the same for all that are not at hand."""
+    if not isinstance(note, Matter) or note.due_at_ms is None:
+        return _AT_HAND_DAYS + 1
+    return min(abs(note.due_at_ms // DAY_MS - now_ms // DAY_MS), _AT_HAND_DAYS + 1)
 
 
 def loops(view: NotesView) -> list[Standing]:

@@ -42,7 +42,7 @@ _OWED_LEAST = 0.12
 """What somebody has to do is said in a word or two: "need stamps"."""
 _STILL = frozenset(NOT_ENDED)
 _AHEAD = frozenset((*NOT_IN_SPITE, "correct"))
-_LASTS = frozenset({"lasting", "wish"})
+LASTING_CUES = frozenset({"lasting", "wish", "limit"})
 _TAKEN_UP = frozenset({"will_do", "offer"})
 _PENDING = frozenset({"waits", "deadline", "others"})
 _HAPPENED, _TO_COME = frozenset(HAPPENED), frozenset(TO_COME)
@@ -70,7 +70,9 @@ def weigh(clause: Clause, said: TurnClauses, *, named: bool) -> float:
         + _ASKS * clause.asks
         + _THIN * (len(clause.stems) < _THIN_STEMS and clause.due is None)
     )
-    total += _OPENS * (said.turn.seq == 1 and clause.due is None and not _LASTS & clause.cues and not is_todo(clause))
+    total += _OPENS * (
+        said.turn.seq == 1 and clause.due is None and not LASTING_CUES & clause.cues and not is_todo(clause)
+    )
     least = _OWED_LEAST if _OWED & clause.cues and clause.stems and not (clause.asks or "bare" in clause.cues) else 0.0
     return round(max(least, min(1.0, total / FULL)), 3)
 

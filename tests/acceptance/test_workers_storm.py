@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres]
 STOPPED_S = 4.0
 """Longer than others wait before they take a stopped worker for dead."""
 AFTER_S = 1.0
-"""So long it may take a worker that wakes to learn that others have done its work, and a request of one that was
-killed to come in."""
+"""So long it may take a worker that wakes to learn that others have done its work, a request of one that was killed to
+come in, and one that was cut off to find its connections dead: it may ask the model before it needs one again."""
 LOST_S = 600.0
 """An answer that has not come after so long is taken for lost: two hundred people may wait for one core."""
 WATCH_S = 0.05
@@ -211,8 +211,7 @@ class Storm:
             begun.set()
         await getattr(self, kind)(bot)
         self._struck.discard(bot)
-        if kind in ("stop", "kill"):  # what it was about to do it does when it wakes, what it had asked is on its way
-            await asyncio.sleep(AFTER_S)
+        await asyncio.sleep(AFTER_S)
         strike.over = len(self._model.requests)
 
     async def kill(self, bot) -> None:

@@ -83,7 +83,8 @@ def test_rules_see_sentences_of_bounded_length_and_number(unit):
 def test_notes_are_made_of_stretches_of_bounded_length(unit):
     """Each is looked at by hundreds of rules, some of them for each of its words: a second for one long message."""
     for code in CODES:
-        stretches = joined(sentences_in(unit * 1_000, Languages.load().get(code)))
+        language = Languages.load().get(code)
+        stretches = joined(sentences_in(unit * 1_000, language), language)
 
         assert all(len(stretch) <= UNPAUSED_MAX_CHARS for stretch in stretches)
 

@@ -203,6 +203,77 @@ def test_a_value_alone_corrects_what_was_just_said(language, old, value, reads):
 
 
 @pytest.mark.parametrize(
+    ("language", "old", "value", "more", "reads"),
+    [
+        ("en", "worktop from Hollmann is 1140", "sorry, 1240.", "the oil is extra", "is 1240"),
+        ("en", "the vet is on thursday at 3", "sorry, friday.", "traffic is awful", "friday at 3"),
+        (
+            "de",
+            "die Arbeitsplatte von Hollmann kostet 1140 Euro",
+            "sorry, 1240.",
+            "das Öl geht extra",
+            "kostet 1240 Euro",
+        ),
+        ("es", "la encimera cuesta 1140", "perdón, 1240.", "el aceite va aparte", "cuesta 1240"),
+        ("fr", "le plan de travail coûte 1140", "pardon, 1240.", "l'huile est en plus", "coûte 1240"),
+        ("pt", "a bancada da Hollmann custa 1140 euros", "desculpa, 1240.", "o óleo é à parte", "custa 1240"),
+        ("ru", "столешница у Иванова стоит 1140 евро, доставка 4 марта", "ой, 1240.", "масло отдельно", "стоит 1240"),
+    ],
+)
+def test_a_value_put_right_stands_apart_from_what_is_said_behind_it(language, old, value, more, reads):
+    """The next sentence of the message is about something else."""
+    alive = texts(read(("hm", "?"), old, f"{value} {more}", language=language))
+
+    assert (reads in alive, "1140" in alive, value in alive) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "limit"),
+    [
+        ("en", "budget is 9000, not a cent more"),
+        ("de", "das Budget ist 9000, keinen Cent mehr, maximal"),
+        ("es", "el presupuesto es de 9000, como máximo"),
+        ("fr", "le budget est de 9000, pas plus, maximum"),
+        ("pt", "o orçamento é de 9000, no máximo"),
+        ("ru", "бюджет максимум 9000"),
+    ],
+)
+def test_a_limit_is_remembered_though_it_was_said_first(language, limit):
+    """The first message of a talk mostly says hello; what bounds everything after it is no hello."""
+    notes = read(limit, "ok", language=language)
+
+    assert [each.text for each in notes.lasting if not each.faint] == [limit]
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "now"),
+    [
+        ("en", "my brother Joel promised to drive her and then he has a meeting", "joel drives her after all"),
+        ("de", "Joel wollte Mama fahren und hat dann ein Meeting", "Joel will Mama jetzt doch fahren"),
+        ("es", "Joel prometió llevar el coche pero tiene una reunión", "al final Joel lleva el coche"),
+        ("fr", "Joel devait amener maman et il a une réunion", "finalement Joel va amener maman"),
+        ("pt", "o Joel prometeu levar a mãe e agora tem reunião", "afinal o Joel vai levar a mãe"),
+        ("ru", "Марк обещал отвезти маму, а теперь у него совещание", "Марк всё-таки отвезёт маму"),
+    ],
+)
+def test_what_somebody_does_after_all_takes_the_place_of_why_not(language, before, now):
+    """Of two contradicting lines the newer holds."""
+    alive = texts(read(("hm", "?"), before, now, language=language))
+
+    assert before not in alive
+
+
+@pytest.mark.parametrize(
+    "now", ["after all that work i need a beer", "Joel is nice after all", "Mia drives her after all"]
+)
+def test_after_all_said_of_something_else_leaves_what_was_said(now):
+    """Another person, or nothing in common but a name, reverses nothing."""
+    before = "my brother Joel promised to drive her on the 19th of march"
+
+    assert before in texts(read(("hm", "?"), before, now))
+
+
+@pytest.mark.parametrize(
     ("language", "told", "between", "corrected", "reads"),
     [
         ("en", "My daughter Ella has a piano exam on 3 December", "the boiler leaks, a plumber by friday please",

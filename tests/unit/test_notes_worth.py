@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.language.languages import Languages
-from memory.notes.types import LastingNote, Matter, SessionNotes
+from memory.notes.types import LastingNote, Matter, SessionNotes, key_of
 from memory.notes.view import loops, merge, preview
 from memory.notes.worth import DAY_MS, missed, signs_of_worth, waited_for
 
@@ -80,6 +80,21 @@ def test_what_waits_for_somebody_is_offered_before_what_is_good_to_know():
     errand = MATTER.model_copy(update={"kind": "task", "weight": 0.5})
 
     assert [each.note for each in preview(seen(fact, errand))] == [errand, fact]
+
+
+def test_what_has_just_been_is_asked_after_first():
+    """Yesterday's surgery comes before the errand of the day after tomorrow, and before what has no day."""
+    surgery = MATTER.model_copy(update={"kind": "event", "due_at_ms": NOW_MS - DAY_MS, "text": "mum has her surgery"})
+    errand = MATTER.model_copy(
+        update={"matter_id": "t_2.u0", "kind": "task", "due_at_ms": NOW_MS + 2 * DAY_MS, "weight": 0.9}
+    )
+    someday = errand.model_copy(update={"matter_id": "t_3.u0", "due_at_ms": None, "text": "paint the garden gate"})
+    later = errand.model_copy(
+        update={"matter_id": "t_4.u0", "due_at_ms": NOW_MS + 30 * DAY_MS, "text": "order a cake for the wedding"}
+    )
+
+    first, second, *rest = [each.note for each in preview(seen(later, errand, someday, surgery))]
+    assert (first, second, set(map(key_of, rest))) == (surgery, errand, {"t_3.u0", "t_4.u0"})
 
 
 @pytest.mark.parametrize(("signs", "alive"), [((), True), (("reminds",), False)])
