@@ -1,4 +1,4 @@
-"""What somebody says they are called, written large or small. Pure."""
+"""What somebody says they are called, written large or small, and who is named without a name. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from memory.language.due_dates import says_day
 from memory.language.language import LARGE_NAME, Language
-from memory.language.sentences import lowered
+from memory.language.sentences import lowered, stems_of, words_of
 
 WHO: Final = "user.name"
 """The subject of the facts that say it."""
@@ -47,3 +47,9 @@ def _may_be_a_name(word: str, language: Language) -> bool:
         and not language.has("shift", lower)
         and not language.has("not_a_name", lower)
     )
+
+
+def people_in(lower: str, language: Language) -> frozenset[str]:
+    """Return the stems of who is named without a name in a lower-cased, mended text: "mum", "my sister"."""
+    found = language.cues["people"].finditer(lower) if "people" in language.cues else ()
+    return stems_of(tuple(word for each in found for word in words_of(each.group())), language)

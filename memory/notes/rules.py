@@ -14,6 +14,7 @@ from memory.language.due_dates import find_due
 from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.listing import items_of
+from memory.language.names import people_in
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
@@ -418,6 +419,7 @@ class _RulesReading:
             lasts=matter is None,
             todo=matter is not None and matter.kind in _ENDING,
             names=self._names_in(text, clause.names if clause else frozenset()),
+            people=people_in(self.language.mended(lowered(text)), self.language),
             outcomes=outcomes_of(text, self.language),
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
             mine=matter is not None and matter.owner == "user",

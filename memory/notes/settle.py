@@ -63,6 +63,8 @@ class Noted:
     """True for what can be done or is over one day."""
     names: frozenset[str] = frozenset()
     """Those in it, as words and as stems."""
+    people: frozenset[str] = frozenset()
+    """Stems of those in it who are named without a name ("mum")."""
     values: frozenset[str] = frozenset()
     outcomes: frozenset[int] = frozenset()
     """By which of the language's outcomes it can end."""
@@ -146,7 +148,7 @@ def _speaks_of(clause: Clause, noted: Noted, often: Counter[str]) -> bool:
     """Return whether one of the reports of the clause is about the note."""
     if noted.place == clause.place:
         return False
-    names = clause.names | noted.names
+    names = clause.names | noted.names | noted.people
     return any(_ends(report, noted, names, often) for report in clause.ended)
 
 
@@ -199,7 +201,7 @@ def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bo
     past = noted.due_at_ms is not None and noted.due_at_ms < clause.at_ms
     if not noted.todo or (noted.is_event and not past) or noted.place == clause.place or clause.asks:
         return False
-    names = clause.names | noted.names
+    names = clause.names | noted.names | noted.people
     told = [_as_whole(said, noted.stems) if compounds else said for said in clause.told]
     near = 0 < clause.place - noted.place <= NEAR_TURNS and noted.place >= 0
     known_share = 0.0 if near else _KNOWN_SHARE

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from typing import Literal
 
 from memory.language.intents import (
     action_of,
@@ -15,12 +12,9 @@ from memory.language.intents import (
     calls_off,
     is_promise,
     is_request,
-    reports_done,
-    tells_the_past,
 )
 from memory.language.language import Language
-from memory.language.listing import covers_list
-from memory.language.sentences import Sentence, lowered, plain_sentence, shorten, stems_of, words_of
+from memory.language.sentences import Sentence, lowered, plain_sentence, shorten, words_of
 from memory.types import LoopKind, LoopOwner, LoopStatus, OpenLoop, Owner
 
 MAX_OPEN = 12
@@ -41,7 +35,6 @@ COVERED = 0.5
 """Share of a loop's stems that a reply must name to settle it when it is asked about or says "I found"."""
 MOSTLY_COVERED = 0.6
 """The same for a brief reply that just states it."""
-_COMMA = re.compile(r"[,;:]")
 ALIVE = ("open", "snoozed")
 SAME_WORDS = 0.6
 """So much of the shorter text's words make two texts of one turn the same matter."""
@@ -243,109 +236,6 @@ def _own_promises(assistant: tuple[Sentence, ...], language: Language) -> list[L
     ][:2]
 
 
-Pointed = Callable[[Sentence, frozenset[str]], Sequence[str] | None]
-"""Given a sentence and the words that report, returns the ids of the loops that it points at on the list shown last;
-nothing when there is no such place, None when it points at no list."""
-
-
-def close_by_user(
-    loops: tuple[OpenLoop, ...],
-    user: tuple[Sentence, ...],
-    moment: Moment,
-    language: Language,
-    pointed: Pointed,
-    *,
-    obvious: OpenLoop | None = None,
-) -> tuple[OpenLoop, ...]:
-    """Return the loops after what the user reports as done or calls off: by name, by its place on a list, or "that".
-
-    `obvious` is what a report that names nothing ends; where nobody can tell, it ends nothing.
-    """
-    for sentence in user:
-        cue = _report(sentence, language)
-        if cue is None:
-            continue
-        ids = pointed(sentence, frozenset(_said(sentence, cue, language)))
-        if ids is not None:
-            ended: LoopStatus = "dropped" if cue == "drop" else "done"
-            for loop in loops:
-                if loop.loop_id in ids and loop.status in ALIVE:
-                    loops = _replace(loops, closed(loop, ended, moment.at_ms, moment.turn_id))
-            continue
-        about, clause = _about(sentence, cue, language)
-        target = _reported(loops, clause, cue, language) or _reported(loops, about, cue, language)
-        if target is None and _means_the_latest(sentence, cue, about, clause, language):
-            target = obvious if cue == "done" else latest(loops)
-        if target is not None:
-            status: LoopStatus = "dropped" if cue == "drop" else "done"
-            loops = _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
-    return loops
-
-
-def _means_the_latest(
-    sentence: Sentence, cue: str, about: frozenset[str], clause: frozenset[str], language: Language
-) -> bool:
-    """Return whether the report names nothing ("done!") or calls off "that", and so means what was spoken of last.
-
-    "Forget that with the nappies" and "vergiss das Paket" name something, whether it is on the list or not.
-    """
-    if cue == "past":
-        return False
-    if cue == "done":
-        return not about
-    said = _said(sentence, cue, language)
-    return not about or (not clause and bool(said) and said[-1] in language.references)
-
-
-def _said(sentence: Sentence, cue: str, language: Language) -> tuple[str, ...]:
-    """Return the words of the phrase that reports."""
-    found = language.cues[cue].search(sentence.lower)
-    return words_of(found.group()) if found else ()
-
-
-def _report(sentence: Sentence, language: Language) -> Literal["drop", "done", "past"] | None:
-    """Return by which cue the sentence says that a matter has ended, or None."""
-    if calls_off(sentence, language):
-        return "drop"
-    if is_promise(sentence, language):
-        return None
-    if reports_done(sentence, language):
-        return "done"
-    return "past" if tells_the_past(sentence, language) else None
-
-
-def _reported(loops: tuple[OpenLoop, ...], about: frozenset[str], cue: str, language: Language) -> OpenLoop | None:
-    target = find(loops, about, language)
-    if target is None or not covers_list(about, target.text, language):
-        return None
-    return target if cue == "drop" or _is_that(target, about, language) else None
-
-
-def _about(sentence: Sentence, cue: str, language: Language) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stems of what is reported, without the words that report it ("I called", "is sent", "forget").
-
-    First those of the whole sentence, then those of the clause that holds the report.
-    """
-    found = language.cues[cue].search(sentence.lower)
-    said = words_of(found.group()) if found else ()
-    frame = {said[0], said[-1]} if said else set()
-    clause = set(words_of(_clause_around(sentence.lower, found.start()))) if found else set()
-    named = tuple(word for word in sentence.content if word not in frame)
-    return stems_of(named, language), stems_of(tuple(word for word in named if word in clause), language)
-
-
-def _clause_around(lower: str, place: int) -> str:
-    """Return the part of the sentence between the commas around a place."""
-    cuts = [-1, *(match.start() for match in _COMMA.finditer(lower)), len(lower)]
-    return next(lower[a + 1 : b] for a, b in pairwise(cuts) if place < b)
-
-
-def _is_that(loop: OpenLoop, about: frozenset[str], language: Language) -> bool:
-    """Return whether a report is about the loop and not about something that shares a word with it."""
-    shared = len(stems(loop, language) & about)
-    return shared > 1 or shared >= COVERED * len(about)
-
-
 def close_by_assistant(
     loops: tuple[OpenLoop, ...],
     user: tuple[Sentence, ...],
@@ -366,7 +256,7 @@ def close_by_assistant(
     if target is None or target.turn_id == moment.turn_id:
         return loops
     status: LoopStatus = "answered" if target.kind == "question" else "done"
-    return _replace(loops, closed(target, status, moment.at_ms, moment.turn_id))
+    return replaced(loops, closed(target, status, moment.at_ms, moment.turn_id))
 
 
 def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language, share: float) -> OpenLoop | None:
@@ -376,7 +266,8 @@ def _covered(loops: Sequence[OpenLoop], said: frozenset[str], language: Language
     return target if own and len(own & said) >= share * len(own) else None
 
 
-def _replace(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:
+def replaced(loops: tuple[OpenLoop, ...], changed: OpenLoop) -> tuple[OpenLoop, ...]:
+    """Return the loops with one changed."""
     return tuple(changed if loop.loop_id == changed.loop_id else loop for loop in loops)
 
 

@@ -25,6 +25,7 @@ from memory.language.sentences import Sentence, clean, plain_sentence, shorten
 from memory.state import listed as listed_rules
 from memory.state import loops as loop_rules
 from memory.state import topics as topic_rules
+from memory.state.loop_reports import close_by_user
 from memory.state.loops import LoopDraft, Moment
 from memory.state.references import MAX_ENTITIES, options_of, resolve
 from memory.types import (
@@ -182,9 +183,7 @@ def _loops(state: SessionState, turn: ConversationTurn, reading: Reading, zone: 
     loops = _close_affirmed(state, loops, reading, moment) if user else loops
     pointed = partial(listed_rules.meant, state, loops)
     obvious = listed_rules.obvious(state, loops, language)
-    loops = loop_rules.close_by_user(
-        loops, user, moment, language, lambda s, words: pointed(s, words, language), obvious=obvious
-    )
+    loops = close_by_user(loops, user, moment, language, lambda s, words: pointed(s, words, language), obvious=obvious)
     loops = loop_rules.close_by_assistant(loops, user, reading.assistant, moment, language)
     loops = _close_clarified(state, loops, reading, moment)
     failed = turn.response_type in {"refusal", "error"}

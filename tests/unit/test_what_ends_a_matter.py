@@ -1,0 +1,85 @@
+"""What ends a matter, and what only shares a person or a word with it."""
+
+from __future__ import annotations
+
+import pytest
+from test_notes_endings import alive
+from test_offline import Talk
+
+PEOPLE = [
+    (
+        "en", "mum's birthday is on saturday", "I have to order a present for mum",
+        ["called mum", "mum rang", "talked to mum"], "ordered the present for mum", "what's open?",
+    ),
+    (
+        "de", "am samstag hat mama geburtstag", "Ich muss noch einen Mixer für Mama bestellen",
+        ["mama angerufen", "hab mit mama telefoniert"], "den mixer für mama bestellt", "was ist offen?",
+    ),
+    (
+        "fr", "samedi c'est l'anniversaire de maman", "je dois acheter un cadeau pour maman",
+        ["j'ai appelé maman", "maman a appelé"], "cadeau pour maman acheté", "qu'est-ce qui est en cours ?",
+    ),
+    (
+        "es", "el sábado es el cumpleaños de mamá", "tengo que comprar un regalo para mamá",
+        ["llamé a mamá", "hablé con mamá"], "ya compré el regalo de mamá", "¿qué queda pendiente?",
+    ),
+    (
+        "pt", "sábado é o aniversário da mãe", "preciso comprar um presente pra mãe",
+        ["liguei pra mãe", "falei com a mãe"], "comprei o presente da mãe", "o que está pendente?",
+    ),
+    (
+        "ru", "В субботу у мамы день рождения", "надо заказать подарок маме",
+        ["маме позвонила", "говорила с мамой"], "подарок маме заказала", "что открыто?",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("story", PEOPLE)
+async def test_a_person_in_common_ends_nothing(story):
+    """The birthday and the present stay through a call; the present ends once it is told of, the birthday does not."""
+    (language, event, errand, others, done, asked), talk = story, Talk()
+    await talk.say(event)
+    await talk.say(errand)
+
+    for other in others:
+        await talk.say(other)
+        listed = await talk.say(asked)
+        assert "1." in listed
+        assert "2." in listed
+        assert event in alive(language, event, other)
+        assert errand in alive(language, errand, other)
+    await talk.say(done)
+    listed = await talk.say(asked)
+    assert "2." not in listed
+    assert event.split()[0].lower() in listed.lower() or event.split()[-1] in listed
+
+
+@pytest.mark.parametrize(
+    ("language", "errand", "done"),
+    [
+        ("en", "I have to call mum", "called mum"),
+        ("en", "I need to ring my sister", "rang my sister"),
+        ("de", "ich muss mama anrufen", "mama angerufen"),
+        ("fr", "je dois appeler maman", "j'ai appelé maman"),
+        ("es", "tengo que llamar a mamá", "llamé a mamá"),
+        ("pt", "preciso ligar pra mãe", "liguei pra mãe"),
+        ("ru", "надо позвонить маме", "маме позвонила"),
+    ],
+)
+async def test_what_was_to_be_done_with_a_person_is_done(language, errand, done):
+    """The same words end the errand that they report."""
+    talk = Talk()
+    await talk.say(errand)
+    await talk.say(done)
+
+    assert [loop.status for loop in talk.state.open_loops][:1] == ["done"]
+    assert errand not in alive(language, errand, done)
+
+
+async def test_a_name_in_common_ends_nothing():
+    """A name with a capital is somebody, too."""
+    talk = Talk()
+    await talk.say("I have to buy a present for Anna")
+    await talk.say("called Anna")
+
+    assert talk.open_texts == ["I have to buy a present for Anna"]
