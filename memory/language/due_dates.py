@@ -7,7 +7,7 @@ they do not understand is given to `dateparser`. Time zone and present time are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,6 +32,8 @@ _NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
 _SMALL_HOURS = 5
 """Up to this hour "at 3" is in the afternoon, unless a part of the day or a zero before it says otherwise."""
+_TAKEN_ON = ("obligation", "commitment", "intention", "hypothetical")
+"""With one of these a sentence says what somebody else, or the person, does: no order to remind."""
 _ZERO = re.compile(r"(?<!\d)0\d")
 
 
@@ -174,7 +176,8 @@ def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int], bool
 
 def speaks_of_reminding(text: str, language: Language) -> bool:
     """Return whether the text has words with which one asks for a reminder; `reminder_request` needs them."""
-    return bool(language.time and _asked_to_remind(lowered(clean(text[:MAX_CHARS])), language))
+    lower = lowered(clean(text[:MAX_CHARS]))
+    return bool(language.time and (_asked_to_remind(lower, language) or _asked_in_short(lower, language)))
 
 
 def _asked_to_remind(lower: str, language: Language) -> re.Match[str] | None:
@@ -182,18 +185,46 @@ def _asked_to_remind(lower: str, language: Language) -> re.Match[str] | None:
     return rules_of(language).remind.search(language.accented(lower))
 
 
+def _asked_in_short(lower: str, language: Language) -> tuple[int, int] | None:
+    """Return where a text begins or ends with a bare "remind" ("call Ana at 10, remind"); None where others do it."""
+    rules, said = rules_of(language), language.accented(lower)
+    start, end = len(said) - len(said.lstrip(_EDGE)), len(said.rstrip(_EDGE))
+    asked = rules.remind_first.match(said, start) or next(
+        (found for found in rules.remind_last.finditer(said) if found.end() == end), None
+    )
+    if asked is None or len(said) != len(lower):
+        return None
+    rest = blank(said, [asked.span()])
+    taken_on = any(language.has(cue, rest) for cue in _TAKEN_ON)
+    others = asked.start() > start and language.has("attends", rest[: asked.start()])
+    return None if taken_on or others else asked.span()
+
+
 def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
     """Return what the text wants to be reminded of and when; None when it does not ask for a reminder at all."""
     plain = as_meant(clean(text[:MAX_CHARS]), language)
-    found = _asked_to_remind(lowered(plain), language) if language.time else None
-    if not found or len(lowered(plain)) != len(plain):
+    if not language.time or len(lowered(plain)) != len(plain):
         return None
+    found = _asked_to_remind(lowered(plain), language)
+    if found is None:
+        return _short_request(plain, now_ms, zone, language)
     head = plain[: found.start()]
     before = rules_of(language).remind_lead.sub(" ", language.mended(lowered(head)))
     rest = (head if words_of(before) else "") + " " * (found.end() - found.start()) + plain[found.end() :]
     rest, ahead_ms = _ahead(rest, language)
     timed = parse_when(rest, now_ms + ahead_ms, zone, language)
     return ReminderRequest(timed[0] - ahead_ms, timed[1]) if timed else ReminderRequest(None, _what(rest, (), language))
+
+
+def _short_request(plain: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
+    """Return the reminder that a bare "remind" asks for; only together with a time and a matter it is one."""
+    asked = _asked_in_short(lowered(plain), language)
+    if asked is None:
+        return None
+    rest = plain[: asked[0]].rstrip(_EDGE) + " " + plain[asked[1] :]
+    due = find_due(rest, now_ms, zone, language)
+    what = _what(rest, due.spans, language) if due else ""
+    return ReminderRequest(due.due_at_ms, what) if due and what else None
 
 
 def _ahead(text: str, language: Language) -> tuple[str, int]:
@@ -226,10 +257,13 @@ def leads_matter(before: str, language: Language) -> bool:
 def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> str:
     """Return the text without the stretches that said the time, and without the words that joined them."""
     joints = rules_of(language).joints if language.time else NEVER
-    left = " ".join(blank(text, spans).split()).strip(_EDGE)
+    blanked = blank(text, spans)
+    behind = text[len(blanked.rstrip(_EDGE)) :].strip(_EDGE)
+    left = " ".join(blanked.split()).strip(_EDGE)
     while (found := joints.match(lowered(left))) and found.end() < len(left):
         left = left[found.end() :].strip(_EDGE)
-    for tail in list(_tails(joints, left)):
+    joins_nothing = language.time and (not behind or joints.match(lowered(behind)))
+    while tail := _tail(rules_of(language).joints_behind if joins_nothing else joints, left):
         left = left[:tail].strip(_EDGE)
     head, mark, rest = left.partition("'")
     if mark and joints.fullmatch(f"{head.lower()}'"):
@@ -237,10 +271,9 @@ def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> st
     return left[:MAX_WHAT_CHARS]
 
 
-def _tails(joints: re.Pattern[str], left: str) -> Iterator[int]:
-    found = [match.span() for match in joints.finditer(lowered(left))]
-    if found and found[-1][1] == len(left) and found[-1][0] > 0:
-        yield found[-1][0]
+def _tail(joints: re.Pattern[str], left: str) -> int:
+    """Return where a joint that ends the text begins, behind what it is joined to; 0 without one."""
+    return next((found.start() for found in joints.finditer(lowered(left)) if found.end() == len(left)), 0)
 
 
 def _search_dates(text: str, code: str, settings: Any) -> list[tuple[str, datetime]]:

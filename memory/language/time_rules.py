@@ -42,7 +42,13 @@ class TimeRules:
     remind: re.Pattern[str]
     remind_lead: re.Pattern[str]
     """What may stand before it and is no part of the matter."""
+    remind_first: re.Pattern[str]
+    """What asks for a reminder at the beginning of a sentence that names a time."""
+    remind_last: re.Pattern[str]
+    """The same at its end."""
     joints: re.Pattern[str]
+    joints_behind: re.Pattern[str]
+    """Those that may stand at the very end, where others belong to the matter."""
     twelve_hour: bool
 
 
@@ -77,7 +83,7 @@ def _clock_pattern(frames: Sequence[str], numbers: Mapping[str, float]) -> re.Pa
 def _joined(parts: Sequence[str]) -> re.Pattern[str]:
     """Join patterns that use the same group names by numbering the names."""
     numbered = [re.sub(r"\(\?P<(\w+)>", rf"(?P<\g<1>{i}>", part) for i, part in enumerate(parts)]
-    return re.compile(r"(?<![\w.:/])(?:" + "|".join(numbered) + r")(?![\w:/])") if numbered else NEVER
+    return re.compile(r"(?<![\w.:/])(?:" + "|".join(numbered) + r")(?![\w/]|:\d)") if numbered else NEVER
 
 
 @lru_cache(maxsize=16)
@@ -118,7 +124,10 @@ def rules_of(language: Language) -> TimeRules:
         half_before=_clock_pattern(time.get("half_before", ()), numbers),
         remind=cue_pattern(time.get("remind", ())),
         remind_lead=cue_pattern(time.get("remind_lead", ())),
+        remind_first=cue_pattern(time.get("remind_first", ())),
+        remind_last=cue_pattern(time.get("remind_last", ())),
         joints=cue_pattern(time.get("joints", ())),
+        joints_behind=cue_pattern(time.get("joints_behind", ())),
         twelve_hour=bool(time.get("twelve_hour", False)),
     )
 

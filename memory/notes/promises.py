@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from memory.language.due_dates import find_due
 from memory.language.language import Language
+from memory.language.sentences import words_of
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.cutting import CLAUSE_MAX_CHARS
 from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS, asked_for_later, lasting_kind
 from memory.notes.quoting import JOINT
-from memory.notes.settle import stems_of_text
+from memory.notes.settle import Noted, stems_of_text
+from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS, TEXT_MAX_CHARS, Matter
 from memory.notes.weigh import owes
 from memory.types import ToolCall
@@ -164,3 +167,12 @@ def put_on_the_list(call: ToolCall, key: str, said: TurnClauses, zone: str) -> M
         due_at_ms=due.due_at_ms if due else None, due_exact=bool(due and due.exact),
         turn_ids=(said.turn.turn_id,), said_at_ms=said.turn.created_at_ms, weight=_LISTED_WEIGHT,
     )  # fmt: skip
+
+
+def only_recalls(clause: Clause, noted: Iterable[Noted], language: Language) -> bool:
+    """Return whether the clause only says of what has to be done anyway that it is to be kept in mind."""
+    found = language.cues["obligation"].match(clause.lower) if "obligation" in language.cues else None
+    if found is None or clause.due is not None:
+        return False
+    named = clause.stems - telling_stems(words_of(found.group()), language)
+    return named < clause.stems and any(each.todo and named <= each.stems for each in noted if named)

@@ -37,6 +37,7 @@ from memory.notes.promises import (
     is_delivered,
     is_put_on_the_list,
     only_agrees,
+    only_recalls,
     promise_of,
     put_on_the_list,
 )
@@ -171,6 +172,7 @@ class _RulesReading:
                 or calls_off(plain)
                 or (offer is not None and only_agrees(clause, said))
                 or corrects_nothing(clause, list(self.noted.values()), self.language)
+                or only_recalls(clause, self.noted.values(), self.language)
             ):
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)

@@ -139,7 +139,16 @@ def _is_same(loop: OpenLoop, draft: LoopDraft, language: Language) -> bool:
     if lowered(loop.text) == lowered(shorten(draft.sentence.text, MAX_TEXT_CHARS)):
         return True
     left, right = stems(loop, language), draft.sentence.stems
+    told = right - _recalling(draft.sentence, language)
+    if told < right and told and told <= left:
+        return True
     return (left == right and bool(left)) or (min(len(left), len(right)) > 1 and _overlap(left, right) > SAME)
+
+
+def _recalling(sentence: Sentence, language: Language) -> frozenset[str]:
+    """Return the stems of the words that only say that something is to be done: of "don't forget the milk" one."""
+    found = language.cues["obligation"].search(sentence.lower) if "obligation" in language.cues else None
+    return plain_sentence(found.group(), language).stems if found else frozenset()
 
 
 def is_same_matter(loop: OpenLoop, noted: OpenLoop) -> bool:

@@ -169,3 +169,58 @@ async def test_what_is_on_no_list_drops_nothing(talk: Talk):
     await talk.say("vergiss das Paket")
 
     assert not [loop for loop in talk.state.open_loops if loop.status == "dropped"]
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "about"),
+    [
+        ("en", "dont forget the inhaler", "the inhaler"),
+        ("en", "don't forget to call the plumber", "call the plumber"),
+        ("de", "vergiss den Inhalator nicht", "„den Inhalator“"),
+        ("de", "nicht vergessen: Brot kaufen", "„Brot kaufen“"),
+        ("de", "denk an den Inhalator", "„den Inhalator“"),
+        ("es", "no olvides comprar pan", "«comprar pan»"),
+        ("fr", "n'oublie pas l'inhalateur", "l'inhalateur"),
+        ("fr", "pense à acheter du pain", "acheter du pain"),
+        ("it", "non dimenticare il pane", "«il pane»"),
+        ("pt", "não esquece a bombinha", "“a bombinha”"),
+        ("ru", "не забудь ингалятор", "«ингалятор»"),
+    ],
+)
+async def test_what_must_not_be_forgotten_is_open(talk: Talk, code: str, text: str, about: str):
+    """Without a time it is kept as something to do, and said back; it was called off, or too much to do."""
+    answer = await talk.say(text)
+
+    assert about in answer.partition("\n")[0]
+    assert about.strip("„“”«»") in await talk.say(
+        {
+            "en": "what's open?",
+            "de": "was ist offen?",
+            "es": "¿qué está pendiente?",
+            "fr": "qu'est-ce qui est ouvert ?",
+            "it": "cosa è aperto?",
+            "pt": "o que está em aberto?",
+            "ru": "что открыто?",
+        }[code]
+    )
+
+
+@pytest.mark.parametrize("code", REMINDED)
+def test_it_is_noted_once_with_what_it_recalls(code: str):
+    """What only recalls "buy milk" is no second matter beside it."""
+    turns = tuple(make_turn(seq=n, user_text=text) for n, text in enumerate(REMINDED[code], 1))
+    turns = tuple(turn.model_copy(update={"language": code}) for turn in turns)
+    request = ReadingRequest(
+        session_id=turns[0].session_id, conversation_id=turns[0].conversation_id, turns=turns, language=code,
+        now_ms=turns[-1].created_at_ms,
+    )  # fmt: skip
+
+    assert [matter.text for matter in read_by_rules(request, LANGUAGES).matters] == [REMINDED[code][0]]
+
+
+async def test_who_is_not_to_be_forgotten_is_no_task(talk: Talk):
+    """Nobody is a thing to do."""
+    await talk.say("don't forget about me")
+    await talk.say("dont forget it")
+
+    assert talk.open_texts == []

@@ -226,3 +226,69 @@ def test_a_decimal_is_no_date_where_it_is_written_with_a_point():
 
     assert find_due("3 hrs yesterday, 2.5 the night before", NOW_MS, ZONE, english) is None
     assert local(find_due("on 2/5", NOW_MS, ZONE, english).due_at_ms) == "02.05. 09:00"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "due", "what"),
+    [
+        ("en", "reminder tomorrow at 10 call Ana", "22.11. 10:00", "call Ana"),
+        ("en", "call Ana tomorrow at 10, remind", "22.11. 10:00", "call Ana"),
+        ("en", "dont forget the inhaler tomorrow at 8", "22.11. 08:00", "the inhaler"),
+        ("de", "ruf morgen um 10 an erinnern", "22.11. 10:00", "ruf an"),
+        ("de", "morgen um 10 zahnarzt anrufen erinnern", "22.11. 10:00", "zahnarzt anrufen"),
+        ("de", "Inhalator morgen um 8 nicht vergessen", "22.11. 08:00", "Inhalator"),
+        ("de", "vergiss den Inhalator morgen um 8 nicht", "22.11. 08:00", "Inhalator"),
+        ("es", "recordar mañana a las 10 llamar", "22.11. 10:00", "llamar"),
+        ("fr", "rappeler demain à 10h d'appeler Ana", "22.11. 10:00", "appeler Ana"),
+        ("fr", "rappel demain 10h dentiste", "22.11. 10:00", "dentiste"),
+        ("pt", "lembrar amanhã às 10 de ligar", "22.11. 10:00", "ligar"),
+        ("ru", "напомнить завтра в 10 позвонить", "22.11. 10:00", "позвонить"),
+        ("ru", "завтра в 10 позвонить маме напомнить", "22.11. 10:00", "позвонить маме"),
+        ("it", "ricordare domani alle 10 di chiamare Ana", "22.11. 10:00", "chiamare Ana"),
+    ],
+)
+def test_a_bare_remind_at_either_end_is_an_order_where_a_time_stands_beside_it(code, text, due, what):
+    """Who is in a hurry leaves out whom, and says the verb or the noun first or last."""
+    found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert (local(found.due_at_ms), found.what) == (due, what)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "I need to remind Ana tomorrow at 10"),
+        ("en", "don't forget the inhaler"),
+        ("en", "he said don't forget the keys tomorrow"),
+        ("en", "reminder tomorrow at 10"),
+        ("de", "ich muss sie morgen um 10 an den Termin erinnern"),
+        ("de", "er soll Mama morgen daran erinnern"),
+        ("de", "vergiss den Inhalator"),
+        ("es", "tengo que recordar mañana a Ana la cita"),
+        ("es", "recordar es vivir"),
+        ("fr", "rappeler Ana demain à 10h"),
+        ("pt", "preciso lembrar a Ana amanhã às 10"),
+        ("ru", "надо завтра в 10 напомнить маме про врача"),
+    ],
+)
+def test_who_has_to_remind_somebody_else_asks_for_no_reminder(code, text):
+    """Nor does what names no time, or calls back."""
+    assert reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code)) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "due", "what"),
+    [
+        ("en", "remind me tomorrow at 8 to turn the heating on", "22.11. 08:00", "turn the heating on"),
+        ("en", "remind me to turn the heating on at 8pm", "21.11. 20:00", "turn the heating on"),
+        ("de", "erinner mich morgen um 10: ruf Mama an", "22.11. 10:00", "ruf Mama an"),
+        ("en", "remind me tomorrow at 7: bring shoes", "22.11. 07:00", "bring shoes"),
+        ("es", "recuérdame mañana a las 7: llevar zapatos", "22.11. 07:00", "llevar zapatos"),
+        ("en", "remind me to call Ana tomorrow at 9 please", "22.11. 09:00", "call Ana"),
+    ],
+)
+def test_the_matter_keeps_its_last_word_and_a_colon_parts_it_from_the_hour(code, text, due, what):
+    """The heating was to be turned, and the hour before a colon was lost."""
+    found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert (local(found.due_at_ms), found.what) == (due, what)

@@ -149,7 +149,7 @@ def bare_of(text: str, words: Words) -> str:
     """Return the text without "remember that …" or "by the way" in front of it."""
     asked = words.asked("remember", lowered(text))
     if asked and len(lowered(text)) == len(text):
-        text = text[asked.start("about") :]
+        text = text[slice(*asked.span("about"))]
     filler = words.reads("fillers", lowered(text))
     return text[filler.end() :] if filler and filler.start() == 0 else text
 
