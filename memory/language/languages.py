@@ -20,6 +20,7 @@ _FOREIGN_CHARS = 80
 """A text in Cyrillic up to this length, in a talk in Russian, is in no other language."""
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
+_LAUGH_VOTES = 2
 _OWN_WORDS = 2
 """How many words a short text must have of a language's for those to count that it alone has."""
 _SURE_SHARE = 0.45
@@ -97,19 +98,24 @@ class Languages:
         """
         text = text[:_VOTE_CHARS]
         words = WORD.findall(text.lower().replace("\u2019", "'"))[:_VOTE_WORDS]
-        lower = text.lower()
+        lower, short, laughs = text.lower(), len(words) <= _SHORT_WORDS, 0
+        if short:
+            lower, laughs = self._without_laugh(lower, default)
+            words = WORD.findall(lower.replace("\u2019", "'"))
         votes = self._votes(words, lower)
-        if len(words) <= _SHORT_WORDS:
+        if short:
             votes = self._with_own_words(words, votes)
+        if laughs:
+            votes[default] += laughs
         leaders = _leaders(votes)
-        if len(words) <= _SHORT_WORDS and len(leaders) != 1 and default not in leaders:
+        if short and len(leaders) != 1 and default not in leaders:
             leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
-        sure = len(words) <= _SHORT_WORDS or most >= _SURE_SHARE * len(words)
+        sure = short or most >= _SURE_SHARE * len(words)
         if sure and default in leaders:
             return self.get(default)
         if sure and len(leaders) == 1:
-            close = {code for code, count in votes.items() if count == most - 1 and len(words) > _SHORT_WORDS}
+            close = {code for code, count in votes.items() if count == most - 1 and not short}
             guessed = _guess(text, leaders[0]) if close else leaders[0]
             return self.get(guessed if guessed in close else leaders[0])
         guessed = _guess(text, default)
@@ -133,6 +139,14 @@ class Languages:
         voted = Counter(code for word in words for code, _ in self._voices.get(word, ()) if word not in self._owners)
         counts = {code: n for code, n in own.items() if n + voted[code] >= _OWN_WORDS}
         return {code: count + 2 * counts.get(code, 0) for code, count in votes.items()}
+
+    def _without_laugh(self, lower: str, default: str) -> tuple[str, int]:
+        """Return a short text without how people laugh in the default language, and the votes it gets for that.
+
+        "Haha" is written in many of them: "haha ok" in a talk in German is no English.
+        """
+        laugh = self.get(default).cues.get("laugh", NEVER)
+        return laugh.sub(" ", lower), _LAUGH_VOTES * bool(laugh.search(lower))
 
     def _with_phrase(self, lower: str, votes: Mapping[str, int], default: str) -> list[str]:
         """Return the language in which a short text holds a phrase like "done"; none unless it is a single one.

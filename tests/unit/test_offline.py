@@ -327,7 +327,7 @@ async def test_a_shrug_is_not_noted(talk: Talk, text: str, answer: str):
 @pytest.mark.parametrize("text", ["i hate doing laundry lol", "haha our dog ate the cake", "jaja, odio planchar"])
 async def test_who_laughs_at_what_they_tell_is_listened_to(talk: Talk, text: str):
     """It was answered as a joke, and what was told was lost."""
-    assert "words" not in await talk.say(text)
+    assert not (await talk.say(text)).startswith(("Ha", "\u00a1Ja"))
     assert (await talk.say("lol")).startswith(("Ha", "\u00a1Ja"))
 
 

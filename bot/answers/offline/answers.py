@@ -37,7 +37,7 @@ from bot.answers.offline.material import (
 )
 from bot.answers.offline.notes import Held, about_it, stems
 from bot.answers.offline.request import MEDIA
-from bot.answers.offline.times import due_of, is_today, since_of
+from bot.answers.offline.times import due_of, is_near, is_today, since_of
 from bot.answers.offline.words import Words
 from bot.answers.open_list import ListedLoop
 from bot.reminders.rules import is_late
@@ -366,6 +366,14 @@ def _bye(m: Material) -> Reply:
     return Reply("\n".join(filter(None, (m.words.say("bye"), rest))), "farewell")
 
 
+def _good_night(m: Material) -> Reply:
+    """Say good night back, and what is to be done by the end of the next day."""
+    due = ((each, each.loop.due_at_ms) for each in m.open)
+    near = [each for each, due_at_ms in due if due_at_ms is not None and is_near(due_at_ms, m.now_ms, m.zone)]
+    rest = open_in_short(m, near) if near else ""
+    return Reply("\n".join(filter(None, (m.words.say("good_night"), rest))), "farewell")
+
+
 def _clock(m: Material) -> Reply:
     moment = due_of(m.now_ms, m.now_ms + 7 * DAY_MS, m.zone, m.words)
     return Reply(m.words.say("clock", moment=moment, zone=m.zone), "small_talk")
@@ -390,6 +398,7 @@ _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "forget_all": _line("forget_all", "explain"),
     "greeting": _hello,
     "goodbye": _bye,
+    "good_night": _good_night,
     "open": _open,
     "decided": _decided,
     "talked": _talked,

@@ -22,7 +22,7 @@ from memory.language.languages import Languages
 from memory.language.sentences import Sentence, clean, has_question_mark, lowered, plain_sentence
 
 Kind = Literal[
-    "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "laughs", "wordless",
+    "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "good_night", "laughs", "wordless",
     "open", "decided", "talked", "summarize", "know_all", "know",
     "clock", "connect", "insult", "yes", "no", "why", "choice",
     "done", "drop", "forget", "undo", "forget_all", "remind", "task", "question", "tell",
@@ -39,6 +39,8 @@ _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("greeting", "greeting"),
 )
 _REPLIES: Final[dict[str, Kind]] = {"yes": "yes", "no": "no", "why": "why", "choice": "choice"}
+_NODS: Final[dict[str, Kind]] = {"yes": "yes", "no": "no"}
+"""What may be said with a laugh: "lol ok"."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 ENDS: Final = " .!?…,;:\u00bf\u00a1\"'()"
 MEDIA: Final = re.compile(r"^\[[a-z_]+\] ")
@@ -50,8 +52,8 @@ MIN_CONTENT_TOLD: Final = 2
 """With so many words that mean something, who laughs tells something: "i hate doing laundry lol"."""
 LONGEST_NOD: Final = 3
 """Words of a "yes" or "no" that says nothing else."""
-_DRAWN_OUT: Final = re.compile(r"([^\W\d_])\1{2,}")
-"""Letters that are drawn out ("heyyy", "holaaa")."""
+_DRAWN_OUT: Final = re.compile(r"\b([^\W\d_])\1+\b|([^\W\d_])\2{2,}")
+"""Letters that are drawn out ("heyyy", "holaaa"); "kkkk" is a word of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,16 @@ class Request:
         return 0.5 if self.kind in {"question", "task"} else 0.0
 
 
-def read_request(text: str, languages: Languages, *, expected: bool = False, fallback: str = "en") -> Request:
+def read_request(
+    text: str, languages: Languages, *, expected: bool = False, fallback: str = "en", talking: bool = False
+) -> Request:
     """Return what the message wants; never raises.
 
     `expected`: a question of ours is waiting, so that a short reply answers it. `fallback` is the language of a text
-    too short to tell, e.g. that of the turn before.
+    too short to tell, e.g. that of the turn before. `talking`: the talk goes on, so that "boa noite" ends it.
     """
     text = MEDIA.sub("", clean(text)).lstrip("\u00bf\u00a1 ")
-    text = _DRAWN_OUT.sub(r"\1", text) if len(text.split()) <= LONGEST_NOD else text
+    text = _DRAWN_OUT.sub(lambda run: run[2] or run[0], text) if len(text.split()) <= LONGEST_NOD else text
     language = languages.detect(text, default=fallback)
     words = words_of(language.code)
     sentences = read_sentences(text, language)
@@ -87,6 +91,8 @@ def read_request(text: str, languages: Languages, *, expected: bool = False, fal
     asked = _asked(sentences, words, language)
     if asked:
         return asked
+    if _says_good_night(sentences, words, language, talking=talking):
+        return Request("good_night", language=language.code)
     sentences = behind_courtesies(sentences, language)
     kind = _short(sentences, words, language, expected=expected) or _longer(sentences, words, language)
     topic = _topic(kind, sentences, words, language)[:MAX_ABOUT_CHARS]
@@ -140,14 +146,25 @@ def _asked(sentences: tuple[Sentence, ...], words: Words, language: Language) ->
     return None
 
 
+def _says_good_night(sentences: tuple[Sentence, ...], words: Words, language: Language, *, talking: bool) -> bool:
+    """Return whether a message of a few words ends the day, and tells nothing beside that."""
+    lower = " ".join(sentence.lower for sentence in sentences)
+    found = words.asked("night", lower) or (words.asked("evening", lower) if talking else None)
+    if found is None or not is_short(sentences):
+        return False
+    return not sentences[-1].asks and len(plain_sentence(lower[found.end() :], language).content) < MIN_CONTENT_TOLD
+
+
 def _short(sentences: tuple[Sentence, ...], words: Words, language: Language, *, expected: bool) -> Kind | None:
     """Return what a message of a few words is, None for a longer one."""
     if not is_short(sentences):
         return None
     first = sentences[0]
     laughs = words.asked("laughs", first.lower)
-    if laughs and len(plain_sentence(first.lower.replace(laughs.group(), " "), language).content) < MIN_CONTENT_TOLD:
-        return "laughs"
+    if laughs:
+        rest = plain_sentence(first.lower.replace(laughs.group(), " ").strip(ENDS), language)
+        if len(rest.content) < MIN_CONTENT_TOLD:
+            return _NODS.get(reply_sign((rest,), language) or "", "laughs")
     for cue, kind in _COURTESIES:
         if starts_with(cue, first, language) and not first.asks:
             return kind

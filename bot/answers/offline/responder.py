@@ -45,6 +45,8 @@ from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, LoopStatu
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
 """So far back "undo" reaches."""
+TALKING_MS: Final = 2 * 3_600_000
+"""So long after a message the next one is of the same talk: "boa noite" ends it and is no greeting."""
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
@@ -53,7 +55,9 @@ _ENDS: Final = _REPORTS | {CANCELS, FINISHES}
 """What a turn did that ended something; "keep it" takes it back."""
 _CORRECTS: Final = ("correct", "negates", "moves", "no", "reschedules")
 """Cues of a message that may put something right."""
-_OPEN: Final = frozenset({"open", "summarize", "greeting", "goodbye", "done", "drop", "forget", "yes", "no", "choice"})
+_OPEN: Final = frozenset(
+    {"open", "summarize", "greeting", "goodbye", "good_night", "done", "drop", "forget", "yes", "no", "choice"}
+)
 """Kinds of messages that speak of what is open, or may end it."""
 log = structlog.get_logger(__name__)
 
@@ -357,7 +361,8 @@ def _request(ask: Ask, past: Past, languages: Languages) -> tuple[Request, bool]
     history = past.own or ask.packet.history
     fallback = _spoken(past.turns or history)
     pending = ask.state.pending_clarifications[-1] if ask.state.pending_clarifications else None
-    request = read_request(ask.text, languages, expected=pending is not None, fallback=fallback)
+    talking = bool(history) and ask.now_ms - history[-1].created_at_ms < TALKING_MS
+    request = read_request(ask.text, languages, expected=pending is not None, fallback=fallback, talking=talking)
     last = (history[-1].action_name or "") if history else ""
     if last in _ENDS and words_of(request.language).asked("keep", lowered(ask.text).strip(ENDS)):
         return replace(request, kind="undo"), False

@@ -43,6 +43,11 @@ def is_today(at_ms: int, now_ms: int, zone: str) -> bool:
     return local(at_ms, zone).date() == local(now_ms, zone).date()
 
 
+def is_near(at_ms: int, now_ms: int, zone: str) -> bool:
+    """Return whether the point in time lies on the present day of the user or on the next one."""
+    return (local(at_ms, zone).date() - local(now_ms, zone).date()).days in {0, 1}
+
+
 def due_of(at_ms: int, now_ms: int, zone: str, words: Words, *, exact: bool = True) -> str:
     """Return "tomorrow 09:00", "Sat 12 Dec"; the time only when one was said."""
     at, now = local(at_ms, zone), local(now_ms, zone)

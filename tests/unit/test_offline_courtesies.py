@@ -1,0 +1,90 @@
+"""Good night, a laugh, a nod: what is said back where nothing is told."""
+
+from __future__ import annotations
+
+import pytest
+from test_offline import MINUTE_S, Talk
+
+from bot.answers.offline.request import read_request
+from bot.answers.offline.words import words_of
+from memory.language.languages import Languages
+
+LANGUAGES = Languages.load()
+RENT = {
+    "en": "I have to pay the rent tomorrow",
+    "de": "Ich muss morgen die Miete zahlen",
+    "es": "tengo que pagar el alquiler mañana",
+    "fr": "je dois payer le loyer demain",
+    "it": "devo pagare l'affitto domani",
+    "pt": "preciso pagar o aluguel amanhã",
+    "ru": "мне надо завтра заплатить за квартиру",
+}
+NIGHTS = [
+    ("en", "good night"),
+    ("en", "ok gn8"),
+    ("de", "Gute Nacht"),
+    ("de", "ok dann schlaf gut"),
+    ("es", "buenas noches"),
+    ("es", "vale, que descanses"),
+    ("fr", "ok bonne nuit"),
+    ("it", "buonanotte"),
+    ("pt", "boa noite"),
+    ("pt", "ok boa noite"),
+    ("ru", "спокойной ночи"),
+]
+
+
+@pytest.mark.parametrize(("language", "night"), NIGHTS)
+async def test_who_says_good_night_is_wished_one(language, night):
+    """With what is to be done on the next day, and nothing of later."""
+    talk = Talk()
+    await talk.say(RENT[language])
+    first, _, rest = (await talk.say(night)).partition("\n")
+
+    assert first == words_of(language).say("good_night")
+    assert rest
+
+
+@pytest.mark.parametrize(("language", "evening"), [("es", "buenas noches"), ("pt", "boa noite")])
+async def test_an_evening_greeting_at_the_beginning_of_a_talk_is_greeted(language, evening):
+    """Two hours later the next talk begins."""
+    talk = Talk()
+    await talk.say(RENT[language])
+    talk.clock.advance(s=200 * MINUTE_S)
+
+    assert (await talk.say(evening)).startswith(words_of(language).say("hello", name=" Eva").partition("{")[0][:3])
+    assert talk.answer.action_name == "greet"
+
+
+@pytest.mark.parametrize(
+    ("language", "laugh"),
+    [
+        ("en", "lol ok"),
+        ("de", "haha ja"),
+        ("de", "haha ok"),
+        ("es", "jajaja vale"),
+        ("fr", "mdr ok"),
+        ("pt", "kkkkk ta"),
+        ("pt", "kkkk ok"),
+        ("ru", "ахах ок"),
+        ("ru", "лол ага"),
+        ("it", "ahah ok"),
+    ],
+)
+async def test_a_nod_with_a_laugh_is_a_nod_in_the_language_of_the_talk(language, laugh):
+    """A laugh is written alike in many languages, and is no name for something to be noted."""
+    talk = Talk()
+    await talk.say(RENT[language])
+
+    assert await talk.say(laugh) == words_of(language).say("ok")
+    assert talk.state.language == language
+
+
+@pytest.mark.parametrize(
+    ("language", "laugh"),
+    [("en", "lol"), ("de", "haha"), ("es", "jaja"), ("fr", "mdr"), ("pt", "kkkk"), ("ru", "ахах")],
+)
+async def test_a_laugh_alone_is_laughed_with(language, laugh):
+    """Drawn out as it may be."""
+    assert read_request(laugh, LANGUAGES, fallback=language).kind == "laughs"
+    assert read_request(f"{laugh}!!", LANGUAGES, fallback=language).kind == "laughs"
