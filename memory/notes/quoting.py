@@ -14,6 +14,7 @@ from memory.notes.weigh import is_todo, owes
 
 JOINT = " … "
 _EDGE = " .,;:!?"
+_STOPS = (".", "!", "?", "…", ",", ";", ":", ")", '"')
 _DIGITS = re.compile(r"\d+")
 _CLEAR_STEMS = 4
 """From this many stems on a sentence is understood in spite of its pronoun."""
@@ -37,7 +38,7 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
         named = [each for each in named if each.names or "kin" in each.cues] or named
         named = [each for each in named if not (old and each.numbers)]
         if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:
-            whole = f"{clause.before} {clause.text}"
+            whole = with_before(clause)
             who = named[-1:] if language.has("bare", language.mended(lowered(clause.before))) else []
             if who and len(who[0].text) + len(whole) < TEXT_MAX_CHARS - len(JOINT):
                 return f"{who[0].text}{JOINT}{whole}", (who[0].turn_id, clause.turn_id)
@@ -48,8 +49,13 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
             return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
             return "", ()
-    whole = f"{clause.before} {clause.text}" if clause.before and leans(clause, _WITH_BEFORE_STEMS) else clause.text
+    whole = with_before(clause) if clause.before and leans(clause, _WITH_BEFORE_STEMS) else clause.text
     return (whole if len(whole) <= TEXT_MAX_CHARS else clause.text[:TEXT_MAX_CHARS]), (clause.turn_id,)
+
+
+def with_before(clause: Clause) -> str:
+    """Return the clause behind the one before it, parted where an "and" stood between them or a line ended."""
+    return f"{clause.before}{'' if clause.before.endswith(_STOPS) else ';'} {clause.text}"
 
 
 def without_denied(text: str, language: Language) -> str:

@@ -44,6 +44,90 @@ async def test_a_name_and_a_day_are_answered_in_the_language_of_the_question(tal
     assert (await talk.say(day_asked)).startswith(day)
 
 
+MOVES = {
+    "en": ("Helen moves on 14 December. I have to pack on 10 December", "when does Helen move?", "when do I pack?"),
+    "de": ("Helen zieht am 14. Dezember um. Ich muss am 10. Dezember packen", "wann zieht Helen um?",
+           "wann muss ich packen?"),
+    "es": ("Helena se muda el 14 de diciembre. Tengo que empacar el 10 de diciembre", "¿cuándo se muda Helena?",
+           "¿cuándo tengo que empacar?"),
+    "fr": ("Hélène déménage le 14 décembre. Je dois emballer le 10 décembre", "quand déménage Hélène ?",
+           "quand est-ce que je dois emballer ?"),
+    "pt": ("A Helena se muda no dia 14 de dezembro. Tenho que empacotar no dia 10 de dezembro",
+           "quando é a mudança da Helena?", "quando tenho que empacotar?"),
+    "ru": ("Елена переезжает 14 декабря. Мне надо собрать вещи 10 декабря", "когда переезд Елены?",
+           "когда мне собирать вещи?"),
+}  # fmt: skip
+EXAMS = {
+    "en": ("Leo has his exam on 3 December and his birthday is on 5 December", "when is leo's exam?",
+           "whens leos birthday"),
+    "de": ("Leo hat am 3. Dezember Prüfung und am 5. Dezember hat er Geburtstag", "wann hat Leo Prüfung?",
+           "wann ist Leos Geburtstag?"),
+    "es": ("Leo tiene el examen el 3 de diciembre y su cumpleaños es el 5 de diciembre", "¿cuándo es el examen de Leo?",
+           "¿cuándo es el cumpleaños de Leo?"),
+    "fr": ("Léo a son examen le 3 décembre et son anniversaire est le 5 décembre", "c'est quand l'examen de Léo ?",
+           "c'est quand l'anniversaire de Léo ?"),
+    "pt": ("O Leo tem prova no dia 3 de dezembro e o aniversário dele é no dia 5 de dezembro",
+           "quando é a prova do Leo?", "quando é o aniversário do Leo?"),
+    "ru": ("У Лёвы экзамен 3 декабря, а день рождения 5 декабря", "когда экзамен у Лёвы?",
+           "когда день рождения у Лёвы?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", MOVES)
+async def test_the_day_is_that_of_the_sentence_whose_verb_is_asked_about(talk: Talk, code: str):
+    """Another day stands right beside it."""
+    told, move_asked, packing_asked = MOVES[code]
+    await talk.say(told)
+
+    move, packing = await talk.say(move_asked), await talk.say(packing_asked)
+
+    assert told.split()[1] in move
+    assert "10" not in move
+    assert "10" in packing
+
+
+@pytest.mark.parametrize("code", EXAMS)
+async def test_of_two_days_in_one_sentence_the_one_that_is_asked_for_is_told(talk: Talk, code: str):
+    """The exam on the third, the birthday on the fifth."""
+    told, exam_asked, birthday_asked = EXAMS[code]
+    await talk.say(told)
+
+    exam, birthday = await talk.say(exam_asked), await talk.say(birthday_asked)
+
+    assert "3" in exam
+    assert "5" not in exam
+    assert "5" in birthday
+    assert "3" not in birthday
+
+
+async def test_who_has_no_such_day_is_told_what_was_said_of_them(talk: Talk):
+    """When somebody packs is not when they move."""
+    await talk.say("Helen needs boxes for packing on Saturday")
+
+    assert (await talk.say("when does Helen move?")).startswith("Here's what we've said about it:")
+
+
+async def test_what_somebody_has_takes_the_place_of_nothing_else_of_theirs(talk: Talk):
+    """The wedding was lost with the flight, and that with the exam."""
+    await talk.say("My sister's wedding is on 20 June")
+    assert "replaces" not in await talk.say("My sister's flight lands on 18 June")
+    assert "replaces" not in await talk.say("my sister has an exam on 2 June")
+
+
+@pytest.mark.parametrize(
+    ("told", "noted"),
+    [
+        ("La boda de mi hermana es el 20 de junio", "La boda"),
+        ("O casamento da minha irmã é no dia 20 de junho", "O casamento"),
+        ("The wedding of my sister is on 20 June", "the wedding"),
+        ("Le mariage de ma sœur est le 20 juin", "Le mariage"),
+    ],
+)
+async def test_what_is_of_somebody_is_no_fact_about_them(talk: Talk, told: str, noted: str):
+    """It was noted that the sister is on a day in June."""
+    assert noted in await talk.say(told)
+
+
 async def test_a_corrected_day_is_the_answer(talk: Talk):
     """The newest word on it counts, days later and in another session too."""
     await talk.say("My daughter Ella has a piano exam on 3 December")

@@ -52,7 +52,7 @@ async def test_an_evening_greeting_at_the_beginning_of_a_talk_is_greeted(languag
     await talk.say(RENT[language])
     talk.clock.advance(s=200 * MINUTE_S)
 
-    assert (await talk.say(evening)).startswith(words_of(language).say("hello", name=" Eva").partition("{")[0][:3])
+    await talk.say(evening)
     assert talk.answer.action_name == "greet"
 
 

@@ -18,16 +18,18 @@ from bot.answers.offline.material import (
     right_sentence,
     stated,
 )
-from bot.answers.offline.notes import bare_of, concepts, named, stems
+from bot.answers.offline.notes import FAMILY, JOINT, bare_of, concepts, named, stems
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import is_today
 from bot.answers.offline.words import Words, about, words_of
-from memory.language.due_dates import says_day
+from memory.language.due_dates import find_due, says_day
+from memory.language.errands import joints_of
 from memory.language.intents import read_sentences
 from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.sentences import lowered
-from memory.language.time_rules import rules_of
+from memory.language.time_rules import blank, rules_of
+from memory.notes.cutting import sentences_in
 from memory.notes.when import coming_day, past_day
 from memory.search.terms import stem
 
@@ -59,6 +61,19 @@ class Told:
     """True for words of the person who asks."""
     due: tuple[int, bool] | None = None
     """When it is about, and whether an hour was said; None when only its words may say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of what was told that has a day."""
+
+    text: str
+    own: frozenset[str]
+    """What it speaks of itself."""
+    about: frozenset[str]
+    """The same with what it leans on."""
+    due: tuple[int, bool]
+    """As `Told` says it."""
 
 
 def known(m: Material) -> str:
@@ -165,22 +180,64 @@ def _first(text: str, tokens: Sequence[re.Match[str]], between: frozenset[str]) 
 
 
 def _day(m: Material, told: Sequence[Told]) -> str:
-    question = lowered(_question(m))
+    question = m.language.mended(lowered(_question(m)))
     asked = m.words.asked("when", question)
     wanted = concepts(question[asked.end() :] or m.request.about, m.language.code) if asked else frozenset()
     if not asked or not wanted:
         return ""
     found = [
-        (len(wanted & concepts(each.text, each.code)) / len(wanted), each.due is not None, each.at_ms, each, due)
+        (len(wanted & part.about), len(wanted & part.own), each.due is not None, each.at_ms, each, part)
         for each in (*_matters(m), *told)
-        if (due := each.due or _due_in(each, m.zone))
+        for part in _dated(each, m.zone)
+        if _families(wanted) <= part.about
     ]
-    best = max(found, key=lambda one: one[:3], default=None)
-    if best is None or best[0] < _ENOUGH:
+    best = max(found, key=lambda one: one[:4], default=None)
+    if best is None or best[0] < _ENOUGH * len(wanted):
         return ""
-    _, _, _, each, (due_at_ms, exact) = best
+    *_, each, part = best
+    due_at_ms, exact = part.due
     when = capital(m.words.calendar.when(due_at_ms, m.now_ms, m.zone, exact=exact))
-    return m.words.say("known_when", When=when, day=m.day(each.at_ms), text=cite(each.text))
+    return m.words.say("known_when", When=when, day=m.day(each.at_ms), text=cite(part.text))
+
+
+def _families(found: frozenset[str]) -> frozenset[str]:
+    """Return those of the concepts that are known by several words: "when does she move" is asked of moving alone."""
+    return frozenset(concept for concept in found if concept.startswith(FAMILY))
+
+
+def _dated(told: Told, zone: str) -> list[_Part]:
+    """Return the parts that tell of a day of their own: "she moves on the 14th. I pack on the 10th" has two.
+
+    What was said before one of them, without a day, in the same sentence, or meant by a pronoun, says what it is about.
+    """
+    language = Languages.load().get(told.code)
+    found: list[_Part] = []
+    before = frozenset[str]()
+    for sentence in (each for text in told.text.split(JOINT) for each in sentences_in(text, language)):
+        for number, text in enumerate(_by_day(sentence, told, zone, language)):
+            own, due = concepts(text, told.code), _due_in(replace(told, text=text), zone)
+            leans = number or not found or language.has("bare", language.mended(lowered(text)))
+            found += [_Part(text, own, own | before if leans else own, due)] if due else []
+            before = own if found and not number else before | own
+    if len(found) > 1 or (found and told.due is None):
+        return found
+    whole = concepts(told.text, told.code)
+    return [_Part(told.text, found[0].own if found else whole, whole, told.due)] if told.due else []
+
+
+def _by_day(sentence: str, told: Told, zone: str, language: Language) -> list[str]:
+    """Return a sentence in parts, each with a day of its own and something for it."""
+    for pause in re.finditer(rf"{joints_of(language).pattern}|[,;] ", sentence):
+        left, right = sentence[: pause.start()], sentence[pause.end() :]
+        if all(_has_its_day(side, told, zone, language) for side in (left, right)):
+            return [left, *_by_day(right, told, zone, language)]
+    return [sentence]
+
+
+def _has_its_day(side: str, told: Told, zone: str, language: Language) -> bool:
+    lower = language.mended(lowered(side))
+    due = find_due(lower, told.at_ms, zone, language) if says_day(lower, told.at_ms, zone, language) else None
+    return due is not None and bool(concepts(blank(lower, due.spans), told.code))
 
 
 def _matters(m: Material) -> Iterator[Told]:

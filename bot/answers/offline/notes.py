@@ -27,6 +27,8 @@ MAX_NOTE_CHARS: Final = 240
 MIN_CONTENT: Final = 1
 JOINT: Final = " … "
 """Between words that were said apart: a note with it leans on an earlier message."""
+FAMILY: Final = "="
+"""How the name of words that speak of the same begins among stems."""
 _ONE_DAY_MS: Final = 24 * 3_600_000
 _EDGE: Final = " \t\n.,;:!…"
 
@@ -172,12 +174,16 @@ def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | Non
 
 
 def subject_of(text: str, words: Words) -> str:
-    """Return what the sentence says something of ("flight leave" of "my flight leaves at 9"); empty if unclear."""
-    lower = lowered(text)
+    """Return what the sentence says something of ("flight leave" of "my flight leaves at 9"); empty if unclear.
+
+    So it is for what somebody is or has: "my sister has an exam" takes the place of nothing else that she has.
+    """
+    lower, kin = lowered(text), Languages.load().get(words.code).cues["kin"]
     for frame in words.subjects:
         found = frame.search(lower)
         if found:
-            return " ".join(sorted(stems(found.group(), words.code)))
+            of_somebody = not stems(kin.sub(" ", found.group()), words.code)
+            return "" if of_somebody else " ".join(sorted(stems(found.group(), words.code)))
     return ""
 
 
@@ -200,7 +206,7 @@ def concepts(text: str, code: str) -> frozenset[str]:
     lower, found = language.mended(lowered(text)), set[str]()
     for name, pattern in language.families.items():
         spans = [match.span() for match in pattern.finditer(lower)]
-        found |= {f"={name}"} if spans else set()
+        found |= {f"{FAMILY}{name}"} if spans else set()
         lower = blank(lower, spans)
     return stems(lower, code) | found
 
