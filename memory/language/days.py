@@ -1,12 +1,11 @@
-"""The day that a text names: a date, a weekday, "next week Thursday", "the 31st", "by the end of April". Pure."""
+"""The day that a text names: a date, a weekday, "next week Thursday", "the weekend of the 16th". Pure."""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from memory.language.months import coming, days_of_month, named_date, nth_weekday, numbered_day, part_of_month
 from memory.language.time_rules import TimeRules, blank, first, groups_of, number_of
 
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
@@ -27,58 +26,11 @@ _WEEK_S = 604_800
 
 def day_of(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
     """Return the day that the lower-cased text names and where; None when it names none. Raises `ValueError`."""
-    readers = (_date, _month_end, _numeric, day_of_a_week, _numbered_weekday, _word_day, _month_day, _weekday)
+    readers = (
+        named_date, nth_weekday, part_of_month, _numeric, day_of_a_week, _numbered_weekday, _word_day, _feast,
+        numbered_day, _weekday,
+    )  # fmt: skip
     return next((found for find in readers if (found := find(lower, now, rules))), None)
-
-
-def _date(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
-    found = first(rules.dates, lower)
-    if not found:
-        return None
-    match, month = found
-    return _coming(now, _year(match), int(month) + 1, _day_of_month(match.group("day"), rules)), match.span()
-
-
-def _day_of_month(said: str, rules: TimeRules) -> int:
-    """Return the day that was said as a number or as a word ("the thirtieth of June")."""
-    if said.isdigit():
-        return int(said)
-    return next(number for number, word in enumerate(rules.day_words, 1) if word.fullmatch(said))
-
-
-def _year(match: re.Match[str]) -> int | None:
-    """Return the year that was said with a month, if any was."""
-    said = match.group("year")
-    return int(said) if said else None
-
-
-def _month_end(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
-    """Return the last day of a month that was named ("by the end of April")."""
-    found = first(rules.month_ends, lower)
-    if not found:
-        return None
-    match, month = found
-    year = _year(match)
-    last = monthrange(year or now.year, int(month) + 1)[1]
-    return _coming(now, year, int(month) + 1, last), match.span()
-
-
-def _month_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
-    """Return the next such day when only its number was said ("the 31st")."""
-    match = rules.month_days.search(lower)
-    if not match:
-        return None
-    date = next(_days_of_month(int(groups_of(match)["day"]), now), None)
-    return (date, match.span()) if date else None
-
-
-def _days_of_month(day: int, now: datetime) -> Iterator[datetime]:
-    """Yield the days with that number in this month and the next two, from today on."""
-    for ahead in range(3):
-        month = (now.month - 1 + ahead) % 12 + 1
-        year = now.year + (now.month - 1 + ahead) // 12
-        if day in range(1, monthrange(year, month)[1] + 1) and (year, month, day) >= (now.year, now.month, now.day):
-            yield now.replace(year=year, month=month, day=day)
 
 
 def _numbered_weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
@@ -90,7 +42,7 @@ def _numbered_weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[date
     place = behind.start("day")
     if any(clock.start() <= place < clock.end() for clock in rules.clock.finditer(lower)):
         return None  # an hour
-    for date in _days_of_month(int(behind["day"]), now):
+    for date in days_of_month(int(behind["day"]), now):
         if date.weekday() == int(found[1]):
             return date, (found[0].start(), behind.end())
     return None
@@ -99,14 +51,16 @@ def _numbered_weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[date
 def _numeric(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
     iso = _ISO.search(lower)
     if iso:
-        return _coming(now, int(iso[1]), int(iso[2]), int(iso[3])), iso.span()
+        return coming(now, int(iso[1]), int(iso[2]), int(iso[3])), iso.span()
     for match in _NUMERIC.finditer(lower):
         if "." in match[0].rstrip(".") and not match[3] and _is_clock(match, lower, rules):
             continue
         if rules.twelve_hour and not match[3] and "/" not in match[0] and not match[0].endswith("."):
             continue  # where "2.5" is a number, a date is written with a slash or a year
+        if rules.not_a_date.match(lower, match.end() + 1):
+            continue
         if int(match[2]) in range(1, 13) and int(match[1]) in range(1, 32):
-            return _coming(now, int(match[3]) if match[3] else None, int(match[2]), int(match[1])), match.span()
+            return coming(now, int(match[3]) if match[3] else None, int(match[2]), int(match[1])), match.span()
     return None
 
 
@@ -119,12 +73,6 @@ def _is_clock(match: re.Match[str], lower: str, rules: TimeRules) -> bool:
     return led or not (match[0].endswith(".") or rules.clock.search(beside))
 
 
-def _coming(now: datetime, year: int | None, month: int, day: int) -> datetime:
-    """Return the date, in this year or, when it has passed and no year was said, in the next."""
-    date = now.replace(year=year or now.year, month=month, day=day)
-    return date.replace(year=now.year + 1) if year is None and date.date() < now.date() else date
-
-
 def _word_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
     """Return the day of "tomorrow", or of a weekend; of "the weekend of the 16th" the next 16th that is in one."""
     found = first(rules.days, lower)
@@ -135,11 +83,17 @@ def _word_day(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tu
         behind = rules.month_days.search(lower, weekend.end())
         between = lower[weekend.end() : behind.start()] if behind else ","
         if behind and len(between) <= _BESIDE_CHARS and not _PAUSE.search(between):
-            dates = _days_of_month(int(groups_of(behind)["day"]), now)
+            dates = days_of_month(int(groups_of(behind)["day"]), now)
             date = next((date for date in dates if date.weekday() in _WEEKEND), None)
             return (date, (weekend.start(), behind.end())) if date else None
-        return now + timedelta(days=(5 - now.weekday()) % _WEEK), weekend.span()
+        return _or_later(now + timedelta(days=(5 - now.weekday()) % _WEEK), weekend.span(), lower, rules)
     return None
+
+
+def _feast(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return a day that has a name of its own ("New Year's Eve")."""
+    found = first(rules.feasts, lower)
+    return (coming(now, None, *divmod(int(found[1]), 100)), found[0].span()) if found else None
 
 
 def day_of_a_week(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
@@ -173,6 +127,15 @@ def _weekday(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tup
         return None
     match, weekday = found
     ahead = (int(weekday) - now.weekday()) % _WEEK or _WEEK
-    later = rules.week_later.match(lower, match.end() + 1)
-    start, end = match.start(), later.end() if later else match.end()
-    return now + timedelta(days=ahead + _WEEK * bool(later)), (start, end)
+    return _or_later(now + timedelta(days=ahead), match.span(), lower, rules)
+
+
+def _or_later(day: datetime, span: tuple[int, int], lower: str, rules: TimeRules) -> tuple[datetime, tuple[int, int]]:
+    """Return the day named there, or the one a week later where that is said behind or before it."""
+    start, end = span
+    behind = rules.week_later.match(lower, end + 1)
+    before = next((found for found in rules.week_before.finditer(lower, 0, start) if found.end() == start - 1), None)
+    said = behind or before
+    if said is None:
+        return day, span
+    return day + timedelta(days=_WEEK), (min(start, said.start()), max(end, said.end()))

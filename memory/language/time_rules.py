@@ -11,6 +11,8 @@ from typing import Any
 from memory.language.language import Language, cue_pattern
 
 NEVER = re.compile(r"(?!)")
+Table = list[tuple[re.Pattern[str], float]]
+"""Patterns, each with what it means."""
 _YEAR = r"(?:,? (?:de |del |do |of )?(?P<year>(?:19|20)\d\d))?"
 
 
@@ -19,21 +21,34 @@ class TimeRules:
     """The time words of a language, compiled."""
 
     numbers: Mapping[str, float]
-    days: Sequence[tuple[re.Pattern[str], float]]
-    weekdays: Sequence[tuple[re.Pattern[str], float]]
-    weeks: Sequence[tuple[re.Pattern[str], float]]
+    days: Table
+    weekdays: Table
+    weeks: Table
     week_later: re.Pattern[str]
     """What puts the weekday before it a week later: "Thursday week"."""
+    week_before: re.Pattern[str]
+    """The same for the one behind it: "a week on Thursday"."""
     weekend: re.Pattern[str]
-    dates: Sequence[tuple[re.Pattern[str], float]]
+    months: Table
+    """The twelve, and behind them the words for the next month and for this one."""
+    dates: Sequence[re.Pattern[str]]
     day_words: Sequence[re.Pattern[str]]
     """The days of a month as people say them, the first at place 0."""
-    month_ends: Sequence[tuple[re.Pattern[str], float]]
+    month_parts: Table
+    """What says the middle or another part of a month, and which of its days is meant: 0 for the last."""
     month_days: re.Pattern[str]
-    parts: Sequence[tuple[re.Pattern[str], float]]
+    nth_weekdays: Sequence[re.Pattern[str]]
+    """ "The last Friday of May", with the groups `nth`, `weekday` and `month`: each a place in its table."""
+    nth: Table
+    weekday_words: Table
+    feasts: Table
+    """Days that have names: 1224 is the 24th of December."""
+    not_a_date: re.Pattern[str]
+    """What stands behind a fraction: "3/4 of it"."""
+    parts: Table
     afternoon: re.Pattern[str]
-    spans: Sequence[tuple[re.Pattern[str], float]]
-    before: Sequence[tuple[re.Pattern[str], float]]
+    spans: Table
+    before: Table
     """How long ahead one wants to be reminded: "an hour before"."""
     half_hour: re.Pattern[str]
     clock: re.Pattern[str]
@@ -56,22 +71,34 @@ def _alternatives(words: Sequence[str]) -> str:
     return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
 
 
-def _table(rows: Mapping[str, float]) -> list[tuple[re.Pattern[str], float]]:
+def _table(rows: Mapping[str, float]) -> Table:
     longest_first = sorted(rows.items(), key=lambda row: len(row[0]), reverse=True)
     return [(cue_pattern([phrase]), value) for phrase, value in longest_first]
 
 
-def _framed(
-    frames: Sequence[str], groups: Sequence[Sequence[str]], slot: str, day_words: Sequence[str] = ()
-) -> list[tuple[re.Pattern[str], float]]:
-    """Return one pattern per group of words, each numbered by its place; a year may stand behind a month."""
-    day = rf"(?P<day>\d{{1,2}}{''.join(f'|{word}' for word in day_words)})"
-    year = _YEAR if slot == "{month}" else ""
+def _per_group(frames: Iterable[str], groups: Sequence[Sequence[str]], slot: str) -> Table:
+    """Return one pattern per group of words and frame, each with the place of its group."""
     return [
-        (cue_pattern([frame.replace(slot, _alternatives(words)).replace("{day}", day) + year]), number)
+        (cue_pattern([frame.replace(slot, _alternatives(words))]), float(number))
         for number, words in enumerate(groups)
         for frame in frames
     ]
+
+
+def _framed(frames: Iterable[str], **slots: Sequence[str]) -> list[re.Pattern[str]]:
+    """Return one pattern per frame, each slot a group of its name; a year may stand behind the month."""
+    found = []
+    for frame in frames:
+        said = frame + _YEAR
+        for name, words in slots.items():
+            said = said.replace(f"{{{name}}}", f"(?P<{name}>{_alternatives(words)})")
+        found.append(cue_pattern([said]))
+    return found
+
+
+def _numbered(groups: Sequence[Sequence[str]]) -> Table:
+    """Return a pattern for each group of words, with its place."""
+    return [(cue_pattern(words), float(number)) for number, words in enumerate(groups)]
 
 
 def _clock_pattern(frames: Sequence[str], numbers: Mapping[str, float]) -> re.Pattern[str]:
@@ -93,7 +120,7 @@ def rules_of(language: Language) -> TimeRules:
     numbers = {str(word): float(n) for word, n in time.get("numbers", {}).items()}
     amount = r"(?P<n>\d{1,3}(?:[.,]\d)?|" + "|".join(sorted(numbers, key=len, reverse=True)) + ")"
 
-    def spans_of(frames: str) -> list[tuple[re.Pattern[str], float]]:
+    def spans_of(frames: str) -> Table:
         return [
             (
                 re.compile(rf"(?<!\w){frame.replace('{n}', amount).replace('{unit}', f'(?:{unit})')}(?!\w)"),
@@ -103,17 +130,33 @@ def rules_of(language: Language) -> TimeRules:
             for frame in time.get(frames, ())
         ]
 
+    months = [*time.get("months", ()), *time.get("month_words", ())]
+    any_month, any_weekday, any_nth = (
+        [word for words in groups for word in words]
+        for groups in (months, time.get("weekdays", ()), time.get("nth", ()))
+    )
     return TimeRules(
         numbers=numbers,
         days=_table(time.get("days", {})),
-        weekdays=_framed(time.get("weekday_frames", ()), time.get("weekdays", ()), "{weekday}"),
+        weekdays=_per_group(time.get("weekday_frames", ()), time.get("weekdays", ()), "{weekday}"),
         weeks=_table(time.get("weeks", {})),
         week_later=cue_pattern(time.get("week_later", ())),
         weekend=cue_pattern(time.get("weekend", ())),
-        dates=_framed(time.get("date_frames", ()), time.get("months", ()), "{month}", time.get("day_words", ())),
+        week_before=cue_pattern(time.get("week_before", ())),
+        months=_numbered(months),
+        dates=_framed(time.get("date_frames", ()), month=any_month, day=[r"\d{1,2}", *time.get("day_words", ())]),
         day_words=[re.compile(word) for word in time.get("day_words", ())],
-        month_ends=_framed(time.get("month_end_frames", ()), time.get("months", ()), "{month}"),
+        month_parts=[
+            (pattern, float(day))
+            for frame, day in time.get("month_parts", {}).items()
+            for pattern in _framed([frame], month=any_month)
+        ],
         month_days=_joined([frame.replace("{day}", r"(?P<day>\d{1,2})") for frame in time.get("month_day_frames", ())]),
+        nth_weekdays=_framed(time.get("nth_frames", ()), month=any_month, nth=any_nth, weekday=any_weekday),
+        nth=_numbered(time.get("nth", ())),
+        weekday_words=_numbered(time.get("weekdays", ())),
+        feasts=_table(time.get("feasts", {})),
+        not_a_date=cue_pattern(time.get("not_a_date", ())),
         parts=_table(time.get("parts", {})),
         afternoon=cue_pattern(time.get("afternoon", ())),
         spans=spans_of("in_frames"),
@@ -135,6 +178,16 @@ def rules_of(language: Language) -> TimeRules:
 def first(table: Sequence[tuple[re.Pattern[str], float]], text: str) -> tuple[re.Match[str], float] | None:
     """Return the first pattern of the table that the text holds, with its value; None when it holds none."""
     return next(((found, value) for pattern, value in table if (found := pattern.search(text))), None)
+
+
+def first_of(patterns: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
+    """Return where the first of the patterns that the text holds stands; None when it holds none."""
+    return next((found for pattern in patterns if (found := pattern.search(text))), None)
+
+
+def place_in(table: Table, word: str) -> int:
+    """Return the number that a whole word has in the table, which has it."""
+    return next(int(number) for pattern, number in table if pattern.fullmatch(word))
 
 
 def number_of(word: str, numbers: Mapping[str, float]) -> float:

@@ -30,7 +30,7 @@ _OFFERED_FROM, _OPEN_FROM = 0.8, -0.65
 """From which log-odds a line is offered, and a matter is listed as open."""
 _NEW_FROM = -0.2
 """What is left of a line at least when what stands in others is taken from it."""
-_FEW_OFFERED = ((4, 0.3), (2, -1.2))
+_FEW_OFFERED = ((6, -0.2), (3, -1.2))
 _FEW_OPEN, _FEW_OPEN_FROM = 3, -3.5
 """Up to how many lines are shown although they have less, and how much these have at least: who told little is not told
 that nothing is known. Of matters only what waits is listed so.

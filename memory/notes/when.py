@@ -45,7 +45,8 @@ def past_day(lower: str, at_ms: int, zone: str, language: Language) -> Due | Non
 def is_over(due: Due, lower: str, at_ms: int, language: Language) -> bool:
     """Return whether the text says that the day is over: "last Tuesday", "they came on Tuesday", "it was on the 3rd".
 
-    A date without a year that has just been is that one, not the one of a year later.
+    A date without a year that has just been is that one, not the one of a year later. "Last Friday" within "the last
+    Friday of May" is none.
     """
     years = [int(year) for year in _YEAR.findall(lower)]
     just_been = due.due_at_ms - at_ms > _JUST_BEEN_MS and not years
@@ -57,7 +58,11 @@ def is_over(due: Due, lower: str, at_ms: int, language: Language) -> bool:
     if _took_place(due, lower, language) or _is_told_of(due, lower, language):
         return True
     ago = [found.span() for found in language.cues["ago"].finditer(lower)] if "ago" in language.cues else []
-    return any(start < end_day and start_day < end for start, end in ago for start_day, end_day in due.spans)
+    return any(
+        start < end_day and start_day < end and not start_day <= start < end < end_day
+        for start, end in ago
+        for start_day, end_day in due.spans
+    )
 
 
 def _is_aimed_at(due: Due, lower: str, language: Language) -> bool:
@@ -80,4 +85,4 @@ def _is_told_of(due: Due, lower: str, language: Language) -> bool:
     said = lower[start:end]
     if due.is_hour_alone or any(map(str.isdigit, said)) or not first(rules_of(language).weekdays, said):
         return False
-    return tells_the_past(sentence_at(lower, start), language)
+    return tells_the_past(sentence_at(blank(lower, due.spans), start), language)

@@ -85,14 +85,14 @@ def test_sent_ends_the_task_that_the_answer_before_was_written_for():
     assert [each.status for each in other.matters if "write to the school" in each.text] == ["open"]
 
 
-def test_what_nobody_waits_for_is_offered_only_when_it_is_worth_it():
+def test_what_nobody_waits_for_is_offered_last():
     """Somebody who was named in an earlier talk stays behind what has a day, but is better than an empty offer."""
     dated = "my interview at the harbour office is on thursday 12 march at 10, i'm nervous."
     among = shown("en", "my sister Ines lives in Bath.", f"{dated} i have to send the form to Ms Otieno by friday")
     alone = shown("en", "my sister Ines lives in Bath.", "hi, back again")
 
-    assert any("interview" in line for line in among)
-    assert not any("Ines" in line for line in among)
+    assert any("interview" in line for line in among[:-1])
+    assert [n for n, line in enumerate(among) if "Ines" in line] in ([], [len(among) - 1])
     assert alone == ["my sister Ines lives in Bath."]
 
 
