@@ -10,7 +10,7 @@ from functools import partial
 
 from telegram import Bot
 
-from bot.answers.choose import make_responder, reading_model, summary_writer
+from bot.answers.choose import make_responder, noted_matters, reading_model, summary_writer
 from bot.answers.remind_first import RemindFirst
 from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
@@ -391,6 +391,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
             memory.languages,
             next_has_tools=settings.by_model,
             upcoming=reminders.upcoming,
+            noted=partial(noted_matters, memory),
         ),
         waiting=stored.waiting,
         people=stored.people,

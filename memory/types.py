@@ -21,7 +21,7 @@ MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind
 FINISHES = "remind_done"
 REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH, FINISHES})
 """`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
-ASKS_BACK = frozenset({"remind_when", "remind_what", WHICH})
+ASKS_BACK = frozenset({"remind_when", "remind_what", "remind_event", WHICH})
 """`action_name` of turns that ask back about a reminder: only a fitting answer is taken for one, so nothing waits."""
 REMINDS = "remind"
 """`action_name` of a turn in which a reminder was set, and name of the tool that sets one."""

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.answers.responder import Responder
+import structlog
+
+from bot.answers.responder import Ask, Responder
 from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
 from memory.context.compactor import SummaryWriter
+from memory.errors import ContinuityError
 from memory.notes.drafts import ModelReader
+from memory.notes.types import Matter
 from memory.opening import ConversationMemory
 from memory.ports import Database
 from memory.types import ConversationTurn
 
 OFF = "off"
+log = structlog.get_logger(__name__)
 
 
 def make_responder(
@@ -60,3 +65,13 @@ def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWri
         return text
 
     return write
+
+
+async def noted_matters(memory: ConversationMemory, ask: Ask) -> Sequence[Matter]:
+    """Return what the person said where they write that goes on; nothing where notes cannot be read."""
+    only = ask.state.session_id if ask.state.isolated else None
+    try:
+        return (await memory.notes.view(ask.conversation_id, only=only, user_id=ask.user_id)).matters
+    except ContinuityError as exc:
+        log.warning("a reminder is set without what was noted", error=str(exc))
+        return ()

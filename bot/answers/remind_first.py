@@ -9,7 +9,8 @@ from typing import Final
 
 from bot.answers.follow_up import promises_in, with_follow_ups
 from bot.answers.offline.words import words_of
-from bot.answers.rearrange import rearranged, repeated
+from bot.answers.rearrange import SHORT_WORDS, rearranged, repeated
+from bot.answers.remind_before import with_known_time, with_told_hour
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders import steps
@@ -19,10 +20,12 @@ from bot.reminders.wished import Scene, wish_of
 from bot.reminders.words import ReminderWords, local, words_for
 from memory.language.due_dates import (
     ReminderRequest,
+    asks_to_remind,
     find_due,
     leads_matter,
     parse_when,
     reminder_request,
+    says_before,
     speaks_of_reminding,
 )
 from memory.language.intents import calls_off, is_promise, is_request, read_sentences, reports_done, starts_with
@@ -30,6 +33,7 @@ from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
+from memory.notes.types import Matter
 from memory.state.state_manager import close_loop, live_loops
 from memory.types import ASKS_BACK, REMINDS, WHICH, ConversationTurn, SessionState
 
@@ -39,11 +43,15 @@ ASIDE_WORDS: Final = 2
 """A sentence beside the reminder that is no longer than this ("Hi!", "Thank you") needs no answer of its own."""
 ASK_WHEN: Final = "remind_when"
 ASK_WHAT: Final = "remind_what"
+ASK_EVENT: Final = "remind_event"
+"""Action of the question when that is before which a reminder shall come."""
 BESIDE_WORDS: Final = 1
 """At most this many words that mean something may stand beside a time that answers "When?"."""
 MATTER_WORDS: Final = 12
 Upcoming = Callable[[str, int | None], Awaitable[list[Reminder]]]
 """Returns the reminders that somebody still has to come in a conversation."""
+Noted = Callable[[Ask], Awaitable[Sequence[Matter]]]
+"""Returns what is known to go on where a message is written."""
 
 
 def asked_for(text: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
@@ -91,19 +99,22 @@ def stands_alone(text: str, found: ReminderRequest, now_ms: int, zone: str, lang
 
 
 def completed(
-    last: ConversationTurn | None, text: str, now_ms: int, zone: str, language: Language
+    last: ConversationTurn | None, ask: Ask, language: Language, matters: Sequence[Matter] = ()
 ) -> ReminderRequest | None:
     """Return the reminder that this answer to our own question ("When?", "What about?") completes, or None.
 
     Only what can be such an answer counts: a time with hardly a word beside it, or a matter in a few words. Anything
     else that is said next is a message of its own, and the question is let go.
     """
-    if last is None or last.action_name not in (ASK_WHEN, ASK_WHAT) or len(text) > MAX_CHARS:
+    text, now_ms, zone = ask.text, ask.now_ms, ask.time_zone
+    if last is None or last.action_name not in (ASK_WHEN, ASK_WHAT, ASK_EVENT) or len(text) > MAX_CHARS:
         return None
     begun = asked_for(last.user_text, last.created_at_ms, zone, language)
     sentences = read_sentences(text, language)
     if begun is None or len(sentences) != 1 or _is_its_own(sentences[0], language):
         return None
+    if last.action_name == ASK_EVENT:
+        return with_told_hour(with_known_time(begun, ask, matters, language), ask, language)
     if last.action_name == ASK_WHAT:
         fits = begun.due_at_ms is not None and begun.due_at_ms > now_ms and is_matter(sentences[0], language)
         return ReminderRequest(begun.due_at_ms, text.strip()) if fits else None
@@ -253,6 +264,7 @@ class RemindFirst:
     languages: Languages
     next_has_tools: bool
     upcoming: Upcoming | None = None
+    noted: Noted | None = None
 
     def preface(self, persona: str) -> str:
         """Return what the next responder puts before the packet."""
@@ -279,7 +291,8 @@ class RemindFirst:
         if not ask.third_party:
             reminders = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
             concerns = reminders or self._speaks_of_reminders(ask)
-            answer = await asyncio.to_thread(self.answer, ask, reminders) if concerns else None  # odd dates: a library
+            matters = await self._matters(ask) if concerns else ()
+            answer = await asyncio.to_thread(self.answer, ask, reminders, matters) if concerns else None
             if answer is not None:
                 show(answer.text)
                 return answer
@@ -287,6 +300,12 @@ class RemindFirst:
         if not self.next_has_tools or not promises_in(ask, answer, self.languages)[1]:
             return answer
         return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages)
+
+    async def _matters(self, ask: Ask) -> Sequence[Matter]:
+        """Return what is known of what a reminder shall come before; nothing where none such is asked for."""
+        last, language = ask.packet.history[-1] if ask.packet.history else None, self._language_of(ask)
+        answers = last is not None and last.action_name == ASK_EVENT
+        return await self.noted(ask) if self.noted and (answers or says_before(ask.text, language)) else ()
 
     def _speaks_of_reminders(self, ask: Ask) -> bool:
         """Return False when `answer` has nothing to say as long as no reminder is set. Quick."""
@@ -301,10 +320,16 @@ class RemindFirst:
         )
 
     def _language_of(self, ask: Ask) -> Language:
+        """Return the language of the message; of a short one the one in which it asks for a reminder."""
         last = ask.packet.history[-1] if ask.packet.history else None
-        return self.languages.detect(ask.text, (last.language if last else None) or ask.state.language or "en")
+        before = (last.language if last else None) or ask.state.language or "en"
+        language = self.languages.detect(ask.text, before)
+        if len(ask.text.split()) > SHORT_WORDS or asks_to_remind(ask.text, language):
+            return language
+        codes = dict.fromkeys((before, *self.languages.codes))
+        return next((each for each in map(self.languages.get, codes) if asks_to_remind(ask.text, each)), language)
 
-    def answer(self, ask: Ask, reminders: Sequence[Reminder] = ()) -> Answer | None:
+    def answer(self, ask: Ask, reminders: Sequence[Reminder] = (), matters: Sequence[Matter] = ()) -> Answer | None:
         """Return the answer to a message that asks for a reminder or is about one that is set, None for any other."""
         last = ask.packet.history[-1] if ask.packet.history else None
         language = self._language_of(ask)
@@ -323,17 +348,25 @@ class RemindFirst:
             about_set = about_set or rearranged(ask, reminders, language, self.languages)
             if about_set is not None:
                 return about_set
+        found = with_known_time(found, ask, matters, language) if found else None
         if self.next_has_tools:
             alone = found and stands_alone(text, found, ask.now_ms, ask.time_zone, language)
             return reminder_answer(ask, found, kind, words) if found and alone else None
-        asked = found or completed(last, text, ask.now_ms, ask.time_zone, language)
+        asked = found or completed(last, replace(ask, text=text), language, matters)
         found = asked or continued(last, ask, often, language)
         found = found or (routine(often, ask.now_ms, ask.time_zone, language) if often else None)
         if found is None:
             return None
-        if found.due_at_ms is None:
-            return own_words(words.say("ask_when"), ASK_WHEN)
-        if not found.what:
-            return own_words(words.say("ask_what"), ASK_WHAT)
+        if question := _asked_back(found, words):
+            return question
         answer = reminder_answer(ask, found, kind, words)
         return answered_back(answer, last, ask.now_ms) if last and asked and last.action_name in ASKS_BACK else answer
+
+
+def _asked_back(found: ReminderRequest, words: ReminderWords) -> Answer | None:
+    """Return the question for what is missing, None where nothing is."""
+    if found.due_at_ms is None and found.ahead_ms:
+        return own_words(words.say("ask_event" if found.day_ms is None else "ask_hour"), ASK_EVENT)
+    if found.due_at_ms is None:
+        return own_words(words.say("ask_when"), ASK_WHEN)
+    return None if found.what else own_words(words.say("ask_what"), ASK_WHAT)

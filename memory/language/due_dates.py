@@ -19,6 +19,7 @@ from memory.language.sentences import clean, lowered, words_of
 from memory.language.time_rules import NEVER, TimeRules, blank, first, groups_of, number_of, rules_of
 from memory.language.zones import zone_of
 
+DAY_MS = 86_400_000
 DEFAULT_HOUR = 9
 """When only a day is said."""
 MAX_CHARS = 400
@@ -58,6 +59,10 @@ class ReminderRequest:
 
     due_at_ms: int | None
     what: str
+    ahead_ms: int = 0
+    """How long before what it is about, where the hour of that is still to be found."""
+    day_ms: int | None = None
+    """The day of that, where it was said without its hour."""
 
 
 def _local(now_ms: int, zone: str) -> datetime:
@@ -167,7 +172,7 @@ def _clock(text: str, rules: TimeRules) -> tuple[int, int, tuple[int, int], bool
             half = said.get("half", "")
             if half and hour <= _NOON:
                 hour = hour % _NOON + (_NOON if half == "p" else 0)
-            if hour > 24 or minute > 59:  # noqa: PLR2004 - hours of a day, minutes of an hour
+            if hour > 24 or minute > 59 or _tells_how_long(text, match, rules):  # noqa: PLR2004 - of a day, of an hour
                 continue
             total = hour * 60 + minute + minutes
             return total // 60, total % 60, match.span(), bool(half)
@@ -178,6 +183,17 @@ def speaks_of_reminding(text: str, language: Language) -> bool:
     """Return whether the text has words with which one asks for a reminder; `reminder_request` needs them."""
     lower = lowered(clean(text[:MAX_CHARS]))
     return bool(language.time and (_asked_to_remind(lower, language) or _asked_in_short(lower, language)))
+
+
+def _tells_how_long(text: str, clock: re.Match[str], rules: TimeRules) -> bool:
+    """Return whether what reads as a time of day is so long before something: "deux heures avant"."""
+    ahead = (found for pattern, _ in rules.before if (found := pattern.search(text, clock.start())))
+    return any(found.start() < clock.end() <= found.end() for found in ahead)
+
+
+def asks_to_remind(text: str, language: Language) -> bool:
+    """Return whether the text asks to be reminded in so many words, whatever else it says."""
+    return bool(language.time and _asked_to_remind(lowered(clean(text[:MAX_CHARS])), language))
 
 
 def _asked_to_remind(lower: str, language: Language) -> re.Match[str] | None:
@@ -213,7 +229,11 @@ def reminder_request(text: str, now_ms: int, zone: str, language: Language) -> R
     rest = (head if words_of(before) else "") + " " * (found.end() - found.start()) + plain[found.end() :]
     rest, ahead_ms = _ahead(rest, language)
     timed = parse_when(rest, now_ms + ahead_ms, zone, language)
-    return ReminderRequest(timed[0] - ahead_ms, timed[1]) if timed else ReminderRequest(None, _what(rest, (), language))
+    if timed is None:
+        return ReminderRequest(None, _what(rest, (), language), ahead_ms)
+    if 0 < ahead_ms < DAY_MS and (due := find_due(rest, now_ms + ahead_ms, zone, language)) and not due.exact:
+        return ReminderRequest(None, timed[1], ahead_ms, timed[0])
+    return ReminderRequest(timed[0] - ahead_ms, timed[1])
 
 
 def _short_request(plain: str, now_ms: int, zone: str, language: Language) -> ReminderRequest | None:
@@ -225,6 +245,11 @@ def _short_request(plain: str, now_ms: int, zone: str, language: Language) -> Re
     due = find_due(rest, now_ms, zone, language)
     what = _what(rest, due.spans, language) if due else ""
     return ReminderRequest(due.due_at_ms, what) if due and what else None
+
+
+def says_before(text: str, language: Language) -> bool:
+    """Return whether the text speaks of so long before something ("an hour before")."""
+    return bool(language.time and first(rules_of(language).before, language.accented(lowered(clean(text[:MAX_CHARS])))))
 
 
 def _ahead(text: str, language: Language) -> tuple[str, int]:
@@ -265,6 +290,8 @@ def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> st
     joins_nothing = language.time and (not behind or joints.match(lowered(behind)))
     while tail := _tail(rules_of(language).joints_behind if joins_nothing else joints, left):
         left = left[:tail].strip(_EDGE)
+    if language.time and rules_of(language).joints_behind.fullmatch(lowered(left)):
+        return ""
     head, mark, rest = left.partition("'")
     if mark and joints.fullmatch(f"{head.lower()}'"):
         left = rest

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from memory.language.due_dates import find_due
+from memory.language.due_dates import asks_to_remind, find_due, reminder_request, says_before
 from memory.language.language import Language
 from memory.language.sentences import words_of
 from memory.notes.clauses import Clause, TurnClauses
@@ -176,3 +176,11 @@ def only_recalls(clause: Clause, noted: Iterable[Noted], language: Language) -> 
         return False
     named = clause.stems - telling_stems(words_of(found.group()), language)
     return named < clause.stems and any(each.todo and named <= each.stems for each in noted if named)
+
+
+def only_says_when_to_remind(clause: Clause, zone: str, language: Language) -> bool:
+    """Return whether the clause orders a reminder so long before what it does not name: "an hour before"."""
+    if not says_before(clause.lower, language) or not asks_to_remind(clause.lower, language):
+        return False
+    order = reminder_request(clause.lower, clause.at_ms, zone, language)
+    return order is not None and order.due_at_ms is None and not order.what

@@ -11,6 +11,7 @@ from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.kinds import ANSWER_STEMS
 from memory.notes.types import TEXT_MAX_CHARS
 from memory.notes.weigh import is_todo, owes
+from memory.types import ABOUT_REMINDERS
 
 JOINT = " … "
 _EDGE = " .,;:!?"
@@ -18,6 +19,8 @@ _STOPS = (".", "!", "?", "…", ",", ";", ":", ")", '"')
 _DIGITS = re.compile(r"\d+")
 _CLEAR_STEMS = 4
 """From this many stems on a sentence is understood in spite of its pronoun."""
+_POINTS = frozenset({"bare", "pronoun"})
+"""What points back to something, also in an order about a reminder; what merely says little does not lean on one."""
 _WITH_BEFORE_STEMS = 8
 """The same where the sentence before it, in the same message, says of what."""
 
@@ -34,7 +37,9 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
             return f"{asked[-1].text}{JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
     if "bare" in clause.cues or leans(clause):
         old = bool(clause.numbers) and "correct" in clause.cues
-        named = [each for each in (before.user if before else ()) if says_of_what(each, clause)]
+        orders = before is not None and before.turn.action_name in ABOUT_REMINDERS
+        said_before = before.user if before and not (orders and not _POINTS & clause.cues) else ()
+        named = [each for each in said_before if says_of_what(each, clause)]
         named = [each for each in named if each.names or "kin" in each.cues] or named
         named = [each for each in named if not (old and each.numbers)]
         if clause.before and len(clause.before) + len(clause.text) < TEXT_MAX_CHARS:

@@ -38,6 +38,7 @@ from memory.notes.promises import (
     is_put_on_the_list,
     only_agrees,
     only_recalls,
+    only_says_when_to_remind,
     promise_of,
     put_on_the_list,
 )
@@ -173,6 +174,7 @@ class _RulesReading:
                 or (offer is not None and only_agrees(clause, said))
                 or corrects_nothing(clause, list(self.noted.values()), self.language)
                 or only_recalls(clause, self.noted.values(), self.language)
+                or only_says_when_to_remind(clause, self.request.zone, self.language)
             ):
                 continue
             self._take(clause, f"{clause.turn_id}.u{number}", said, before)

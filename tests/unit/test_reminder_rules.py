@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from test_rearrange import asking
 
 from bot.answers.remind_first import asked_for, completed, stands_alone
 from bot.people.choices import PersonalChoices, choices_in, find_time_zone
@@ -214,15 +216,15 @@ def test_an_answer_to_our_own_question_completes_the_reminder():
     no_time = make_turn(user_text="remind me to call Ana", action_name="remind_when", created_at_ms=NOW_MS)
     no_what = make_turn(user_text="remind me tomorrow at 10", action_name="remind_what", created_at_ms=NOW_MS)
 
-    timed = completed(no_time, "tomorrow at 9", NOW_MS, "UTC", english)
-    named = completed(no_what, "the report", NOW_MS, "UTC", english)
+    timed = completed(no_time, replace(asking("tomorrow at 9"), now_ms=NOW_MS), english)
+    named = completed(no_what, replace(asking("the report"), now_ms=NOW_MS), english)
 
     assert timed is not None
     assert (timed.what, when_text(timed.due_at_ms or 0, NOW_MS, "UTC")) == ("call Ana", "tomorrow at 09:00")
     assert named is not None
     assert (named.what, when_text(named.due_at_ms or 0, NOW_MS, "UTC")) == ("the report", "tomorrow at 10:00")
-    assert completed(no_time, "I do not know yet", NOW_MS, "UTC", english) is None
-    assert completed(make_turn(action_name=None), "tomorrow at 9", NOW_MS, "UTC", english) is None
+    assert completed(no_time, replace(asking("I do not know yet"), now_ms=NOW_MS), english) is None
+    assert completed(make_turn(action_name=None), replace(asking("tomorrow at 9"), now_ms=NOW_MS), english) is None
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
