@@ -36,11 +36,11 @@ CALLED_OFF = frozenset({"drop", "off"})
 """Cues of what will not be."""
 
 
-def sentence_at(lower: str, place: int) -> str:
-    """Return the sentence of the text, or its part up to a comma, in which the place lies."""
+def sentence_at(lower: str, place: int) -> tuple[str, str]:
+    """Return the sentence of the text, or its part up to a comma, in which the place lies; and what is before that."""
     cuts = [cut.end() for cut in _PARTS.finditer(lower)]
     start = max((cut for cut in cuts if cut <= place), default=0)
-    return lower[start : min((cut for cut in cuts if cut > place), default=len(lower))]
+    return lower[start : min((cut for cut in cuts if cut > place), default=len(lower))], lower[start:place]
 
 
 def tells_the_past(sentence: str, language: Language) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from memory.language.due_dates import Due, find_due, says_day
 from memory.language.language import Language
-from memory.language.time_rules import blank, first, rules_of
+from memory.language.time_rules import blank, rules_of
 from memory.notes.reports import asks, has_any, sentence_at, tells_the_past
 from memory.notes.types import DAY_MS
 
@@ -73,16 +73,22 @@ def _is_aimed_at(due: Due, lower: str, language: Language) -> bool:
 
 
 def _took_place(due: Due, lower: str, language: Language) -> bool:
-    """Return whether a "was" or "had" tells of the day, and nothing there says that it may not have been."""
-    told = sentence_at(lower, due.spans[0][0])
-    said = not due.is_hour_alone and language.has("took_place", told)
-    return said and not asks(told, language) and not has_any(_NOT_OVER, told, language)
+    """Return whether a "was" or "had" tells of the day, and nothing there says that it may not have been.
+
+    An "is" between them does: "the room was taken, so now it's on Friday".
+    """
+    told, before = sentence_at(lower, due.spans[0][0])
+    was = language.cues["took_place"].search(told) if "took_place" in language.cues else None
+    if due.is_hour_alone or was is None or language.has("is_now", before[was.end() :]):
+        return False
+    return not asks(told, language) and not has_any(_NOT_OVER, told, language)
 
 
 def _is_told_of(due: Due, lower: str, language: Language) -> bool:
-    """Return whether the day is a weekday without a date in a sentence that tells the past: it is the last such day."""
+    """Return whether the day is a mere weekday in a sentence that tells the past: it is the last such day."""
     start, end = due.spans[0]
     said = lower[start:end]
-    if due.is_hour_alone or any(map(str.isdigit, said)) or not first(rules_of(language).weekdays, said):
+    if due.is_hour_alone or not any(pattern.fullmatch(said) for pattern, _ in rules_of(language).weekdays):
         return False
-    return tells_the_past(sentence_at(blank(lower, due.spans), start), language)
+    told, _ = sentence_at(lower, start)
+    return tells_the_past(told, language)

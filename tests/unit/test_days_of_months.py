@@ -130,3 +130,31 @@ def test_a_day_with_a_name_is_that_day(language, text, expected):
 def test_a_week_may_be_added_before_or_behind_the_day(language, text, expected):
     """A week on Monday is not this Monday."""
     assert day(language, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "the centre was down so now its on 3 september"), ("en", "the vet was great, next visit is on 3 september"),
+        ("de", "der Arzt war krank und jetzt ist der Termin am 3. September"),
+        ("es", "el médico estuvo malo y ahora es el 3 de septiembre"),
+        ("fr", "le médecin était malade donc maintenant c'est le 3 septembre"),
+        ("pt", "o médico foi outro e agora é dia 3 de setembro"), ("ru", "врач был болен и теперь приём 3 сентября"),
+        ("it", "il medico era malato e adesso è il 3 settembre"),
+    ],
+)  # fmt: skip
+def test_a_was_before_an_is_tells_of_no_day(language, text):
+    """What is now on that day is still to come."""
+    assert day(language, text) == "Thu 03 Sep 2026"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("we got a stall at the market first sunday in october", "Sun 04 Oct 2026"), ("we got the keys on sunday", None),
+        ("the party was on 3 september and it is over", None),
+    ],
+)  # fmt: skip
+def test_only_a_mere_weekday_is_told_of_as_the_last_one(text, expected):
+    """With its month it is a date."""
+    assert day("en", text) == expected
