@@ -135,7 +135,8 @@ def test_a_week_may_be_added_before_or_behind_the_day(language, text, expected):
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "the centre was down so now its on 3 september"), ("en", "the vet was great, next visit is on 3 september"),
+        ("en", "the centre was down so now its on 3 september"),
+        ("en", "the vet was great, next visit is on 3 september"),
         ("de", "der Arzt war krank und jetzt ist der Termin am 3. September"),
         ("es", "el médico estuvo malo y ahora es el 3 de septiembre"),
         ("fr", "le médecin était malade donc maintenant c'est le 3 septembre"),
@@ -151,7 +152,8 @@ def test_a_was_before_an_is_tells_of_no_day(language, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("we got a stall at the market first sunday in october", "Sun 04 Oct 2026"), ("we got the keys on sunday", None),
+        ("we got a stall at the market first sunday in october", "Sun 04 Oct 2026"),
+        ("we got the keys on sunday", None),
         ("the party was on 3 september and it is over", None),
     ],
 )  # fmt: skip
