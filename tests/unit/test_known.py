@@ -100,6 +100,25 @@ async def test_of_two_days_in_one_sentence_the_one_that_is_asked_for_is_told(tal
     assert "3" not in birthday
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("Leo has his exam on 3 December", "how old is leo?"),
+        ("Leo hat am 3. Dezember Prüfung", "Wie alt ist Leo?"),
+        ("Leo tiene el examen el 3 de diciembre", "¿cuántos años tiene Leo?"),
+        ("Léo a son examen le 3 décembre", "Quel âge a Léo ?"),
+        ("O Leo tem prova no dia 3 de dezembro", "quantos anos tem o Leo?"),
+        ("У Лёвы экзамен 3 декабря", "сколько лет Лёве?"),
+    ],
+)
+async def test_a_date_tells_nobodys_age(talk: Talk, told: str, asked: str):
+    """What was said of them may be shown, but it is no answer."""
+    said = await talk.say(told)
+
+    assert await talk.say(asked) not in {f"{told}.", said}
+    assert not talk.answer.text.startswith(told[:8])
+
+
 async def test_who_has_no_such_day_is_told_what_was_said_of_them(talk: Talk):
     """When somebody packs is not when they move."""
     await talk.say("Helen needs boxes for packing on Saturday")

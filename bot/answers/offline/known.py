@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
@@ -282,7 +282,7 @@ def _statement(m: Material, told: Sequence[Told]) -> str:
         about_it = [each for each in about_it if small & frozenset(_TOKEN.findall(lowered(each.text)))]
     fits = about_it
     if asked_for.keys() & _NUMBERED:
-        fits = [each for each in about_it if _is_numbered(each.text, m.language)]
+        fits = [each for each in about_it if _is_numbered(_amounts(each, m, asked_for), m.language)]
         fits = fits or list(filter(None, (_with_what_follows(m, each, asked) for each in about_it)))
     if not wanted or not fits:
         return ""
@@ -291,6 +291,13 @@ def _statement(m: Material, told: Sequence[Told]) -> str:
     best = [each for score, each in scored if score == most]
     is_clear = asked_for or len({lowered(each.text) for each in best}) == 1
     return max(best, key=lambda each: each.at_ms).line if is_clear else ""
+
+
+def _amounts(told: Told, m: Material, asked_for: Container[str]) -> str:
+    """Return what was told; without its day where an amount is asked for: no date tells how old somebody is."""
+    lower = m.language.mended(lowered(told.text))
+    due = find_due(lower, told.at_ms, m.zone, m.language) if "amount" in asked_for else None
+    return blank(lower, due.spans) if due else told.text
 
 
 def _with_what_follows(m: Material, told: Told, asked: frozenset[str]) -> Told | None:
