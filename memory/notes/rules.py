@@ -233,7 +233,8 @@ class _RulesReading:
             return self._set_aside(moved[0], clause, key)
         if moved and self._revalue(moved, clause, key, put_when):
             return True
-        return mere is not None and self._revalue([mere], clause, key)
+        valued = bool(clause.due or clause.numbers)
+        return mere is not None and self._revalue([mere], clause, key, both=valued)
 
     def _set_aside(self, old: str, clause: Clause, key: str) -> bool:
         """Let a matter rest until the day that the clause names; False for one that is not at hand."""
@@ -340,10 +341,12 @@ class _RulesReading:
             )  # fmt: skip
         self._note(note, clause)
 
-    def _revalue(self, wrong: Sequence[str], clause: Clause, key: str, put: Put = put_right) -> bool:
+    def _revalue(
+        self, wrong: Sequence[str], clause: Clause, key: str, put: Put = put_right, *, both: bool = True
+    ) -> bool:
         """Let a value correct the last of these notes, which stands for all of them: it takes the old one's place.
 
-        Where it cannot, both are quoted. False if that is too long, and nothing is changed.
+        Where it cannot, both are quoted. False if that is too long or not wanted, and nothing is changed.
         """
         before = {m.matter_id: m for m in self.request.open_matters} | {n.note_id: n for n in self.request.lasting}
         old = wrong[-1]
@@ -353,7 +356,7 @@ class _RulesReading:
         known = frozenset({*self.names, *self.request.names})
         right = put(note, clause, self.request.zone, self.language, known)
         text = right.text if right else f"{note.text}{JOINT}{clause.text}"
-        if len(text) > TEXT_MAX_CHARS:
+        if len(text) > TEXT_MAX_CHARS or not (right or both):
             return False
         turn_ids = tuple(dict.fromkeys((*note.turn_ids, clause.turn_id)))
         changed: dict[str, object] = {"text": text, "turn_ids": turn_ids, "said_at_ms": clause.at_ms}

@@ -12,12 +12,14 @@ from memory.language.language import Language
 from memory.language.listing import is_in_part
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import first, rules_of
-from memory.notes.clauses import Clause
+from memory.notes.clauses import TAKEN_ON, Clause
 from memory.notes.reports import Report
 from memory.notes.telling import telling_stems, without_denied_day
 from memory.notes.types import DAY_MS
 from memory.notes.weigh import reports_an_end
 
+_TAKEN_ON = frozenset(TAKEN_ON)
+"""Cues of what somebody has to do or will do: "I must ask Betty instead" is more than a name."""
 NEAR_TURNS = 2
 """How many turns back "done" without a name may reach."""
 _SAME_MATTER = 0.3
@@ -263,7 +265,7 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
 
     One that says of what ("sorry, the exam is on the 4th") corrects that, else something that was just said; at the
     beginning of a session that may be something of the session before. None when the clause says more than the
-    value, corrects nothing, or nothing near has such a value.
+    value, corrects nothing, or nothing near has such a value; nor does it correct another matter than the one it names.
     """
     named = _named_by_value(clause, noted, language)
     if named is None or (named and "moves" in clause.cues and not any(named & each.stems for each in noted)):
@@ -275,6 +277,8 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
     meant = [each for each in another if each.days & days] or meant
+    if not meant and named and any(named <= each.stems for each in noted):
+        return None
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)
 
 
@@ -323,7 +327,9 @@ def _has_another(clause: Clause, noted: Noted) -> bool:
     if clause.numbers:
         kinds = {kind_of(one) for one in clause.numbers} & {kind_of(one) for one in noted.numbers}
         return bool(kinds) and not clause.numbers & noted.numbers
-    return bool(clause.names and noted.names) and not clause.names & noted.names and "correct" in clause.cues
+    if "correct" not in clause.cues or _TAKEN_ON & clause.cues:
+        return False
+    return bool(clause.names and noted.names) and not clause.names & noted.names
 
 
 def kind_of(number: str) -> tuple[str, int]:
@@ -336,7 +342,7 @@ def denied_values(lower: str, language: Language) -> frozenset[str]:
     cue = language.cues.get("negates")
     if cue is None:
         return frozenset()
-    found = re.finditer(rf"(?:{cue.pattern})\s+(?P<first>{_VALUE})(?:\s+(?P<second>{_VALUE}))?", lower)
+    found = re.finditer(rf"(?:{cue.pattern})\s+(?:[^\W\d_]\s+)?(?P<first>{_VALUE})(?:\s+(?P<second>{_VALUE}))?", lower)
     values = [hit["second"] or "" if hit["first"] in language.stop_words else hit["first"] for hit in found]
     return frozenset(value.strip(".,:") for value in values) | stems_of(tuple(values), language)
 

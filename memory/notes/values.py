@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from memory.language.due_dates import Due, find_due
@@ -150,7 +150,16 @@ def _another_time(
         for part in ("day", "hour")
     )
     at = datetime.combine(day.date(), hour.time(), zone_of(zone))
+    if any(each.startswith("w") for each in denied_days(clause.lower, language)):
+        at = _of_the_same_week(at, old.due_at_ms, clause.at_ms)
     return PutRight(_changed(note.text, changes), int(at.timestamp() * 1000), due.exact or old.exact)
+
+
+def _of_the_same_week(at: datetime, old_ms: int, now_ms: int) -> datetime:
+    """Return the weekday that is nearest to the one it is said instead of: "Wednesday, not Thursday" may be today."""
+    before = at - timedelta(days=7)
+    after_ms, before_ms = (int(each.timestamp() * 1000) for each in (at, before))
+    return before if before_ms > now_ms and abs(before_ms - old_ms) < abs(after_ms - old_ms) else at
 
 
 def _change(text: str, part: str, place: tuple[int, int], new: str, language: Language) -> Change:

@@ -9,8 +9,10 @@ from math import log, sqrt
 
 from pydantic import Field
 
+from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.names import WHO
+from memory.notes.quoting import JOINT
 from memory.notes.settle import stems_of_text
 from memory.notes.types import DAY_MS, LastingNote, Matter, SessionNotes, key_of
 from memory.notes.worth import is_waiting, missed, signs_of_worth, waited_for
@@ -61,6 +63,8 @@ class Standing(Contract):
     signs: dict[str, float] = Field(default_factory=dict, repr=False)
     """What both depend on."""
     stems: frozenset[str]
+    own: frozenset[str] = frozenset()
+    """Those of what it says itself, behind the words that it leans on: that tells whether another line says it."""
 
 
 class NotesView(Contract):
@@ -106,7 +110,7 @@ def merge(
             found[key_of(note)] = (number, note)
     last_said_ms = max((note.said_at_ms for _, note in found.values()), default=0)
     alive = [
-        (number, note, stems_of_text(note.text, languages.get(sessions[number].language)))
+        (number, note, *_stems_of(note.text, languages.get(sessions[number].language)))
         for key, (number, note) in found.items()
         if key not in replaced and key not in settled and is_alive(note, now_ms, last_said_ms)
     ]
@@ -120,20 +124,20 @@ def merge(
 
 
 def _standings(
-    alive: Sequence[tuple[int, ViewedNote, frozenset[str]]], session_ids: Sequence[str], now_ms: int
+    alive: Sequence[tuple[int, ViewedNote, frozenset[str], frozenset[str]]], session_ids: Sequence[str], now_ms: int
 ) -> list[Standing]:
     """Return each note, given with the number of its session and its stems, with what it is worth beside the others."""
     where: dict[str, set[int]] = {}
     holders: dict[str, list[int]] = {}
-    for place, (number, _, stems) in enumerate(alive):
+    for place, (number, _, stems, _) in enumerate(alive):
         for stem in stems:
             where.setdefault(stem, set()).add(number)
             holders.setdefault(stem, []).append(place)
-    newest = max((number for number, _, _ in alive), default=0)
-    akin = _akin([stems for _, _, stems in alive])
-    said_at_ms = [note.said_at_ms for _, note, _ in alive]
+    newest = max((number for number, *_ in alive), default=0)
+    akin = _akin([stems for _, _, stems, _ in alive])
+    said_at_ms = [note.said_at_ms for _, note, *_ in alive]
     standings = []
-    for place, (number, note, stems) in enumerate(alive):
+    for place, (number, note, stems, own) in enumerate(alive):
         shared = Counter(chain.from_iterable(holders[stem] for stem in stems))
         signs = signs_of_worth(
             note,
@@ -151,9 +155,16 @@ def _standings(
                 waits=waited_for(signs),
                 signs=signs,
                 stems=stems,
+                own=own,
             )
         )
     return standings
+
+
+def _stems_of(text: str, language: Language) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of a note and those of what it says itself."""
+    stems = stems_of_text(text, language)
+    return stems, stems_of_text(text.rpartition(JOINT)[2], language) or stems
 
 
 def is_alive(note: ViewedNote, now_ms: int, last_said_ms: int) -> bool:
@@ -235,7 +246,7 @@ def _coming(view: NotesView, before: Sequence[Standing]) -> list[Standing]:
     seen = Counter(stem for each in before for stem in each.stems)
     chosen: list[Standing] = []
     for _, standing in sorted(ahead, key=lambda each: each[0]):
-        if standing not in before and _share(standing.stems, seen) < _SAME and len(before) + len(chosen) < _WITH_COMING:
+        if standing not in before and not _is_told(standing, seen) and len(before) + len(chosen) < _WITH_COMING:
             chosen.append(standing)
             seen.update(standing.stems)
     return chosen
@@ -260,7 +271,7 @@ def _diverse(
     def worth(each: tuple[Standing, float]) -> float:
         return each[1] + _REPEATS * _share(each[0].stems, seen)
 
-    while len(chosen) < most and (left := [each for each in left if _share(each[0].stems, seen) < _SAME]):
+    while len(chosen) < most and (left := [each for each in left if not _is_told(each[0], seen)]):
         best = max(left, key=worth)
         if worth(best) < least:
             break
@@ -268,6 +279,12 @@ def _diverse(
         chosen.append(best[0])
         seen.update(best[0].stems)
     return chosen
+
+
+def _is_told(standing: Standing, seen: Counter[str]) -> bool:
+    """Return whether other lines say it; of what waits for somebody all that it says itself."""
+    said = standing.own if is_waiting(standing.note) else frozenset()
+    return _share(said or standing.stems, seen) >= _SAME
 
 
 def _share(stems: frozenset[str], seen: Counter[str]) -> float:
