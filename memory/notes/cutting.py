@@ -12,6 +12,7 @@ from memory.language.errands import joints_of
 from memory.language.language import Language
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
+from memory.notes.reports import ended
 from memory.notes.telling import is_time_word
 
 CLAUSE_MAX_CHARS = 170
@@ -45,12 +46,16 @@ def sentences_in(text: str, language: Language) -> list[str]:
 def joined(parts: Sequence[str], language: Language) -> list[str]:
     """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut.
 
-    A value put right ("sorry, 1240.") is none: what follows is said of something else.
+    A value put right ("sorry, 1240.") is none: what follows is said of something else; nor are two errands.
     """
     whole: list[str] = []
     for part in parts:
-        alone = any(_corrects(each, language) for each in (part, *whole[-1:]))
-        fragments = any(_is_fragment(each) for each in (part, *whole[-1:])) and not alone
+        both = (part, *whole[-1:])
+        owed = _is_owed(part, language) and any(
+            _is_owed(each, language) or _ends(each, language) for each in whole[-1:]
+        )
+        alone = owed or any(_corrects(each, language) for each in both)
+        fragments = any(map(_is_fragment, both)) and not alone
         if whole and fragments and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
             whole[-1] = f"{whole[-1]} {part}"
         else:
@@ -60,6 +65,23 @@ def joined(parts: Sequence[str], language: Language) -> list[str]:
 
 def _is_fragment(part: str) -> bool:
     return len(words_of(lowered(part))) < _SHORT_WORDS
+
+
+def _is_owed(part: str, language: Language) -> bool:
+    """Return whether a part says by itself what has to be done: "need wipes."."""
+    lower = language.mended(lowered(part))
+    said = any(language.has(cue, lower) for cue in _OWED) and "?" not in lower
+    return said and bool(content_words(words_of(lower), language))
+
+
+def _is_whole(part: str, language: Language) -> bool:
+    """Return whether an errand behind it is another matter: it says what has to be done, or what is."""
+    return _is_owed(part, language) or _ends(part, language)
+
+
+def _ends(part: str, language: Language) -> bool:
+    """Return whether a part reports an end: "got the milk"."""
+    return bool(ended(language.mended(lowered(part)), language))
 
 
 def _corrects(part: str, language: Language) -> bool:
@@ -73,12 +95,14 @@ def _corrects(part: str, language: Language) -> bool:
 def unfused(parts: Iterable[str], at_ms: int, zone: str, language: Language) -> list[str]:
     """Return the parts with what somebody has to do for a coming day apart from that day: it ends before.
 
+    And apart from what is done: "got the milk, need bread too".
+
     And with what has a day of its own apart: "swimming is on Tuesday, and Mia sees the dentist on Thursday".
     """
     apart: list[str] = []
     for part in parts:
         owed = _where_owed(part, language)
-        is_owed = owed and find_due(part[:owed], at_ms, zone, language)
+        is_owed = owed and (find_due(part[:owed], at_ms, zone, language) or _ends(part[:owed], language))
         cut = (owed, owed) if is_owed else _between_days(part, at_ms, zone, language)
         apart += [part[: cut[0]].rstrip(), *unfused([part[cut[1] :]], at_ms, zone, language)] if cut else [part]
     return apart

@@ -35,7 +35,8 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
         asked = [each for each in before.assistant if each.asks]
         if asked and len(asked[-1].text) + len(clause.text) < TEXT_MAX_CHARS - len(JOINT):
             return f"{asked[-1].text}{JOINT}{clause.text}", (asked[-1].turn_id, clause.turn_id)
-    if "bare" in clause.cues or leans(clause):
+    added = _is_added(clause, language)
+    if "bare" in clause.cues or (leans(clause) and not added):
         old = bool(clause.numbers) and "correct" in clause.cues
         orders = before is not None and before.turn.action_name in ABOUT_REMINDERS
         said_before = before.user if before and not (orders and not _POINTS & clause.cues) else ()
@@ -54,7 +55,8 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
             return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
             return "", ()
-    whole = with_before(clause) if clause.before and leans(clause, _WITH_BEFORE_STEMS) else clause.text
+    leaning = clause.before and leans(clause, _WITH_BEFORE_STEMS) and not added
+    whole = with_before(clause) if leaning else clause.text
     return (whole if len(whole) <= TEXT_MAX_CHARS else clause.text[:TEXT_MAX_CHARS]), (clause.turn_id,)
 
 
@@ -89,6 +91,11 @@ def leans(clause: Clause, clear: int = _CLEAR_STEMS) -> bool:
     if not acts or clause.names or {"event", "happening", "kin"} & clause.cues or len(clause.stems) >= clear:
         return False
     return "pronoun" in clause.cues or len(clause.stems) < ANSWER_STEMS
+
+
+def _is_added(clause: Clause, language: Language) -> bool:
+    """Return whether the clause is one more errand behind another, and names a thing: "and the parcel has to go"."""
+    return bool(clause.stems) and owes(clause) and "pronoun" not in clause.cues and language.has("adds", clause.lower)
 
 
 def says_of_what(clause: Clause, later: Clause) -> bool:

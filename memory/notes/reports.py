@@ -30,7 +30,7 @@ _IS_OVER = tuple(cue for cue in ENDS if cue != "done")
 _NAMING_STEMS = 2
 _VERB_WORDS = 2
 """A longer phrase that says that something ended names it, too."""
-_PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
+PARTS = re.compile(r"(?<=[.!?;,\u2026])\s+")
 _SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")
 CALLED_OFF = frozenset({"drop", "off"})
 """Cues of what will not be."""
@@ -38,7 +38,7 @@ CALLED_OFF = frozenset({"drop", "off"})
 
 def sentence_at(lower: str, place: int) -> tuple[str, str]:
     """Return the sentence of the text, or its part up to a comma, in which the place lies; and what is before that."""
-    cuts = [cut.end() for cut in _PARTS.finditer(lower)]
+    cuts = [cut.end() for cut in PARTS.finditer(lower)]
     start = max((cut for cut in cuts if cut <= place), default=0)
     return lower[start : min((cut for cut in cuts if cut > place), default=len(lower))], lower[start:place]
 
@@ -70,7 +70,7 @@ def told_ends(lower: str, language: Language) -> tuple[Report, ...]:
     """Return the sentences that tell the past as reports of an end: they were answered with "one worry less"."""
     if language.has("in_vain", lower):
         return ()
-    parts = [part for part in _PARTS.split(lower) if has_any(_PAST, part, language)]
+    parts = [part for part in PARTS.split(lower) if has_any(_PAST, part, language)]
     ends = (part for part in parts if not (asks(part, language) or has_any(NOT_ENDED, part, language)))
     return tuple(_report(part, _PAST, lower, language) for part in ends)
 
@@ -79,7 +79,7 @@ def ended(lower: str, language: Language) -> tuple[Report, ...]:
     """Return the sentences that report an end."""
     if language.has("in_vain", lower):
         return ()
-    reports = (part for part in _PARTS.split(lower) if _reports_an_end(part, language))
+    reports = (part for part in PARTS.split(lower) if _reports_an_end(part, language))
     return tuple(_report(part, ENDS, lower, language) for part in reports)
 
 
@@ -103,7 +103,7 @@ def tells(lower: str, language: Language) -> tuple[frozenset[str], ...]:
     """Return the stems of each sentence that tells what was done, or how a thing is now; none of what names nothing."""
     if language.has("in_vain", lower):
         return ()
-    parts = [part for part in _PARTS.split(lower) if has_any(TELLS, part, language)]
+    parts = [part for part in PARTS.split(lower) if has_any(TELLS, part, language)]
     told = (part for part in parts if not (asks(part, language) or has_any(NOT_TOLD, part, language)))
     words = (words_of(part) for part in told if not _corrects(part, language))
     return tuple(stems for each in words if (stems := telling_stems(each, language)))
@@ -117,7 +117,7 @@ def _corrects(sentence: str, language: Language) -> bool:
 
 def outcomes(lower: str, language: Language) -> frozenset[int]:
     """Return which outcomes the text tells, not asks or hopes for."""
-    told = [part for part in _PARTS.split(lower) if not (asks(part, language) or has_any(NOT_ENDED, part, language))]
+    told = [part for part in PARTS.split(lower) if not (asks(part, language) or has_any(NOT_ENDED, part, language))]
     return frozenset(number for number, outcome in enumerate(language.outcomes) if any(map(outcome.said.search, told)))
 
 

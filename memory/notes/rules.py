@@ -30,6 +30,7 @@ from memory.notes.kinds import (
     owner_of,
     stated_fact,
 )
+from memory.notes.parts import is_added, parts_ended, put_added, put_rest, says_no_more
 from memory.notes.promises import (
     accepted_offer,
     agreed,
@@ -45,6 +46,7 @@ from memory.notes.promises import (
 from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
 from memory.notes.settle import (
+    NEAR_TURNS,
     Noted,
     corrected_by,
     corrects_nothing,
@@ -163,21 +165,16 @@ class _RulesReading:
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, each in enumerate(said.user):
             plain = without_mere_clock(each, self.request.zone)
+            key = f"{plain.turn_id}.u{number}"
             ended = self._ended(plain, reply_before, asked_before, bare=said.turn.authored is None)
             self._settle(ended, plain)
-            clause = replace(plain, reports=bool(ended))
-            if is_momentary(plain, self.language) or self._put_right(each, f"{clause.turn_id}.u{number}"):
+            in_part = self._end_parts(plain, f"{key}p")
+            clause = replace(plain, reports=bool(ended or in_part))
+            if is_momentary(plain, self.language) or self._put_right(each, key):
                 continue
-            if (
-                "forget" in plain.cues
-                or calls_off(plain)
-                or (offer is not None and only_agrees(clause, said))
-                or corrects_nothing(clause, list(self.noted.values()), self.language)
-                or only_recalls(clause, self.noted.values(), self.language)
-                or only_says_when_to_remind(clause, self.request.zone, self.language)
-            ):
+            if (offer is not None and only_agrees(clause, said)) or self._ends_alone(clause, in_part):
                 continue
-            self._take(clause, f"{clause.turn_id}.u{number}", said, before)
+            self._take(clause, key, said, before)
         self._deliver(said)
         if offer is not None:
             self._agree(offer, said)
@@ -225,6 +222,36 @@ class _RulesReading:
             return ()
         return settled_by(clause, noted, reply_before, asked_before, compounds=compounds, bare=bare)
 
+    def _ends_alone(self, clause: Clause, in_part: Sequence[Noted]) -> bool:
+        """Return whether the clause only ends, corrects or recalls; `in_part` are lists of which it ends parts."""
+        noted = list(self.noted.values())
+        none = corrects_nothing(clause, noted, self.language) or only_recalls(clause, noted, self.language)
+        none = none or only_says_when_to_remind(clause, self.request.zone, self.language)
+        return none or "forget" in clause.cues or calls_off(clause) or says_no_more(clause, in_part)
+
+    def _end_parts(self, clause: Clause, key: str) -> list[Noted]:
+        """Take what the clause reports as done out of the lists that it is on; return these lists as they were."""
+        before = dict(self.noted)
+        parts = parts_ended(clause, list(before.values()), self.language)
+        lists = [
+            before[old]
+            for number, (old, done) in enumerate(parts.items())
+            if self._revalue([old], clause, f"{key}{number}", put_rest(done))
+        ]
+        if lists:
+            self.settled.append(
+                Settled(text=clause.text[:TEXT_MAX_CHARS], turn_ids=(clause.turn_id,), said_at_ms=clause.at_ms)
+            )
+        return lists
+
+    def _add_to_list(self, clause: Clause, key: str) -> bool:
+        """Put what is only named behind "also" on the list that was told just before; False without one."""
+        if not is_added(clause, self.language):
+            return False
+        just = [each for each in self.noted.values() if each.place >= 0 and 0 < clause.place - each.place <= NEAR_TURNS]
+        told = [each.key for each in just if each.todo and each.mine]
+        return bool(told) and self._revalue(told[-1:], clause, key, put_added)
+
     def _put_right(self, clause: Clause, key: str) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
@@ -248,6 +275,8 @@ class _RulesReading:
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""
+        if self._add_to_list(clause, key):
+            return
         noted = list(self.noted.values())
         later = put_off(clause, noted)
         if later and self._revalue(later, clause, f"{key}d", put_later):

@@ -49,11 +49,14 @@ from memory.language.listing import items_of
     ],
 )
 def test_one_thing_done_leaves_the_list(language, listed, one, all_of_it):
-    """Until each of them was spoken of: two errands lost are worse than one shown too long."""
+    """It is taken out, and what is left stays until it was spoken of."""
     soon = notes_of(language, (listed, "Ok."), (one, "Good."))
+    items, left = items_of(listed, LANGUAGES.get(language)), alive(language, listed, one)
 
-    assert [each.status for each in soon.matters if each.text == listed] == ["open"]
-    assert listed in alive(language, listed, one)
+    assert [each.status for each in soon.matters if each.replaces] == ["open"]
+    assert left
+    assert left != listed
+    assert len(items_of(left, LANGUAGES.get(language))) in {0, len(items) - 1}
     assert listed not in alive(language, listed, all_of_it)
 
 
@@ -129,3 +132,96 @@ def test_what_is_done_on_one_day_leaves_what_is_due_on_another():
     told = "ich muss morgen die Miete zahlen und am Donnerstag um 15 Uhr den Zahnarzt anrufen"
 
     assert alive("de", told, "Miete ist gezahlt") == "ich muss am Donnerstag um 15 Uhr den Zahnarzt anrufen"
+
+
+LISTS = [
+    (
+        "en", "we need milk, nappies, wipes and stamps",
+        [
+            ("got the wipes", "we need milk, nappies and stamps"),
+            ("milk and stamps bought", "we need nappies"),
+            ("got the nappies", ""),
+        ],
+    ),
+    (
+        "en", "need wipes. also milk. and the parcel has to go back",
+        [("wipes done", "need milk.\nand the parcel has to go back"), ("sent the parcel back", "need milk.")],
+    ),
+    (
+        "en", "we need milk, nappies and stamps",
+        [("got the milk but not the stamps", "we need nappies and stamps"), ("forget the stamps", "we need nappies")],
+    ),
+    (
+        "en", "I have to buy milk, eggs and bread by friday",
+        [("got the milk", "I have to buy eggs and bread by friday"), ("eggs bought", "I have to buy bread by friday")],
+    ),
+    (
+        "en", "we need milk and stamps",
+        [("got the milk. also need bread", "we need stamps\nalso need bread"), ("bread done", "we need stamps")],
+    ),
+    (
+        "en", "we need milk and stamps",
+        [("got the milk, need bread too", "we need stamps\nneed bread too"), ("bread done", "we need stamps")],
+    ),
+    (
+        "de", "ich muss noch Milch, Eier und Brot kaufen",
+        [("Brot ist gekauft", "ich muss noch Milch und Eier kaufen"), ("Milch geholt", "ich muss noch Eier kaufen")],
+    ),
+    (
+        "de", "wir brauchen Milch, Windeln und Briefmarken",
+        [("Windeln gekauft", "wir brauchen Milch und Briefmarken"), ("Milch ist da", "wir brauchen Briefmarken")],
+    ),
+    (
+        "es", "tengo que comprar leche, pañales y sellos",
+        [
+            ("ya compré los sellos", "tengo que comprar leche y pañales"),
+            ("leche comprada", "tengo que comprar pañales"),
+        ],
+    ),
+    (
+        "fr", "il faut acheter du lait, des couches et du pain",
+        [
+            ("j'ai pris le lait", "il faut acheter des couches et du pain"),
+            ("pain acheté", "il faut acheter des couches"),
+        ],
+    ),
+    (
+        "pt", "preciso comprar leite, fraldas e selos",
+        [("comprei as fraldas", "preciso comprar leite e selos"), ("leite comprado", "preciso comprar selos")],
+    ),
+    (
+        "ru", "нужно купить молоко, подгузники и марки",
+        [("молоко купила", "нужно купить подгузники и марки"), ("марки купила", "нужно купить подгузники")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "listed", "steps"), LISTS)
+def test_what_is_left_of_a_list_stands_in_its_place(language, listed, steps):
+    """Also where it stretches over sentences, and where what is left is told in the same breath."""
+    said = [(listed, "Ok.")]
+    for report, left in steps:
+        said.append((report, "Good."))
+        open_ones = [each.text for each in notes_of(language, *said).matters if each.status == "open"]
+        assert sorted(open_ones) == sorted(filter(None, left.split("\n")))
+
+
+@pytest.mark.parametrize(
+    ("language", "listed", "added", "whole"),
+    [
+        ("en", "need wipes", "also milk", "need wipes and milk"),
+        ("de", "ich muss noch Milch kaufen", "und Brot", "ich muss noch Milch und Brot kaufen"),
+        ("en", "I have to call Bob", "and Ann", "I have to call Bob and Ann"),
+        ("en", "need wipes and stamps", "and some milk too", "need wipes, stamps and some milk"),
+        ("de", "ich muss noch Milch und Brot kaufen", "und auch Eier", "ich muss noch Milch, Brot und Eier kaufen"),
+        ("fr", "il faut acheter du lait et du pain", "et aussi des couches",
+         "il faut acheter du lait, du pain et des couches"),
+        ("es", "tengo que comprar leche y pan", "y también sellos", "tengo que comprar leche, pan y sellos"),
+        ("pt", "preciso comprar leite e pão", "e fraldas também", "preciso comprar leite, pão e fraldas"),
+        ("ru", "нужно купить молоко и хлеб", "и ещё марки", "нужно купить молоко, хлеб и марки"),
+    ],
+)  # fmt: skip
+def test_what_is_only_added_goes_on_the_list_before(language, listed, added, whole):
+    """In the next message, too; what says more than a thing is a message of its own."""
+    assert [each.text for each in notes_of(language, (listed, "Ok."), (added, "Ok.")).matters] == [whole]
+    assert whole not in alive(language, listed, added)

@@ -83,3 +83,32 @@ async def test_a_name_in_common_ends_nothing():
     await talk.say("called Anna")
 
     assert talk.open_texts == ["I have to buy a present for Anna"]
+
+
+@pytest.mark.parametrize(
+    ("listed", "done", "asked", "left", "gone"),
+    [
+        ("we need milk, nappies, wipes and stamps", "got the wipes", "what's left?", "nappies", "wipes"),
+        ("need wipes. also milk. and the parcel has to go back", "wipes done", "what's left?", "milk", "wipes"),
+        ("wir brauchen Milch, Windeln und Briefmarken", "Windeln gekauft", "was ist offen?", "Milch", "Windeln"),
+        (
+            "il faut acheter du lait, des couches et du pain", "pain acheté", "qu'est-ce qui est en cours ?",
+            "couches", "pain",
+        ),
+        ("tengo que comprar leche, pan y sellos", "ya compré el pan", "¿qué queda pendiente?", "sellos", "pan"),
+        ("preciso comprar leite, pão e selos", "comprei o pão", "o que está pendente?", "selos", "pão"),
+        ("нужно купить молоко, хлеб и марки", "хлеб купила", "что открыто?", "марки", "хлеб"),
+    ],
+)  # fmt: skip
+async def test_what_is_left_of_a_list_is_listed(listed, done, asked, left, gone):
+    """Each thing is remembered one by one; the answer says what is left."""
+    talk = Talk()
+    await talk.say(listed)
+
+    answer = await talk.say(done)
+    assert left in answer
+    assert gone not in answer
+    assert talk.answer.buttons
+    listing = await talk.say(asked)
+    assert left in listing
+    assert gone not in listing

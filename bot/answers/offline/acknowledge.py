@@ -39,6 +39,7 @@ from memory.types import OpenLoop
 
 LINE_END: Final = "\n"
 _FEW_WORDS: Final = 2
+_DROPS: Final = frozenset({"drop", "forget"})
 _TODO: Final = frozenset({"task", "promise"})
 
 
@@ -129,6 +130,9 @@ def tell(m: Material) -> Reply:
 
 def _put_right(m: Material, matter: Matter) -> str:
     """Return a line about a matter as it reads now, or until when it rests."""
+    if m.in_part:
+        dropped = m.request.kind in _DROPS
+        return m.words.say("stays_open" if dropped else "part_done", text=loop_line(m, loop_of(matter)))
     until_ms = matter.snoozed_until_ms
     if until_ms is None or until_ms <= m.now_ms:
         return m.words.say("corrected", text=loop_line(m, loop_of(matter)))
@@ -193,7 +197,7 @@ def remind(m: Material) -> Reply:
 
 def forget(m: Material) -> Reply:
     """Take what is to be forgotten off the list; where nothing of it is there, name the command that forgets."""
-    if changes(m)[1] or not m.request.about or _named_in_part(m):
+    if changes(m)[1] or m.corrected or not m.request.about or _named_in_part(m):
         return ended(m)
     lines = noted_lines(m)
     how = m.words.say("forget_this", about=cite(m.request.about))
@@ -208,7 +212,7 @@ def _named_in_part(m: Material) -> list[ListedLoop]:
 def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
-    dropping = m.request.kind in {"drop", "forget"}
+    dropping = m.request.kind in _DROPS
     if not closed and (m.new or m.corrected):
         return tell(m)
     if closed:

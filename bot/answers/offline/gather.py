@@ -25,7 +25,7 @@ from memory.types import UNDOES, ConversationTurn, SessionState
 MAX_GLANCES: Final = 3
 GLANCED: Final = frozenset({"talked", "summarize", "greeting"})
 """Kinds of messages that are answered by a look at whole sessions."""
-TOLD: Final = frozenset({"tell", "done", "drop", "task", "remind", "no"})
+TOLD: Final = frozenset({"tell", "done", "drop", "forget", "task", "remind", "no"})
 """Kinds of messages that may tell something, so they are read as the notes will read them."""
 
 

@@ -124,6 +124,8 @@ class Material:
     """Noted matters that a reading of this message ends."""
     corrected: tuple[Matter, ...] = ()
     """What was noted and reads otherwise by this message: another day, another sum."""
+    in_part: bool = False
+    """True where those are lists of which a part is done."""
     moved: tuple[tuple[Reminder, Statement], ...] = ()
     """Reminders that move or end with their matters."""
     reminders: tuple[JobProgress, ...] = ()

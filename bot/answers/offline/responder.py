@@ -53,8 +53,8 @@ _SEARCHED: Final = frozenset({"know", "question", "task"})
 _REPORTS: Final = frozenset({"done", "drop"})
 _ENDS: Final = _REPORTS | {CANCELS, FINISHES}
 """What a turn did that ended something; "keep it" takes it back."""
-_CORRECTS: Final = ("correct", "negates", "moves", "no", "reschedules")
-"""Cues of a message that may put something right."""
+_CORRECTS: Final = ("correct", "negates", "moves", "no", "reschedules", "adds", "forget")
+"""Cues of a message that may put something right, or on a list."""
 _OPEN: Final = frozenset(
     {"open", "summarize", "greeting", "goodbye", "good_night", "done", "drop", "forget", "yes", "no", "choice"}
 )
@@ -142,11 +142,11 @@ class OfflineResponder:
             material = replace(material, quotes=await self._quotes(ask, material, past))
             material = await self._with_matters(ask, material)
         if material.request.kind in TOLD:
-            corrected, settled = await self._changed_notes(ask, material, past)
+            corrected, settled, in_part = await self._changed_notes(ask, material, past)
             listed = listed if listed or not settled else await self._open(ask, past)
             shown = {each.loop.loop_id for each in listed if each.noted}
             settled = tuple(loop for loop in settled if loop.loop_id in shown)
-            material = replace(material, corrected=corrected, settled=settled, open=tuple(listed))
+            material = replace(material, corrected=corrected, settled=settled, in_part=in_part, open=tuple(listed))
         if moved := await self._moved(ask, material):
             material = replace(material, moved=moved)
         if material.request.kind in GLANCED:
@@ -228,25 +228,29 @@ class OfflineResponder:
 
     async def _changed_notes(
         self, ask: Ask, material: Material, past: Past
-    ) -> tuple[tuple[Matter, ...], tuple[OpenLoop, ...]]:
-        """Return the noted matters that the message puts right, and those that it ends; none where it tells neither."""
+    ) -> tuple[tuple[Matter, ...], tuple[OpenLoop, ...], bool]:
+        """Return the noted matters that the message puts right, and those that it ends; none where it tells neither.
+
+        Last whether what it puts right are lists of which a part is done.
+        """
         lower, language = material.language.mended(lowered(material.text)), material.language
         tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or tells(lower, language)
         if self._notes is None or past.trouble or not (tells_more or ended(lower, language)):
-            return (), ()
+            return (), (), False
         only = ask.state.session_id if ask.state.isolated else None
         try:
             sessions = await self._notes.sessions(ask.conversation_id, only=only)
         except ContinuityError as exc:
             log.warning("it is answered without what it corrects", error=str(exc))
-            return (), ()
+            return (), (), False
         turn = turn_of(ask, in_short(material.request), self._languages)
         turn = turn.model_copy(update={"authored": turn.assistant_text})
         known = request_to_read(ask, turn, past, self._languages, sessions)
         notes = await asyncio.to_thread(read_by_rules, known, self._languages)
         put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
         corrected = tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
-        return corrected, tuple(_settled(notes, sessions, turn, past.undone))
+        in_part = any(end.matter_id is None and end.turn_ids == (turn.turn_id,) for end in notes.settled)
+        return corrected, tuple(_settled(notes, sessions, turn, past.undone)), in_part
 
     async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
         """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
