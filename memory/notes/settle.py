@@ -395,7 +395,7 @@ def _is_moved(clause: Clause, noted: Noted) -> bool:
     shared = said & known
     if abs(clause.due.due_at_ms - noted.due_at_ms) < DAY_MS / 2 or noted.due_at_ms < clause.at_ms:
         return False
-    if {"moves", "correct"} & clause.cues and shared & noted.names:
+    if _MOVE_MARKS & clause.cues and shared & noted.names:
         return True
     return len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
 

@@ -25,6 +25,12 @@ def _on(due_at_ms: int) -> Matter:
 @pytest.mark.parametrize(
     ("language", "earlier", "later", "day"),
     [
+        ("en", "Cheryl is coming the weekend of the 21st of march", "Cheryl is coming sooner. the 14th", "Sat 14 Mar"),
+        ("de", "Cheryl kommt am 21. März zu Besuch", "Cheryl kommt früher, am 14. März", "Sat 14 Mar"),
+        ("es", "Cheryl viene el 21 de marzo", "Cheryl viene antes de lo previsto, el 14 de marzo", "Sat 14 Mar"),
+        ("fr", "Cheryl vient nous voir le 21 mars", "Cheryl vient plus tôt, le 14 mars", "Sat 14 Mar"),
+        ("pt", "a Cheryl vem no dia 21 de março", "a Cheryl vem mais cedo, dia 14 de março", "Sat 14 Mar"),
+        ("ru", "Шерил приедет 21 марта", "Шерил приедет раньше, 14 марта", "Sat 14 Mar"),
         ("en", "our concert is on 19 march, parents and all", "concert got moved to the 20th btw", "Fri 20 Mar"),
         ("en", "Ines is on the ship till 21 march", "Ines emailed from the ship. its the 28th now", "Sat 28 Mar"),
         ("en", "the postmortem is due on 18 march", "postmortem moved to tue 24 march, Ingrid is away", "Tue 24 Mar"),
@@ -47,6 +53,11 @@ def _on(due_at_ms: int) -> Matter:
 def test_a_matter_that_was_moved_has_one_day(language, earlier, later, day):
     """The old day is said nowhere: two days of one thing would send somebody on the wrong one."""
     assert days(language, earlier, later) == [day]
+
+
+def test_what_somebody_gave_more_time_for_is_due_then():
+    """The old day stands nowhere."""
+    assert {*days("en", "ship the covers to Mette by 12 march", "Mette gave us time till 20 march")} == {"Fri 20 Mar"}
 
 
 @pytest.mark.parametrize(
