@@ -74,6 +74,8 @@ class OutcomeRule:
 
     said: re.Pattern[str]
     of: re.Pattern[str]
+    mere: re.Pattern[str] | None = None
+    """Of a debt, of which there may be several: words that do not say which ("the money"). Others do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,7 +291,7 @@ def parse_language(data: Mapping[str, Any]) -> Language:
         families=_Patterns({name: [phrases] for name, phrases in data.get("families", {}).items()}),
         facts=_facts(data.get("facts", {}), data.get("titles", "").split()),
         outcomes=tuple(
-            OutcomeRule(cue_pattern([said]), cue_pattern([of])) for said, of in data.get("outcomes", {}).get("rows", ())
+            OutcomeRule(*(cue_pattern([part]) for part in row)) for row in data.get("outcomes", {}).get("rows", ())
         ),
         time=data.get("time", {}),
         stemmer=data.get("stemmer", ""),

@@ -20,7 +20,7 @@ from memory.language.sentences import (
 from memory.language.time_rules import blank
 from memory.notes.cutting import joined, sentences_in, unfused
 from memory.notes.names import addressed_names, leading_names, names_of
-from memory.notes.reports import Report, ended, outcomes, tells, told_ends
+from memory.notes.reports import Report, ended, outcomes, tells, told_ends, told_of_debts
 from memory.notes.telling import telling_stems, without_denied_day
 from memory.notes.types import Speaker
 from memory.notes.when import coming_day
@@ -95,6 +95,8 @@ class Clause:
     """True once something was found that it ends."""
     outcomes: frozenset[int] = frozenset()
     """Which of the language's outcomes it tells: "passed!" says of no exam by name how it went."""
+    settles: frozenset[str] = frozenset()
+    """Stems of what it says of a debt beside that it is paid: whose, or what came back."""
 
     @property
     def asks(self) -> bool:
@@ -212,6 +214,7 @@ def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
         ended=ended(lower, language),
         told=tells(lower, language),
         outcomes=outcomes(lower, language),
+        settles=told_of_debts(lower, language),
     )
 
 

@@ -121,6 +121,18 @@ def outcomes(lower: str, language: Language) -> frozenset[int]:
     return frozenset(number for number, outcome in enumerate(language.outcomes) if any(map(outcome.said.search, told)))
 
 
+def told_of_debts(lower: str, language: Language) -> frozenset[str]:
+    """Return the stems of what the text names beside the words that say of a debt that it is paid.
+
+    Nothing where one of its sentences says no more: "he paid it all, and the helmet too".
+    """
+    told: list[frozenset[str]] = []
+    for said, mere in ((each.said, each.mere) for each in language.outcomes if each.mere is not None):
+        beside = (mere.sub(" ", said.sub(" ", part)) for part in PARTS.split(lower) if said.search(part))
+        told += [frozenset(s for s in telling_stems(words_of(each), language) if not s.isdigit()) for each in beside]
+    return frozenset().union(*told) if all(told) else frozenset()
+
+
 def _reports_an_end(sentence: str, language: Language) -> bool:
     if asks(sentence, language):
         return False

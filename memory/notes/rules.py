@@ -34,7 +34,6 @@ from memory.notes.parts import is_added, parts_ended, put_added, put_rest, says_
 from memory.notes.promises import (
     accepted_offer,
     agreed,
-    asked_about,
     asked_for,
     is_delivered,
     is_put_on_the_list,
@@ -51,6 +50,7 @@ from memory.notes.settle import (
     Noted,
     corrected_by,
     corrects_nothing,
+    is_debt,
     is_set_aside,
     moved_alone,
     names_the_matter,
@@ -171,7 +171,7 @@ class _RulesReading:
             self._settle(ended, plain)
             in_part = self._end_parts(plain, f"{key}p")
             clause = replace(plain, reports=bool(ended or in_part))
-            if is_momentary(plain, self.language) or self._put_right(each, key, before):
+            if is_momentary(plain, self.language) or self._put_right(each, key):
                 continue
             if (offer is not None and only_agrees(clause, said)) or self._ends_alone(clause, in_part):
                 continue
@@ -253,11 +253,10 @@ class _RulesReading:
         told = [each.key for each in just if each.todo and each.mine]
         return bool(told) and self._revalue(told[-1:], clause, key, put_added)
 
-    def _put_right(self, clause: Clause, key: str, before: TurnClauses | None) -> bool:
+    def _put_right(self, clause: Clause, key: str) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
-        mere = value_alone(clause, noted, self.language, asked_about(before, self.language))
-        moved = rescheduled(clause, noted, self.language)
+        mere, moved = value_alone(clause, noted, self.language), rescheduled(clause, noted, self.language)
         if moved and is_set_aside(clause, self.noted[moved[0]], self.language):
             return self._set_aside(moved[0], clause, key)
         if moved and self._revalue(moved, clause, key, put_when):
@@ -343,7 +342,8 @@ class _RulesReading:
         later = asked_for_later(clause, said)
         weight = max(weigh(clause, said, named=text != clause.text), STATED_WEIGHT if stated or later else 0.0)
         kind = stated[0] if stated else lasting_kind(clause) if stays and not later else None
-        clear = kind is not None or clause.due is not None or is_todo(clause)
+        owed = "waits" in clause.cues and not clause.asks and is_debt(clause.text, self.language)
+        clear = kind is not None or clause.due is not None or is_todo(clause) or owed
         least = CLEAR_FROM if clear else 2 * WORTH_SHOWING if closes(clause) else WORTH_SHOWING
         faint = (weight < least or (clause.reports and not clear)) and not wrong
         if not text or (is_courtesy(clause) and not stated) or (faint and weight < FAINT_FROM):
@@ -459,6 +459,7 @@ class _RulesReading:
             names=self._names_in(text, clause.names if clause else frozenset()),
             people=people_in(self.language.mended(lowered(text)), self.language),
             outcomes=outcomes_of(text, self.language),
+            is_debt=is_debt(text, self.language),
             asks_somebody=self.language.has("asks_somebody", lowered(text)),
             mine=matter is not None and matter.owner == "user",
             is_event=matter is not None and matter.kind == "event",

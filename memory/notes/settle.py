@@ -70,6 +70,8 @@ class Noted:
     values: frozenset[str] = frozenset()
     outcomes: frozenset[int] = frozenset()
     """By which of the language's outcomes it can end."""
+    is_debt: bool = False
+    """True for what somebody owes: there may be several."""
     asks_somebody: bool = False
     """True for a task that is to ask, call or write to somebody: their answer ends it."""
     mine: bool = True
@@ -94,6 +96,12 @@ def outcomes_of(text: str, language: Language) -> frozenset[int]:
     return frozenset(number for number, outcome in enumerate(language.outcomes) if outcome.of.search(lower))
 
 
+def is_debt(text: str, language: Language) -> bool:
+    """Return whether the text says that somebody owes something, or has what is another's."""
+    lower = language.mended(lowered(text))
+    return any(outcome.mere is not None and outcome.of.search(lower) for outcome in language.outcomes)
+
+
 def settled_by(
     clause: Clause,
     noted: Sequence[Noted],
@@ -115,8 +123,7 @@ def settled_by(
         for each in noted
         if not (each.lasts or _is_still_ahead(each, clause) or is_in_part(clause.stems, each.items))
     ]
-    turned_out = [each for each in noted if clause.outcomes & each.outcomes and each.place != clause.place]
-    turned_out = [each for each in turned_out if not _is_part_of_it(clause.stems, each)]
+    turned_out = [each for each in noted if _has_turned_out(clause, each)]
     often = Counter(stem for each in noted for stem in each.stems)
     told = [
         each.key
@@ -138,6 +145,13 @@ def settled_by(
         todo = [each for each in near if each.todo] or [each for each in noted if _was_asked_for(each, asked_before)]
         return [todo[-1].key] if todo else []
     return []
+
+
+def _has_turned_out(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause tells how the note turned out, without naming it; of a debt nothing that it is not."""
+    if not clause.outcomes & noted.outcomes or noted.place == clause.place or _is_part_of_it(clause.stems, noted):
+        return False
+    return not noted.is_debt or not clause.settles or bool(clause.settles & noted.stems)
 
 
 def _is_still_ahead(noted: Noted, clause: Clause) -> bool:
@@ -260,15 +274,12 @@ def _is_denied_of(clause: Clause, noted: Noted, denied: frozenset[str], language
     return bool(shared - denied or shared & stems_of(tuple(clause.names), language))
 
 
-def value_alone(
-    clause: Clause, noted: Sequence[Noted], language: Language, asked: frozenset[str] = frozenset()
-) -> str | None:
+def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
     """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th", "I meant Max"): the newest such.
 
-    One that says of what ("sorry, the exam is on the 4th") corrects that, else what was `asked` about in the message
-    before, of which the stems are given, or something that was just said; at the beginning of a session that may be
-    something of the session before. None when the clause says more than the value, corrects nothing, or nothing near
-    has such a value; nor does it correct another matter than the one it names.
+    One that says of what ("sorry, the exam is on the 4th") corrects that, else something that was just said; at the
+    beginning of a session that may be something of the session before. None when the clause says more than the
+    value, corrects nothing, or nothing near has such a value; nor does it correct another matter than the one it names.
     """
     named = _named_by_value(clause, noted, language)
     if named is None or (named and "moves" in clause.cues and not any(named & each.stems for each in noted)):
@@ -280,8 +291,6 @@ def value_alone(
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
     meant = [each for each in another if each.days & days] or meant
-    if not meant and not named and len(answered := _shares_most(asked, another)) == 1:
-        meant = answered
     if not meant and named and any(named <= each.stems for each in noted):
         return None
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)

@@ -6,6 +6,8 @@ import pytest
 from test_notes_endings import alive
 from test_offline import Talk
 
+from bot.answers.offline.words import words_of
+
 PEOPLE = [
     (
         "en", "mum's birthday is on saturday", "I have to order a present for mum",
@@ -112,3 +114,59 @@ async def test_what_is_left_of_a_list_is_listed(listed, done, asked, left, gone)
     listing = await talk.say(asked)
     assert left in listing
     assert gone not in listing
+
+
+DEBTS = [
+    ("en", "steve still has my drill", "steve gave the drill back"),
+    ("en", "I lent Steve my drill", "got the drill back from Steve"),
+    ("en", "I owe marco 40", "paid marco"),
+    ("en", "I owe Marco 40 euros", "gave Marco the money"),
+    ("en", "Lena owes me 50", "lena gave me the money back"),
+    ("en", "Lena owes me 50", "lena paid"),
+    ("de", "Lena schuldet mir noch 50 euro", "Lena hat mir das Geld zurückgegeben"),
+    ("de", "Ich schulde Marco noch 40 Euro", "hab Marco das Geld gegeben"),
+    ("de", "Ich schulde Marco noch 40 Euro", "Marco bezahlt"),
+    ("de", "Steve hat noch meine Bohrmaschine", "Steve hat die Bohrmaschine zurückgebracht"),
+    ("fr", "Steve a toujours ma perceuse", "Steve m'a rendu la perceuse"),
+    ("fr", "je dois 40 euros à Marco", "j'ai remboursé Marco"),
+    ("fr", "Léna me doit 50 euros", "Léna m'a rendu l'argent"),
+    ("es", "Steve todavía tiene mi taladro", "Steve me devolvió el taladro"),
+    ("es", "le debo 40 a Marco", "le pagué a Marco"),
+    ("es", "Lena me debe 50 euros", "Lena me devolvió el dinero"),
+    ("pt", "o Steve ainda está com a minha furadeira", "o Steve devolveu a furadeira"),
+    ("pt", "devo 40 pro Marco", "paguei o Marco"),
+    ("pt", "a Lena ainda me deve 50 reais", "a Lena já me devolveu o dinheiro"),
+    ("ru", "у Стива всё ещё моя дрель", "Стив вернул дрель"),
+    ("ru", "я должна Марку 40", "вернула Марку деньги"),
+    ("ru", "Лена должна мне 50", "Лена вернула деньги"),
+]
+
+
+@pytest.mark.parametrize(("language", "owed", "settled"), DEBTS)
+async def test_what_is_owed_is_open_until_it_is_given_back(language, owed, settled):
+    """Money and things, one's own debts and those of others: it is listed, and over once it is told."""
+    talk = Talk()
+    await talk.say(owed)
+    assert owed in alive(language, owed, "ok")
+
+    answer = await talk.say(settled)
+    assert owed not in alive(language, owed, settled)
+    assert words_of(language).answers["closed"].partition("{")[0] in answer
+
+
+@pytest.mark.parametrize(
+    ("language", "owed", "other"),
+    [
+        ("en", "I owe marco 40", "paid anna"),
+        ("en", "I owe marco 40", "paid the rent"),
+        ("en", "Lena owes me 50", "Tom paid me back"),
+        ("de", "Ich schulde Marco noch 40 Euro", "Miete bezahlt"),
+        ("fr", "je dois 40 euros à Marco", "j'ai payé le loyer"),
+        ("es", "Lena me debe 50 euros", "pagué el alquiler"),
+        ("pt", "a Lena me deve 50", "paguei o aluguel"),
+        ("ru", "Лена должна мне 50", "заплатила за квартиру"),
+    ],
+)
+def test_what_somebody_else_is_paid_ends_no_debt(language, owed, other):
+    """Of debts there may be several: what names another is another's."""
+    assert owed in alive(language, owed, other)

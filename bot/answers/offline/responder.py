@@ -33,7 +33,7 @@ from memory.language.languages import Languages
 from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
 from memory.notes.rearranged import reminded_of, says_all_of
-from memory.notes.reports import ended, tells
+from memory.notes.reports import ended, outcomes, tells
 from memory.notes.rules import read_by_rules
 from memory.notes.types import Matter, SessionNotes, Settled
 from memory.notes.view import NotesView
@@ -234,8 +234,8 @@ class OfflineResponder:
         Last whether what it puts right are lists of which a part is done.
         """
         lower, language = material.language.mended(lowered(material.text)), material.language
-        tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or tells(lower, language)
-        if self._notes is None or past.trouble or not (tells_more or ended(lower, language)):
+        tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or outcomes(lower, language)
+        if self._notes is None or past.trouble or not (tells_more or tells(lower, language) or ended(lower, language)):
             return (), (), False
         only = ask.state.session_id if ask.state.isolated else None
         try:
