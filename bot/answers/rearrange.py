@@ -13,11 +13,19 @@ from typing import Final, Protocol
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, own_words
 from bot.answers.take_back import undo_buttons
 from bot.reminders import steps
-from bot.reminders.repeats import Repeating, coming, kind_of, read_repeat, rule_of
-from bot.reminders.rules import LISTED, Reminder, advance_reminder, listed_reminders, move_to, next_status
+from bot.reminders.repeats import Repeating, comes_on_days, coming, kind_of, read_repeat, rule_of
+from bot.reminders.rules import (
+    LISTED,
+    Reminder,
+    advance_reminder,
+    listed_reminders,
+    move_to,
+    next_status,
+    one_per_series,
+)
 from bot.reminders.steps import Change
 from bot.reminders.wished import ChangeRequest, Meant, Scene, keeping_hour, meant_by, moved_to, names_some, wish_of
-from bot.reminders.words import ReminderWords, words_for
+from bot.reminders.words import ReminderWords, begin_of_day, local, words_for
 from memory.language.due_dates import find_due, parse_when
 from memory.language.intents import read_sentences
 from memory.language.language import Language
@@ -153,6 +161,9 @@ def _done(wish: ChangeRequest, found: Meant, reminders: Sequence[Reminder], ask:
     if wish.kind == "finish":
         named = names_some(wish, found.reminders, language)
         return finished(found.reminders, ask, words, named=named)
+    often = read_repeat(wish.when, words, ordered=True)
+    if often is not None:
+        return _in_series(often, found.reminders, ask, language)
     return moved(found.reminders, wish.when, ask, language)
 
 
@@ -160,7 +171,8 @@ def listing(head: str, reminders: Sequence[Reminder], ask: SaidAt, words: Remind
     """Return a numbered list of reminders, remembered as what was shown last."""
     if not reminders:
         return own_words(words.say("none_at_all"), action)
-    lines = [f"{number}. {line(reminder, ask, words)}" for number, reminder in enumerate(reminders[:LISTED], 1)]
+    shown = one_per_series(reminders)[:LISTED]
+    lines = [f"{number}. {line(reminder, ask, words)}" for number, reminder in enumerate(shown, 1)]
     change = partial(show, items=listed_reminders(reminders), at_ms=ask.now_ms)
     return Answer("\n".join([head, *lines]), action_name=action, authored=head, change=change)
 
@@ -211,13 +223,18 @@ def repeated(
     found = meant_by(ChangeRequest("move", rest), reminders, scene, language) if reminders else None
     if found is None:
         return None
-    if found.unclear or len({each.title for each in found.reminders}) != 1:
+    if found.unclear:
         return listing(words.say("which"), found.reminders or reminders, at, words, WHICH)
-    chosen = next((each for each in found.reminders if each.status == "scheduled"), found.reminders[0])
-    due_at_ms = timed[0] if timed else (chosen.due_at_ms or at.now_ms)
-    if timed and not _says_clock(often.plain, at, language):
-        due_at_ms = keeping_hour(timed[0], often.plain, chosen, at.now_ms, language)
-    due_at_ms = coming(often.kind, due_at_ms, at.now_ms, at.time_zone)
+    return _in_series(often, found.reminders, at, language)
+
+
+def _in_series(often: Repeating, reminders: Sequence[Reminder], at: SaidAt, language: Language) -> Answer:
+    """Return the answer that lets a reminder come again and again; of several it is asked which."""
+    words = words_for(language.code)
+    if len({each.title for each in reminders}) != 1:
+        return listing(words.say("which"), reminders, at, words, WHICH)
+    chosen = next((each for each in reminders if each.status == "scheduled"), reminders[0])
+    due_at_ms = coming(often.kind, _begins(often, chosen, at, language), at.now_ms, at.time_zone)
     rule = rule_of(often.kind, due_at_ms, at.time_zone)
     move = advance_reminder(chosen, "snooze", at.now_ms, due_at_ms=due_at_ms, repeats=rule)
     when = words.when(due_at_ms, at.now_ms, at.time_zone)
@@ -229,6 +246,21 @@ def repeated(
     return _with_undo(
         Answer(text, action_name=MOVES, authored=authored, job_refs=(chosen.job_id,)), at, [(chosen, move)]
     )
+
+
+def _begins(often: Repeating, reminder: Reminder, at: SaidAt, language: Language) -> int:
+    """Return a time at which the series comes: of what is said, else at the hour at which the reminder was to come."""
+    from_ms = at.now_ms if often.kind == "hour" else begin_of_day(at.now_ms, at.time_zone) - 1
+    timed = parse_when(often.plain, from_ms, at.time_zone, language)
+    due_at_ms = reminder.due_at_ms or at.now_ms
+    if timed is None and comes_on_days(often.kind):
+        old = local(due_at_ms, at.time_zone)
+        today = local(at.now_ms, at.time_zone).replace(hour=old.hour, minute=old.minute, second=0, microsecond=0)
+        return int(today.timestamp() * 1000)
+    if timed is None:
+        return due_at_ms
+    exact = _says_clock(often.plain, at, language)
+    return timed[0] if exact else keeping_hour(timed[0], often.plain, reminder, at.now_ms, language)
 
 
 def _says_clock(text: str, ask: SaidAt, language: Language) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.answers.responder import Ask
 from bot.reminders.rules import is_late
-from bot.reminders.words import local, words_for
+from bot.reminders.words import begin_of_day, words_for
 from memory.language.due_dates import DAY_MS, ReminderRequest, find_due, parse_when, reminder_request, says_day
 from memory.language.language import Language
 from memory.language.sentences import plain_sentence
@@ -45,8 +45,7 @@ def with_told_hour(begun: ReminderRequest, ask: Ask, language: Language) -> Remi
     for said in (ask.text, f"{words_for(language.code).at} {ask.text}"):
         from_ms = ask.now_ms
         if begun.day_ms is not None and not says_day(said, ask.now_ms, ask.time_zone, language):
-            midnight = local(begun.day_ms, ask.time_zone).replace(hour=0, minute=0, second=0, microsecond=0)
-            from_ms = int(midnight.timestamp() * 1000) - 1
+            from_ms = begin_of_day(begun.day_ms, ask.time_zone) - 1
         due = find_due(said, from_ms, ask.time_zone, language)
         timed = parse_when(said, from_ms, ask.time_zone, language)
         if due is None or not due.exact or timed is None:

@@ -17,7 +17,7 @@ from bot.reminders import steps
 from bot.reminders.repeats import Repeating, coming, first_at, read_repeat, rule_of
 from bot.reminders.rules import MAX_AHEAD_MS, MORNING_HOUR, Reminder, insert_reminder, job_id_of
 from bot.reminders.wished import Scene, wish_of
-from bot.reminders.words import ReminderWords, local, words_for
+from bot.reminders.words import ReminderWords, begin_of_day, words_for
 from memory.language.due_dates import (
     ReminderRequest,
     asks_to_remind,
@@ -192,8 +192,7 @@ def repeating(
 
     It is read as of this midnight, so that "every day at 7:30" means half past seven also in the afternoon.
     """
-    midnight_ms = local(now_ms, zone).replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000
-    found = read(often.plain, now_ms if often.kind == "hour" else int(midnight_ms) - 1)
+    found = read(often.plain, now_ms if often.kind == "hour" else begin_of_day(now_ms, zone) - 1)
     if found is None or not found.what:
         return found
     due_at_ms = found.due_at_ms or first_at(often.kind, now_ms, zone, MORNING_HOUR)
@@ -334,7 +333,7 @@ class RemindFirst:
         last = ask.packet.history[-1] if ask.packet.history else None
         language = self._language_of(ask)
         words = words_for(language.code)
-        often = read_repeat(ask.text, words)
+        often = _how_often(ask, words, language)
         text, kind = (often.plain, often.kind) if often else (ask.text, "")
 
         def read(said: str, at_ms: int) -> ReminderRequest | None:
@@ -361,6 +360,17 @@ class RemindFirst:
             return question
         answer = reminder_answer(ask, found, kind, words)
         return answered_back(answer, last, ask.now_ms) if last and asked and last.action_name in ASKS_BACK else answer
+
+
+def _how_often(ask: Ask, words: ReminderWords, language: Language) -> Repeating | None:
+    """Return how often what is asked for shall come; what another sentence tells of counts where this one has no time.
+
+    "I swim every Monday. Remind me tomorrow to buy goggles" is a reminder for tomorrow.
+    """
+    orders = [each.text for each in read_sentences(ask.text, language) if speaks_of_reminding(each.text, language)]
+    if len(orders) == 1 and find_due(orders[0], ask.now_ms, ask.time_zone, language):
+        return read_repeat(ask.text, words, ordered=True) if read_repeat(orders[0], words, ordered=True) else None
+    return read_repeat(ask.text, words, ordered=bool(orders))
 
 
 def _asked_back(found: ReminderRequest, words: ReminderWords) -> Answer | None:

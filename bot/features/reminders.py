@@ -23,6 +23,7 @@ from bot.reminders.rules import (
     insert_reminder,
     job_id_of,
     listed_reminders,
+    next_reminder,
     next_status,
     reminder_list,
     snoozed_until,
@@ -79,7 +80,7 @@ class Reminders:
         words = words_for(language.code)
         first, _, rest = said.partition(" ")
         said = rest.lstrip() if rest and first.lower() in words.lead else said
-        often = read_repeat(said, words)
+        often = read_repeat(said, words, ordered=True)
         kind = often.kind if often else ""
 
         def read(text: str, at_ms: int) -> ReminderRequest:
@@ -198,13 +199,14 @@ class Reminders:
         return await self._end(tap, "cancel", lambda title: words.say("cancelled", title=title))
 
     async def _end(self, tap: Tap, event: Event, told: Callable[[str], str]) -> bool:
-        """End a reminder; its session forgets it in the same transaction."""
+        """End a reminder; its session forgets it in the same transaction. Of a series what comes next stays."""
         reminder = await self._reminder(tap, event)
         if reminder is None:
             return False
         message = await self._shown(tap, told(reminder.title), reminder.job_id)
         move = advance_reminder(reminder, event, self._services.clock.now_ms())
-        ends = (self._services.inbox.done(tap.envelope), tap.use, move)
+        goes_on = next_reminder(reminder, self._services.clock.now_ms()) if event == "finish" else None
+        ends = (self._services.inbox.done(tap.envelope), tap.use, move, *filter(None, (goes_on,)))
         await self._services.committer.say(
             Target.of(tap.envelope), [message], partial(self._services.reminders.end, reminder, *ends)
         )

@@ -32,8 +32,11 @@ class Repeating:
     plain: str
 
 
-def read_repeat(text: str, words: ReminderWords) -> Repeating | None:
-    """Return how often something shall come ("every Monday" → week) and the rest; None when it comes once."""
+def read_repeat(text: str, words: ReminderWords, *, ordered: bool = False) -> Repeating | None:
+    """Return how often something shall come ("every Monday" → week) and the rest; None when it comes once.
+
+    Two days in a row are a series where a reminder is `ordered` for them.
+    """
     lower = lowered(text)
     if len(lower) != len(text):
         return None
@@ -43,7 +46,7 @@ def read_repeat(text: str, words: ReminderWords) -> Repeating | None:
             rest = " ".join(_singular(text[: found.start()] + text[found.end() :], words).split())
             return (_on_days(rest, words) if kind == "week" else None) or Repeating(kind, rest)
     listed = _on_days(text, words)
-    return listed if listed and len(listed.kind) >= len("week") + _ROUTINE_DAYS else None
+    return listed if listed and (ordered or len(listed.kind) >= len("week") + _ROUTINE_DAYS) else None
 
 
 def _on_days(text: str, words: ReminderWords) -> Repeating | None:
@@ -90,6 +93,11 @@ def _days_of(kind: str) -> str:
     """Return the numbers of the days on which alone it comes, "" for what comes on any."""
     days = kind.removeprefix("week")
     return _WORKING_DAYS if kind == "weekday" else days if days.isdigit() else ""
+
+
+def comes_on_days(kind: str) -> bool:
+    """Return whether it comes on days that do not depend on when it begins: every day, or on some of the week."""
+    return kind == "day" or bool(_days_of(kind))
 
 
 def _rests(kind: str, at: datetime) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2b
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, TypeVar
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
@@ -47,6 +47,27 @@ class Reminder:
     repeats: str = ""
     """The rule by which it comes again; "" = once."""
 
+
+class InSeries(Protocol):
+    """What may be one of a series: a reminder, or what the context tells of one."""
+
+    @property
+    def job_id(self) -> str:
+        """Which one it is."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """How far it is."""
+        ...
+
+    @property
+    def due_at_ms(self) -> int | None:
+        """When it is due, in UTC."""
+        ...
+
+
+Series = TypeVar("Series", bound=InSeries)
 
 _MOVES: Final[dict[tuple[Status, Event], Status]] = {
     ("scheduled", "deliver"): "delivered",
@@ -194,7 +215,7 @@ def next_reminder(reminder: Reminder, now_ms: int) -> Statement | None:
     if due_at_ms is None:
         return None
     return insert_reminder(
-        f"{reminder.job_id}:{reminder.due_at_ms}",
+        _next_key(reminder),
         conversation_id=reminder.conversation_id,
         session_id=reminder.session_id,
         user_id=reminder.user_id,
@@ -206,6 +227,28 @@ def next_reminder(reminder: Reminder, now_ms: int) -> Statement | None:
         kind=reminder.kind,
         repeats=reminder.repeats,
     )
+
+
+def _next_key(each: InSeries) -> str:
+    return f"{each.job_id}:{each.due_at_ms}"
+
+
+def next_id_of(each: InSeries) -> str:
+    """Return the id of the one that comes next of a series, when there is one."""
+    return job_id_of(_next_key(each))
+
+
+def missed_before(reminders: Sequence[Series]) -> dict[str, Series]:
+    """Return, by the id of the one that comes next, what rang of a series and was not called done."""
+    ids = {each.job_id for each in reminders}
+    rang = {next_id_of(each): each for each in reminders if each.status == "delivered"}
+    return {job_id: each for job_id, each in rang.items() if job_id in ids}
+
+
+def one_per_series(reminders: Sequence[Series]) -> list[Series]:
+    """Return the reminders without what was missed of a series of which the next is among them."""
+    missed = {each.job_id for each in missed_before(reminders).values()}
+    return [each for each in reminders if each.job_id not in missed]
 
 
 def read_reminder(row: Row) -> Reminder:
@@ -226,15 +269,20 @@ def reminder_buttons(reminder: Reminder) -> tuple[tuple[Button, ...], ...]:
 
 
 def reminder_list(head: str, reminders: Sequence[Reminder], now_ms: int, zone: str) -> OutgoingMessage:
-    """Return a numbered list of reminders with Done, Snooze and Cancel for each of the first eight."""
+    """Return a numbered list of reminders with Done, Snooze and Cancel for each of the first eight.
+
+    A series is one line: what rang of it is done or put off there, and what comes next is cancelled.
+    """
     lines, buttons = [head], []
+    missed, reminders = missed_before(reminders), one_per_series(reminders)
     for number, reminder in enumerate(reminders[:LISTED], 1):
         lines.append(f"{number}. {reminder.title} ({_due_word(reminder, now_ms, zone)})")
         payload = {"job_id": reminder.job_id, "listed": True}
+        rang = {**payload, "job_id": missed.get(reminder.job_id, reminder).job_id}
         buttons.append(
             (
-                Button(f"{number} {replies.say('reminder_done')}", "job_done", payload),
-                Button(f"{number} {replies.say('reminder_hour')}", "job_snooze", {**payload, "until": "hour"}),
+                Button(f"{number} {replies.say('reminder_done')}", "job_done", rang),
+                Button(f"{number} {replies.say('reminder_hour')}", "job_snooze", {**rang, "until": "hour"}),
                 Button(f"{number} {replies.say('reminder_cancel')}", "job_cancel", payload),
             )
         )
@@ -245,7 +293,8 @@ def reminder_list(head: str, reminders: Sequence[Reminder], now_ms: int, zone: s
 
 def listed_reminders(reminders: Sequence[Reminder]) -> list[ListedItem]:
     """Return the lines of such a list, so that "the first one" has a meaning."""
-    return [ListedItem(kind="job", ref=reminder.job_id, text=reminder.title) for reminder in reminders[:LISTED]]
+    shown = one_per_series(reminders)[:LISTED]
+    return [ListedItem(kind="job", ref=reminder.job_id, text=reminder.title) for reminder in shown]
 
 
 def _due_word(reminder: Reminder, now_ms: int, zone: str) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bot.reminders.rules import MAX_AHEAD_MS, Reminder
-from bot.reminders.words import local, words_for
+from bot.reminders.rules import MAX_AHEAD_MS, Reminder, next_id_of, one_per_series
+from bot.reminders.words import begin_of_day, local, words_for
 from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.language import Language
@@ -128,8 +128,9 @@ def _numbered(
 ) -> Meant | None:
     items = shown_last(state)
     chosen = {item.ref for item in picked(items, numbers) if item.kind == "job"}
+    chosen |= {each.job_id for each in reminders if each.status == "delivered" and next_id_of(each) in chosen}
     found = tuple(reminder for reminder in reminders if reminder.job_id in chosen)
-    if found and len(found) == len(numbers):
+    if found and len(one_per_series(found)) == len(numbers):
         return Meant(found)
     of_reminders = named or any(item.kind == "job" for item in items)
     return Meant(tuple(reminders), unclear=True) if of_reminders else None
@@ -218,8 +219,7 @@ def moved_to(when: str, reminder: Reminder, now_ms: int, zone: str, language: La
         timed = next((timed for text in texts if (timed := parse_when(text, now_ms, zone, language))), None)
         at_ms = keeping_hour(timed[0], when, reminder, now_ms, language) if timed else None
     else:
-        midnight = local(max(due, now_ms), zone).replace(hour=0, minute=0, second=0, microsecond=0)
-        before = int(midnight.timestamp() * 1000) - 1
+        before = begin_of_day(max(due, now_ms), zone) - 1
         found = next((found for text in texts if (found := find_due(text, before, zone, language))), None)
         at_ms = _afternoon(found.due_at_ms, when, due, zone, language) if found else None
         if at_ms is not None and at_ms <= now_ms:

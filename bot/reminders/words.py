@@ -84,6 +84,12 @@ def local(at_ms: int, zone: str) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
 
 
+def begin_of_day(at_ms: int, zone: str) -> int:
+    """Return when the day of a point in time begins by the clock of a zone."""
+    midnight = local(at_ms, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    return int(midnight.timestamp() * 1000)
+
+
 @lru_cache(maxsize=16)
 def words_for(code: str) -> ReminderWords:
     """Return the words of a language; English for one without a file."""
@@ -124,7 +130,7 @@ def words_for(code: str) -> ReminderWords:
 
 def _several(weekday: str, conjunctions: Sequence[str]) -> re.Pattern[str]:
     day, joined = rf"(?<!\w)(?:{weekday})(?!\w)", "|".join(map(re.escape, conjunctions))
-    return re.compile(rf"{day}(?:[\s,/]+(?:(?:{joined}) )?{day})+")
+    return re.compile(rf"{day}(?:[\s,/&+]+(?:(?:{joined}) )?{day})+")
 
 
 def _ending_anywhere(phrase: str) -> re.Pattern[str]:

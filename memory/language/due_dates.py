@@ -29,6 +29,8 @@ LIBRARY_CHARS = 60
 LIBRARY_NUMBERS = 6
 """A text with more numbers than a date and a time have is not given to it at all."""
 _EDGE = " ,.;:!?-\u2013\u2014\"'()"
+_LONE_MARKS = re.compile(r" (?:[,;:] )*([,;]|(?<=[,;:] ):)(?= )")
+"""Commas and colons that stood around what was taken out; the last one is kept."""
 _NUMBER = re.compile(r"\d{1,4}")
 _NOON = 12
 _SMALL_HOURS = 5
@@ -284,7 +286,7 @@ def _what(text: str, spans: Sequence[tuple[int, int]], language: Language) -> st
     joints = rules_of(language).joints if language.time else NEVER
     blanked = blank(text, spans)
     behind = text[len(blanked.rstrip(_EDGE)) :].strip(_EDGE)
-    left = " ".join(blanked.split()).strip(_EDGE)
+    left = _LONE_MARKS.sub(r"\1", " ".join(blanked.split())).strip(_EDGE)
     while (found := joints.match(lowered(left))) and found.end() < len(left):
         left = left[found.end() :].strip(_EDGE)
     joins_nothing = language.time and (not behind or joints.match(lowered(behind)))

@@ -100,6 +100,13 @@ def asked_for(said: TurnClauses | None) -> list[Clause]:
     return [each for each in said.user if {"request", "imperative"} & each.cues] if said else []
 
 
+def asked_about(said: TurnClauses | None, language: Language) -> frozenset[str]:
+    """Return the stems of a turn in which the person only asks something; none for one that tells something."""
+    if said is None or any(not each.asks for each in said.user):
+        return frozenset()
+    return stems_of_text(said.turn.user_text, language) if said.turn.user_text else frozenset()
+
+
 def promise_of(
     clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None, language: Language
 ) -> Matter | None:

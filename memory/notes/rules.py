@@ -34,6 +34,7 @@ from memory.notes.parts import is_added, parts_ended, put_added, put_rest, says_
 from memory.notes.promises import (
     accepted_offer,
     agreed,
+    asked_about,
     asked_for,
     is_delivered,
     is_put_on_the_list,
@@ -171,7 +172,7 @@ class _RulesReading:
             self._settle(ended, plain)
             in_part = self._end_parts(plain, f"{key}p")
             clause = replace(plain, reports=bool(ended or in_part))
-            if is_momentary(plain, self.language) or self._put_right(each, key):
+            if is_momentary(plain, self.language) or self._put_right(each, key, before):
                 continue
             if (offer is not None and only_agrees(clause, said)) or self._ends_alone(clause, in_part):
                 continue
@@ -253,10 +254,11 @@ class _RulesReading:
         told = [each.key for each in just if each.todo and each.mine]
         return bool(told) and self._revalue(told[-1:], clause, key, put_added)
 
-    def _put_right(self, clause: Clause, key: str) -> bool:
+    def _put_right(self, clause: Clause, key: str, before: TurnClauses | None) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
-        mere, moved = value_alone(clause, noted, self.language), rescheduled(clause, noted, self.language)
+        mere = value_alone(clause, noted, self.language, asked_about(before, self.language))
+        moved = rescheduled(clause, noted, self.language)
         if moved and is_set_aside(clause, self.noted[moved[0]], self.language):
             return self._set_aside(moved[0], clause, key)
         if moved and self._revalue(moved, clause, key, put_when):

@@ -274,12 +274,15 @@ def _is_denied_of(clause: Clause, noted: Noted, denied: frozenset[str], language
     return bool(shared - denied or shared & stems_of(tuple(clause.names), language))
 
 
-def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> str | None:
+def value_alone(
+    clause: Clause, noted: Sequence[Noted], language: Language, asked: frozenset[str] = frozenset()
+) -> str | None:
     """Return the key of what a mere value corrects ("sorry, 1240", "no, the 14th", "I meant Max"): the newest such.
 
-    One that says of what ("sorry, the exam is on the 4th") corrects that, else something that was just said; at the
-    beginning of a session that may be something of the session before. None when the clause says more than the
-    value, corrects nothing, or nothing near has such a value; nor does it correct another matter than the one it names.
+    One that says of what ("sorry, the exam is on the 4th") corrects that, else what was `asked` about in the message
+    before, of which the stems are given, or something that was just said; at the beginning of a session that may be
+    something of the session before. None when the clause says more than the value, corrects nothing, or nothing near
+    has such a value; nor does it correct another matter than the one it names.
     """
     named = _named_by_value(clause, noted, language)
     if named is None or (named and "moves" in clause.cues and not any(named & each.stems for each in noted)):
@@ -291,6 +294,8 @@ def value_alone(clause: Clause, noted: Sequence[Noted], language: Language) -> s
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
     meant = [each for each in another if each.days & days] or meant
+    if not meant and not named and len(answered := _shares_most(asked, another)) == 1:
+        meant = answered
     if not meant and named and any(named <= each.stems for each in noted):
         return None
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)

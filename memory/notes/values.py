@@ -163,15 +163,17 @@ def _of_the_same_week(at: datetime, old_ms: int, now_ms: int) -> datetime:
 
 
 def _change(text: str, part: str, place: tuple[int, int], new: str, language: Language) -> Change:
-    """Return the change of a day or an hour: the weekday beside an old date goes, the "on" before a weekday stays."""
+    """Return the change of a day or an hour: the weekday beside an old date goes, the "on" before a day stays."""
     start, end = place
     if part == "day":
         before = _LAST_WORD.search(text[:start])
         if before is not None and is_time_word(lowered(before["word"]), language):
             start = before.start()
         first, *more = text[start:end].split()
-        bare = not is_time_word(lowered(first), language) and more and is_time_word(lowered(more[0]), language)
-        said = lowered(new.split(maxsplit=1)[0])
+        said, articles = lowered(new.split(maxsplit=1)[0]), language.articles
+        behind = lowered(more[0]) if more else ""
+        on_the = behind in articles and said in articles and lowered(first) not in articles
+        bare = on_the or (not is_time_word(lowered(first), language) and more and is_time_word(behind, language))
         bare = bare and not any(day.fullmatch(said) for day, _ in rules_of(language).days)
         if bare and (is_time_word(said, language) or said in language.articles):
             new = f"{first} {new}"

@@ -258,6 +258,21 @@ async def test_a_reminder_is_moved_and_cancelled_in_words(api, bot_here):
     assert "every week" in (await reply(api, "/jobs")).text
 
 
+async def test_done_on_the_list_leaves_the_next_of_a_series(api, bot_here):
+    """Whether it has rung or not: [Done] is said of one time, and [Cancel] of all that come."""
+    bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")
+    await reply(api, "remind me every day at 9 to stretch")
+    await bot.passes(hours=24)
+    await api.until(lambda: len(reminders(api)) == 1)
+
+    assert (await reply(api, "/jobs")).text.count("stretch") == 1
+    await tap(api, "1 Done", "^Done")
+    assert sorted(status for _, status in reminder_rows(bot)) == ["done", "scheduled"]
+    await tap(api, "1 Done", "^Done")
+    assert sorted(status for _, status in reminder_rows(bot)) == ["done", "done", "scheduled"]
+    assert "stretch" in (await reply(api, "/jobs")).text
+
+
 async def test_a_reminder_that_comes_again_comes_again(api, bot_here):
     """Each delivery sets the next one, also after a pause; cancelling ends the series."""
     bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")

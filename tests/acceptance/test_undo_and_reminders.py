@@ -71,7 +71,7 @@ async def test_what_was_taken_back_in_words_is_nowhere_noted(api, model, here):
         "erinnere mich um 17 Uhr an Ana > lösch das > nein, lass es doch drin > heute um 17:00 > Ana",
         "recuérdame a las 17:00 llamar a Ana > cancélalo > no, espera, déjalo > hoy a las 17:00 > Ana",
         "rappelle-moi à 17h d'appeler Ana > annule-le > non, garde-le > 17:00 > Ana",
-        "me lembre às 17:00 de ligar para Ana > cancela isso > não, deixa como estava > pendente de novo > Ana",
+        "me lembre às 17:00 de ligar para Ana > cancela isso > não, deixa como estava > hoje às 17:00 > Ana",
         "напомни в 17:00 позвонить Ане > отмени это напоминание > нет, оставь > 17:00 > Ане",
         "ricordami alle 17:00 di chiamare Ana > cancellalo > no aspetta, lascialo > 17:00 > Ana",
         "I have to call the vet > remind me to call Ana at 5pm > undo > I won't remind you: call Ana > vet",

@@ -119,6 +119,65 @@ async def test_a_date_tells_nobodys_age(talk: Talk, told: str, asked: str):
     assert not talk.answer.text.startswith(told[:8])
 
 
+@pytest.mark.parametrize(
+    ("code", "told", "aged", "asked"),
+    [
+        ("en", "I have 2 grandkids, Max and Sophie", "Max is 9 and Sophie is twelve", "how old is max"),
+        ("de", "Ich habe 2 Enkel, Max und Sophie", "Max ist 9 und Sophie ist zwölf", "wie alt ist Max?"),
+        ("es", "Tengo 2 nietos, Max y Sofía", "Max tiene 9 años y Sofía doce", "¿cuántos años tiene Max?"),
+        ("fr", "J'ai 2 petits-enfants, Max et Sophie", "Max a 9 ans et Sophie douze", "quel âge a Max ?"),
+        ("it", "Ho 2 nipoti, Max e Sofia", "Max ha 9 anni e Sofia dodici", "quanti anni ha Max?"),
+        ("pt", "Tenho 2 netos, o Max e a Sofia", "O Max tem 9 anos e a Sofia doze", "quantos anos tem o Max?"),
+        ("ru", "У меня 2 внука, Макс и Соня", "Максу 9 лет, а Соне двенадцать", "сколько лет Максу?"),
+    ],
+)
+async def test_an_age_is_a_number_of_years(talk: Talk, code: str, told: str, aged: str, asked: str):
+    """How many grandchildren there are is not how old one of them is."""
+    await talk.say(told)
+    assert (await talk.say(asked)).startswith(words_of(code).say("beyond_found"))
+    await talk.say(aged)
+
+    assert "9" in await talk.say(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "corrected"),
+    [("when am I going to Brighton?", "no I meant the 6th"), ("when do I go to my sister", "no, the 6th")],
+)
+async def test_a_value_alone_corrects_what_was_asked_about(talk: Talk, asked: str, corrected: str):
+    """The answer told the wrong day, and so much else was said since."""
+    await talk.say("my sister lives in Brighton")
+    await talk.say("I'm going there on the 5th of December for a week")
+    for said in ("Sophie has her piano recital on 12 December", "Max is nine", "the cat is fed"):
+        await talk.say(said)
+    talk.clock.advance(s=DAY_S)
+    talk.begin("s_2")
+    await talk.say(asked)
+
+    assert (await talk.say(corrected)).startswith("Okay, changed: you are going there")
+    assert (await talk.say(asked)).startswith("On Wed 6 Dec.")
+
+
+async def test_what_is_told_beside_a_day_is_not_on_that_day(talk: Talk):
+    """The football is on Tuesdays, the twelfth is the recital's."""
+    await talk.say("Max plays football on tuesdays and Sophie has her piano recital on 12 December")
+
+    assert (await talk.say("what day is football?")).startswith("Max plays football on tuesdays")
+    assert (await talk.say("when is Sophie's recital?")).startswith("On Tue 12 Dec.")
+
+
+@pytest.mark.parametrize(
+    ("code", "asked"),
+    [
+        ("en", "whats this?"), ("en", "what is this thing"), ("de", "was ist das hier?"), ("es", "¿qué es esto?"),
+        ("fr", "c'est quoi ?"), ("it", "cos'è questo?"), ("pt", "o que é isso?"), ("ru", "что это такое?"),
+    ],
+)  # fmt: skip
+async def test_who_asks_what_this_is_is_told_who_answers(talk: Talk, code: str, asked: str):
+    """It is among the first things that people ask."""
+    assert await talk.say(asked) == words_of(code).say("who")
+
+
 async def test_who_has_no_such_day_is_told_what_was_said_of_them(talk: Talk):
     """When somebody packs is not when they move."""
     await talk.say("Helen needs boxes for packing on Saturday")

@@ -9,7 +9,7 @@ import pytest
 from bot.answers.remind_first import ASK_WHAT, ASK_WHEN, RemindFirst
 from bot.answers.responder import Answer, Ask
 from bot.reminders.repeats import next_at, rule_of
-from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_reminder, reminder_list
+from bot.reminders.rules import Reminder, job_id_of, listed_reminders, next_id_of, next_reminder, reminder_list
 from bot.reminders.words import words_for
 from bot.replies import speaking
 from memory.language.languages import Languages
@@ -572,3 +572,59 @@ def test_a_name_means_no_longer_word_that_begins_with_it(text, title, meant):
     said = answer(text, [reminder("j_1", title, at(22, 12))])
 
     assert (said is not None and said.action_name == CANCELS) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "due_at_ms"),
+    [
+        ("move the dentist to every monday", "week@12:00", at(23, 12)),
+        ("move the dentist to every wed and fri at 7", "week35@07:00", at(25, 7)),
+        ("move the dentist to wed & fri", "week35@12:00", at(25, 12)),
+        ("move the dentist to every day", "day@12:00", at(22, 12)),
+        ("verschieb den dentist auf jeden Montag", "week@12:00", at(23, 12)),
+        ("cambia el dentist a todos los lunes", "week@12:00", at(23, 12)),
+        ("décale le dentist à tous les lundis", "week@12:00", at(23, 12)),
+        ("muda o dentist para toda segunda", "week@12:00", at(23, 12)),
+        ("перенеси dentist на каждый понедельник", "week@12:00", at(23, 12)),
+    ],
+)
+def test_what_is_moved_to_every_monday_comes_again(text, rule, due_at_ms):
+    """The first Monday alone was set, and what came daily went on from a day that was passed over."""
+    [effect] = answer(text).effects
+
+    assert (effect.params["job_id"], effect.params["repeats"]) == ("j_dentist", rule)
+    assert effect.params["due_at_ms"] == due_at_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "rule"),
+    [
+        ("gym wed fri, remind me: bring shoes", "gym: bring shoes", "week35@09:00"),
+        ("remind me wed & fri at 7 to stretch", "stretch", "week35@07:00"),
+        ("remind me every wed and fri at 7: bring shoes", "bring shoes", "week35@07:00"),
+        ("erinner mich mittwochs und freitags um 7 an Sport", "Sport", "week35@07:00"),
+        ("I swim every monday. Remind me tomorrow at 9 to buy goggles", "buy goggles", ""),
+    ],
+)
+def test_days_beside_an_order_are_a_series_and_those_of_another_sentence_are_none(text, title, rule):
+    """Two days that are named with "remind me" are meant week by week; a habit beside it repeats nothing."""
+    [effect] = answer(text, ()).effects
+
+    assert (effect.params["title"], effect.params["repeats"]) == (title, rule)
+
+
+def test_a_series_that_was_missed_is_one_line():
+    """What rang and what comes next stand on one line; "the first one" is both, and done is what rang."""
+    rang = reminder("j_pills", "take pills", at(21, 9), status="delivered")
+    coming = reminder(next_id_of(rang), "take pills", at(22, 9), "day@09:00")
+    listed = reminder_list("Coming up:", [rang, coming, DENTIST], NOW_MS, "UTC")
+
+    assert (
+        listed.text
+        == "Coming up:\n1. take pills (tomorrow at 09:00, every day)\n2. call the dentist (tomorrow at 12:00)"
+    )
+    assert [button.payload["job_id"] for button in listed.buttons[0]] == ["j_pills", "j_pills", coming.job_id]
+    assert answer("which reminders do i have?", (rang, coming)).text.count("take pills") == 1
+
+    state = show(new_state("s", "c"), listed_reminders([rang, coming, DENTIST]), NOW_MS)
+    assert set(changes(answer("cancel 1", (rang, coming, DENTIST), state=state))) == {"j_pills", coming.job_id}

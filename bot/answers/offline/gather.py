@@ -14,6 +14,7 @@ from bot.answers.offline.request import Request
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop
 from bot.answers.responder import Ask
+from bot.reminders.rules import one_per_series
 from memory.language.languages import Languages
 from memory.language.sentences import clean
 from memory.notes.requests import BEFORE_TURNS, request_of
@@ -69,7 +70,7 @@ def material_of(  # what an answer is made of
         earlier=_earlier(past, languages) if request.kind in GLANCED else (),
         open=tuple(listed),
         read=_read(ask, turn, past, languages) if request.kind in TOLD else (),
-        reminders=ask.packet.jobs,
+        reminders=tuple(one_per_series(ask.packet.jobs)),
         history=past.own or ask.packet.history,
         past_is_shown=ask.past_is_shown,
         rest=rest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final
 
 from bot.answers.offline.material import (
@@ -34,6 +34,7 @@ from memory.notes.when import coming_day, past_day
 from memory.search.terms import stem
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
+_PAUSE: Final = re.compile(r"[.,;:!?()](?!\d)")
 _STOP: Final = re.compile(r"[.!?;:]")
 _JOINING: Final = 4
 """How many words may stand between somebody and their name: "my daughter's name is …"."""
@@ -44,7 +45,11 @@ _ENOUGH: Final = 0.5
 """Share of what is asked about that a dated sentence must name: "coming" may be "is booked"."""
 
 
-_ASKED_FOR: Final = ("amount", "value", "when")
+_TOLD_WORDS: Final = 3
+"""With so many words on either side of an "and" two things are told: "Max plays football and …"."""
+
+
+_ASKED_FOR: Final = ("amount", "age", "value", "when")
 _NUMBERED: Final = frozenset({"amount", "when"})
 """What is asked for by these is a number, an hour at least."""
 
@@ -214,30 +219,38 @@ def _dated(told: Told, zone: str) -> list[_Part]:
     found: list[_Part] = []
     before = frozenset[str]()
     for sentence in (each for text in told.text.split(JOINT) for each in sentences_in(text, language)):
+        due = None
         for number, text in enumerate(_by_day(sentence, told, zone, language)):
+            before_has_day = due is not None
             own, due = concepts(text, told.code), _due_in(replace(told, text=text), zone)
-            leans = number or not found or language.has("bare", language.mended(lowered(text)))
+            leans = before_has_day if number else not found
+            leans = leans or language.has("bare", language.mended(lowered(text)))
             found += [_Part(text, own, own | before if leans else own, due)] if due else []
             before = own if found and not number else before | own
-    if len(found) > 1 or (found and told.due is None):
+    if told.due is None or len(found) > 1:
         return found
     whole = concepts(told.text, told.code)
-    return [_Part(told.text, found[0].own if found else whole, whole, told.due)] if told.due else []
+    return [replace(found[0], text=told.text, due=told.due)] if found else [_Part(told.text, whole, whole, told.due)]
 
 
 def _by_day(sentence: str, told: Told, zone: str, language: Language) -> list[str]:
-    """Return a sentence in parts, each with a day of its own and something for it."""
-    for pause in re.finditer(rf"{joints_of(language).pattern}|[,;] ", sentence):
-        left, right = sentence[: pause.start()], sentence[pause.end() :]
-        if all(_has_its_day(side, told, zone, language) for side in (left, right)):
-            return [left, *_by_day(right, told, zone, language)]
+    """Return a sentence in parts that each tell something, on a day of its own or behind an "and"."""
+    joints = joints_of(language)
+    for pause in re.finditer(rf"{joints.pattern}|[,;] ", sentence):
+        sides = sentence[: pause.start()], sentence[pause.end() :]
+        days, words = zip(*(_day_and_words(side, told, zone, language) for side in sides), strict=True)
+        apart = min(words) >= _TOLD_WORDS and joints.fullmatch(pause.group())
+        if (all(days) and all(words)) or (any(days) and apart):
+            return [sides[0], *_by_day(sides[1], told, zone, language)]
     return [sentence]
 
 
-def _has_its_day(side: str, told: Told, zone: str, language: Language) -> bool:
+def _day_and_words(side: str, told: Told, zone: str, language: Language) -> tuple[bool, int]:
+    """Return whether a part of a sentence has a day, and how many words it has beside that; 0 where none tells much."""
     lower = language.mended(lowered(side))
     due = find_due(lower, told.at_ms, zone, language) if says_day(lower, told.at_ms, zone, language) else None
-    return due is not None and bool(concepts(blank(lower, due.spans), told.code))
+    rest = blank(lower, due.spans) if due else lower
+    return due is not None, len(rest.split()) if concepts(rest, told.code) else 0
 
 
 def _matters(m: Material) -> Iterator[Told]:
@@ -282,7 +295,8 @@ def _statement(m: Material, told: Sequence[Told]) -> str:
         about_it = [each for each in about_it if small & frozenset(_TOKEN.findall(lowered(each.text)))]
     fits = about_it
     if asked_for.keys() & _NUMBERED:
-        fits = [each for each in about_it if _is_numbered(_amounts(each, m, asked_for), m.language)]
+        tells = _tells_age if "age" in asked_for else _is_numbered
+        fits = [each for each in about_it if tells(_amounts(each, m, asked_for), m.language)]
         fits = fits or list(filter(None, (_with_what_follows(m, each, asked) for each in about_it)))
     if not wanted or not fits:
         return ""
@@ -309,6 +323,14 @@ def _with_what_follows(m: Material, told: Told, asked: frozenset[str]) -> Told |
         return None
     both = replace(quote, text=f"{quote.text} {quote.behind}")
     return replace(told, text=both.text, line=quote_line(m, both))
+
+
+def _tells_age(text: str, language: Language) -> bool:
+    """Return whether the text holds a number of years or months, or one alone: "Max is 9", not "two grandkids"."""
+    years = words_of(language.code).years
+    parts = (part.split() for part in _PAUSE.split(lowered(text)))
+    pairs = [pair for words in parts for pair in zip_longest(words, words[1:])]
+    return any(_is_numbered(word, language) and (behind is None or behind in years) for word, behind in pairs)
 
 
 def _is_numbered(text: str, language: Language) -> bool:

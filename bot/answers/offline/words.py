@@ -18,7 +18,7 @@ _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"
 _TWO_STOPS: Final = re.compile(r"(?<!\.)\.\.(?!\.)")
 _OWN_FORMS: Final = frozenset(
-    {"subjects", "corrections", "mirror", "no_mirror", "links", "possessives", "yours", "money", "sums"}
+    {"subjects", "corrections", "mirror", "no_mirror", "links", "possessives", "yours", "money", "years", "sums"}
 )
 _ENDS: Final = re.compile(r"[\s.!?…,;:]+$")
 
@@ -40,6 +40,8 @@ class Words:
     possessives: frozenset[str]
     money: frozenset[str]
     """How a sum is asked for: "who owes me money"."""
+    years: frozenset[str]
+    """What follows the number of somebody's age: "years", "and"."""
     sums: re.Pattern[str]
     """What follows or precedes the number of a sum: "€", "euros"."""
     yours: tuple[tuple[re.Pattern[str], str], ...]
@@ -116,6 +118,7 @@ def words_of(code: str) -> Words:
         links=frozenset(reading.get("links", ())),
         possessives=frozenset(reading.get("possessives", ())),
         money=frozenset(reading.get("money", ())),
+        years=frozenset(reading.get("years", ())),
         sums=re.compile(r"(?<![^\W\d])(?:" + "|".join(reading.get("sums", ("(?!)",))) + r")(?!\w)|[€$£₽](?=\d)"),
         yours=tuple((re.compile(pattern), put) for pattern, put in reading.get("yours", ())),
         answers={**(english.answers if english else {}), **data.get("answers", {})},
