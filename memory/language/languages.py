@@ -21,6 +21,8 @@ _FOREIGN_CHARS = 80
 _SHORT_WORDS = 4
 """Texts up to this many words are too short for the library."""
 _LAUGH_VOTES = 2
+_NEAR_VOTES = 3
+"""With so many votes a text of four words is in the language of the talk, though another has one more."""
 _OWN_WORDS = 2
 """How many words a short text must have of a language's for those to count that it alone has."""
 _SURE_SHARE = 0.45
@@ -111,6 +113,8 @@ class Languages:
         if short and len(leaders) != 1 and default not in leaders:
             leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
+        if short and self._is_near(words, votes, default, most):
+            return self.get(default)
         sure = short or most >= _SURE_SHARE * len(words)
         if sure and default in leaders:
             return self.get(default)
@@ -120,6 +124,11 @@ class Languages:
             return self.get(guessed if guessed in close else leaders[0])
         guessed = _guess(text, default)
         return self.get(default if guessed not in self._by_code and self._may_be(text, default) else guessed)
+
+    def _is_near(self, words: Sequence[str], votes: Mapping[str, int], default: str, most: int) -> bool:
+        """Return whether a few words that no language has alone speak nearly as much for the default."""
+        near = len(words) == _SHORT_WORDS and votes.get(default, 0) >= max(_NEAR_VOTES, most - 1)
+        return near and not any(word in self._owners for word in words)
 
     def _may_be(self, text: str, code: str) -> bool:
         """Return whether a short text in other letters than Latin ones is written in those of the language.

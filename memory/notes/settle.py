@@ -293,10 +293,11 @@ def value_alone(
     meant = [each for each in another if named & each.stems]
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
-    meant = [each for each in another if each.days & days] or meant
+    on_day = [each for each in another if each.days & days]
+    meant = [each for each in on_day if each in meant] or ([] if _is_of_one(named, noted) else on_day) or meant
     if not meant and not named and len(answered := _shares_most(asked, another)) == 1:
         meant = answered
-    if not meant and named and any(named <= each.stems for each in noted):
+    if not meant and _is_of_one(named, noted):
         return None
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)
 
@@ -320,9 +321,14 @@ def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) 
     known = frozenset[str]().union(*(each.stems for each in noted))
     new = telling_stems((word for word in words if word in clause.names), language) - known
     named = telling_stems(words, language) - new
-    of_one = len(named) <= _MERE_VALUE_STEMS or any(named <= each.stems for each in noted)
+    of_one = len(named) <= _MERE_VALUE_STEMS or _is_of_one(named, noted)
     mere = clause.words <= _MERE_VALUE_WORDS * (1 + denies) and of_one
     return named if says_so and mere and not clause.asks else None
+
+
+def _is_of_one(named: frozenset[str], noted: Sequence[Noted]) -> bool:
+    """Return whether one note says all that a correction names, and it names something."""
+    return bool(named) and any(named <= each.stems for each in noted)
 
 
 def says_only_the_value(clause: Clause, noted: Noted, language: Language) -> bool:

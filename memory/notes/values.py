@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memory.language.due_dates import Due, find_due
 from memory.language.language import Language
 from memory.language.sentences import lowered, words_of
-from memory.language.time_rules import blank, rules_of
+from memory.language.time_rules import blank, first_of, rules_of
 from memory.language.zones import zone_of
 from memory.notes.clauses import NUMBER, Clause
 from memory.notes.settle import denied_days, denied_values, kind_of
@@ -21,6 +21,10 @@ from memory.notes.types import LastingNote, Matter
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]+),? $")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
+
+_DAY = re.compile(r"(?P<day>\d{1,2})(?P<ending>[^\W\d_]{0,2}(?!\w))")
+_MOVED = frozenset({"moves"})
+"""What moves may move to another month, what is put right is in the month that was said."""
 
 _BESIDE_MAX = 2
 """So many words beside a day may be lost where the old day is denied: then it is clear what is corrected."""
@@ -139,20 +143,43 @@ def _another_time(
     held = _parts(lower, old, note.said_at_ms, zone, language)
     if len(said) != len(due.spans) or len(held) != len(old.spans):
         return None
+    spoken = {part: words[slice(*place)] for part, place in said.items()}
+    in_month = "" if _MOVED & clause.cues else _in_its_month(note.text, held.get("day"), spoken.get("day"), language)
+    spoken |= {"day": in_month} if in_month else {}
     changes = [
-        _change(note.text, part, held[part], words[slice(*place)], language)
+        _change(note.text, part, held[part], spoken[part], language)
         if part in held
-        else (behind := max(end for _, end in held.values()), behind, f" {words[slice(*place)]}")
-        for part, place in said.items()
+        else (behind := max(end for _, end in held.values()), behind, f" {spoken[part]}")
+        for part in said
     ]
+    reads = find_due(in_month, note.said_at_ms, zone, language) or due
     day, hour = (
-        datetime.fromtimestamp((due if part in said else old).due_at_ms / 1000, zone_of(zone))
-        for part in ("day", "hour")
+        datetime.fromtimestamp(each.due_at_ms / 1000, zone_of(zone))
+        for each in (reads if "day" in said else old, due if "hour" in said else old)
     )
     at = datetime.combine(day.date(), hour.time(), zone_of(zone))
     if any(each.startswith("w") for each in denied_days(clause.lower, language)):
         at = _of_the_same_week(at, old.due_at_ms, clause.at_ms)
     return PutRight(_changed(note.text, changes), int(at.timestamp() * 1000), due.exact or old.exact)
+
+
+def _in_its_month(text: str, place: tuple[int, int] | None, new: str | None, language: Language) -> str:
+    """Return the date there with the number of a day that is said alone: "20 February", "no, the 21st"; else ""."""
+    rules = rules_of(language)
+    old = text[slice(*place)] if place else ""
+    date, day = first_of(rules.dates, lowered(old)), rules.month_days.fullmatch(lowered(new or ""))
+    if (
+        date is None
+        or day is None
+        or not date["day"].isdigit()
+        or any(is_time_word(w, language) for w in words_of(day[0]))
+    ):
+        return ""
+    number = _DAY.search(day[0])
+    behind = _DAY.match(old, date.start("day"))
+    if number is None or behind is None:
+        return ""
+    return f"{old[: behind.start()]}{number[0] if behind['ending'] else number['day']}{old[behind.end() :]}"
 
 
 def _of_the_same_week(at: datetime, old_ms: int, now_ms: int) -> datetime:

@@ -140,3 +140,11 @@ def test_a_title_ends_no_sentence_and_a_word_that_ends_like_one_does():
     said = [text for text, _ in pieces("Dr. Who failed the quiz. It was hard, z. B. for him.")]
 
     assert said == ["Dr. Who failed the quiz.", "It was hard, z. B.", "for him."]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("quando a Carla casa?", "pt"), ("haha ok", "de"), ("kkkk ta", "pt"), ("lol ok", "ru")]
+)
+def test_words_of_several_languages_are_in_that_of_the_talk(text, code):
+    """An answer in Italian to a question in Portuguese surprises."""
+    assert LANGUAGES.detect(text, default=code).code == code

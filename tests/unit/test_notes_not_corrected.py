@@ -88,3 +88,50 @@ def test_what_has_to_be_done_for_an_event_is_listed_beside_it():
     notes = on_the_next_day("en", said, ("Betty said yes", "Max is 9 and Sophie is 12"))
 
     assert any("cake" in each.note.text for each in loops(merge(notes, TUESDAY_MS + DAY_MS, LANGUAGES)))
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "corrected", "reads"),
+    [
+        ("en", "the wedding is on 20 February", "no, the 21st", "on 21 February"),
+        ("en", "Carla marries on the 20th of February at 3pm", "sorry, it's the 21st", "the 21st of February at 3pm"),
+        ("de", "Carla heiratet am 20. Februar", "nein, am 21.", "am 21. Februar"),
+        ("es", "Carla se casa el 20 de febrero", "no, el 21", "el 21 de febrero"),
+        ("fr", "Carla se marie le 20 février", "non, le 21", "le 21 février"),
+        ("it", "Carla si sposa il 20 febbraio", "no, il 21", "il 21 febbraio"),
+        ("pt", "a Carla casa dia 20 de fevereiro", "não, é dia 21", "dia 21 de fevereiro"),
+        ("ru", "Карла выходит замуж 20 февраля", "нет, 21-го", "21 февраля"),
+    ],
+)
+def test_the_number_of_a_day_alone_is_in_the_month_that_was_said(language, told, corrected, reads):
+    """The wedding was on the 21st of December."""
+    turns = [turn(seq, text, language, TUESDAY_MS + seq) for seq, text in enumerate((told, corrected), 1)]
+
+    notes = read_by_rules(request_of(turns, (), None, [], LANGUAGES, zone="UTC", now_ms=TUESDAY_MS), LANGUAGES)
+
+    [wedding] = notes.matters
+    assert reads in wedding.text
+    assert datetime.fromtimestamp(wedding.due_at_ms / 1000, UTC).date().isoformat() == "2027-02-21"
+
+
+@pytest.mark.parametrize(
+    ("language", "flight", "caterer", "corrected"),
+    [
+        ("en", "my flight is on 18 February at 7", "call the caterer on Thursday",
+         "the caterer is on Friday, not Thursday"),
+        ("de", "mein Flug geht am 18. Februar um 7 Uhr", "am Donnerstag kommt der Partyservice",
+         "der Partyservice kommt Freitag, nicht Donnerstag"),
+        ("pt", "o meu voo é dia 18 de fevereiro às 7h", "ligar pro buffet na quinta",
+         "o buffet é na sexta, não na quinta"),
+    ],
+)  # fmt: skip
+def test_a_weekday_that_is_denied_by_name_is_that_of_what_is_named(language, flight, caterer, corrected):
+    """The flight is on a Thursday, too."""
+    said = (caterer, flight, corrected)
+    turns = [turn(seq, text, language, TUESDAY_MS + seq) for seq, text in enumerate(said, 1)]
+
+    notes = read_by_rules(request_of(turns, (), None, [], LANGUAGES, zone="UTC", now_ms=TUESDAY_MS), LANGUAGES)
+
+    due = {datetime.fromtimestamp(each.due_at_ms / 1000, UTC).date().isoformat() for each in notes.matters}
+    assert due == {"2027-02-18", "2026-11-27"}
+    assert flight in {each.text for each in notes.matters}
