@@ -88,3 +88,56 @@ async def test_a_laugh_alone_is_laughed_with(language, laugh):
     """Drawn out as it may be."""
     assert read_request(laugh, LANGUAGES, fallback=language).kind == "laughs"
     assert read_request(f"{laugh}!!", LANGUAGES, fallback=language).kind == "laughs"
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "hang on, Kyle's ringing"),
+        ("en", "I'm on the bus to Leeds now"),
+        ("de", "bin gleich wieder da"),
+        ("de", "sitze gerade im Meeting mit Sarah"),
+        ("es", "espera, llama Marta"),
+        ("fr", "je suis dans le bus pour Lyon"),
+        ("pt", "peraí, a Carla tá ligando"),
+        ("ru", "погоди, Коля звонит"),
+        ("it", "aspetta un attimo"),
+    ],
+)
+async def test_what_is_only_so_this_minute_gets_a_nod(language, said):
+    """It is no fact to be noted: who is on the bus now is not tomorrow."""
+    talk = Talk()
+    await talk.say(RENT[language])
+
+    assert await talk.say(said) == words_of(language).say("ok")
+
+
+@pytest.mark.parametrize(
+    ("language", "back"), [("en", "I'm back"), ("de", "bin wieder da"), ("pt", "voltei"), ("ru", "я вернулась")]
+)
+async def test_who_is_back_within_the_talk_is_not_told_again_what_is_open(language, back):
+    """They know: they said it a minute ago."""
+    talk = Talk()
+    await talk.say(RENT[language])
+
+    assert "\n" not in await talk.say(back)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "listed"),
+    [
+        ("en", "and call the caterer on Thursday", "call the caterer"),
+        ("de", "und am Donnerstag den Partyservice anrufen", "den Partyservice anrufen"),
+        ("pt", "e ligar pro buffet na quinta", "ligar pro buffet"),
+    ],
+)
+async def test_what_goes_on_with_an_and_is_listed_without_it(language, said, listed):
+    """Nothing stands before it in the list."""
+    talk = Talk()
+    await talk.say(RENT[language])
+    await talk.say(said)
+
+    assert listed in talk.answer.text
+    assert (
+        said.split()[0] not in talk.answer.text.split(listed)[0].replace("\u201c", " ").replace("\u201e", " ").split()
+    )

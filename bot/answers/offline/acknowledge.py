@@ -29,6 +29,7 @@ from bot.answers.offline.times import due_of
 from bot.answers.open_list import ListedLoop
 from memory.language.languages import Languages
 from memory.language.listing import speaks_of_some
+from memory.language.momentary import is_only_momentary
 from memory.language.names import WHO, name_in
 from memory.language.reported import is_small_talk
 from memory.language.sentences import lowered
@@ -160,7 +161,8 @@ def _unclear(m: Material) -> str:
 
 
 def _nod(m: Material) -> str:
-    nods = is_small_talk(m.text, m.language) or m.words.asked("shrugs", lowered(m.text).strip(ENDS))
+    shrugs = m.words.asked("shrugs", lowered(m.text).strip(ENDS)) is not None
+    nods = shrugs or is_small_talk(m.text, m.language) or is_only_momentary(m.text, m.language)
     return m.words.say("ok") if nods else ""
 
 

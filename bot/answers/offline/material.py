@@ -33,6 +33,8 @@ PAGE: Final = 8
 MAX_QUOTE_CHARS: Final = 220
 MAX_LISTED: Final = 3
 DAY_MS: Final = 24 * 3_600_000
+TALKING_MS: Final = 2 * 3_600_000
+"""So long after a message the next one is of the same talk: "boa noite" ends it and is no greeting."""
 KEY_WORDS: Final = 4
 MIN_WORD_CHARS: Final = 3
 
@@ -161,6 +163,11 @@ class Material:
         """What was said and reads otherwise by now, by the ids of its turns: their words do not hold any more."""
         right = [matter for matter in self.matters if matter.replaces and matter.quoted is None]
         return {turn_id: matter for matter in right for turn_id in matter.turn_ids}
+
+    @property
+    def is_talking(self) -> bool:
+        """True while the talk goes on: the message before was said just now."""
+        return bool(self.history) and self.now_ms - self.history[-1].created_at_ms < TALKING_MS
 
     @property
     def called(self) -> str:

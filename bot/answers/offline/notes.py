@@ -14,6 +14,7 @@ from memory.language.due_dates import find_due
 from memory.language.intents import is_promise, is_request, read_sentences
 from memory.language.language import Language
 from memory.language.languages import Languages
+from memory.language.momentary import is_only_momentary
 from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
@@ -148,12 +149,14 @@ def told_of(sentence: Sentence, words: Words) -> str:
 
 
 def bare_of(text: str, words: Words) -> str:
-    """Return the text without "remember that …" or "by the way" in front of it."""
+    """Return the text without "remember that …", "by the way" or an "and" in front of it."""
     asked = words.asked("remember", lowered(text))
     if asked and len(lowered(text)) == len(text):
         text = text[slice(*asked.span("about"))]
     filler = words.reads("fillers", lowered(text))
-    return text[filler.end() :] if filler and filler.start() == 0 else text
+    text = text[filler.end() :] if filler and filler.start() == 0 else text
+    first, _, rest = text.partition(" ")
+    return rest if rest and lowered(first) in Languages.load().get(words.code).conjunctions else text
 
 
 def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | None:
@@ -161,7 +164,7 @@ def _kind(sentence: Sentence, told: str, language: Language) -> MemoryKind | Non
     asked_to_keep = words_of(language.code).asked("remember", sentence.lower) is not None
     if sentence.asks or is_promise(sentence, language) or language.has("hypothetical", lower):
         return None
-    if language.has("forget", sentence.lower):
+    if language.has("forget", sentence.lower) or is_only_momentary(told, language):
         return None
     kind = remark(told, language)
     if kind == "decision":

@@ -19,6 +19,7 @@ from memory.language.intents import (
 )
 from memory.language.language import Language
 from memory.language.languages import Languages
+from memory.language.momentary import is_only_momentary
 from memory.language.sentences import Sentence, clean, has_question_mark, lowered, plain_sentence
 
 Kind = Literal[
@@ -189,6 +190,7 @@ def _longer(sentences: tuple[Sentence, ...], words: Words, language: Language) -
         ("remind", intent == "reminder"),
         ("tell", any(words.asked("remember", s.lower) for s in sentences)),
         ("question", asks),
+        ("tell", is_only_momentary(" ".join(each.text for each in sentences), language)),
         ("task", intent == "request"),
     )
     return next((kind for kind, holds in kinds if holds), "tell")

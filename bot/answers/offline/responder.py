@@ -14,7 +14,7 @@ from bot.answers.offline.answers import compose, is_more
 from bot.answers.offline.consequences import changed, job_refs, undo_button, withdrawn
 from bot.answers.offline.gather import GLANCED, TOLD, in_short, material_of, request_to_read, turn_of
 from bot.answers.offline.known import asks_for_money, topic_of
-from bot.answers.offline.material import Glance, Material, Quote, TakenBack
+from bot.answers.offline.material import TALKING_MS, Glance, Material, Quote, TakenBack
 from bot.answers.offline.notes import (
     alive,
     noted,
@@ -45,8 +45,6 @@ from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, LoopStatu
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
 """So far back "undo" reaches."""
-TALKING_MS: Final = 2 * 3_600_000
-"""So long after a message the next one is of the same talk: "boa noite" ends it and is no greeting."""
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
