@@ -17,7 +17,7 @@ from memory.language.due_dates import find_due, parse_when, says_day
 from memory.language.intents import is_promise, read_sentences, reports_done, tells_the_past
 from memory.language.language import Language
 from memory.language.sentences import Sentence, lowered, plain_sentence, stem_of, without_possessive
-from memory.language.time_rules import first, rules_of
+from memory.language.time_rules import first, halves_of, rules_of
 from memory.state.listed import numbers_in, picked, shown_last
 from memory.state.loops import alive
 from memory.types import SessionState
@@ -244,7 +244,8 @@ def _afternoon(at_ms: int, when: str, due_ms: int, zone: str, language: Language
     Where hours are counted twice, an early one is of the afternoon, as the reminder was.
     """
     at, was = local(at_ms, zone), local(due_ms, zone)
-    said_half = re.search(r"[ap]\.?m|:\d\d|(?<!\d)0\d", when) or first(rules_of(language).parts, lowered(when))
+    told = re.search(rf"{halves_of(language)}|:\d\d|(?<!\d)0\d", when)
+    said_half = told or first(rules_of(language).parts, lowered(when))
     if said_half or at.hour >= HALF_DAY or was.hour < HALF_DAY:
         return at_ms
     early = bool(language.time.get("twelve_hour")) and at.hour < MORNING

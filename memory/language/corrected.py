@@ -11,14 +11,14 @@ from typing import Final, Literal
 
 from memory.language.language import Language
 from memory.language.sentences import lowered
-from memory.language.time_rules import NEVER, rules_of
+from memory.language.time_rules import NEVER, halves_of, rules_of, units_of
 
 Kind = Literal["", "number", "day", "month", "name"]
 
-_TOKEN: Final = re.compile(r"\d+(?:[.:,]\d+)*(?: ?[ap]m(?!\w)|[^\W\d_]*\d*)[€$£%]?|[^\W_]+(?:['\u2019-][^\W_]+)*")
-_HALF: Final = re.compile(r"[\d:.]+(?P<half> ?[ap]m|h)")
 _PAUSE: Final = r"[ ,;.!\u2026(\u2013\u2014-]{1,4}"
 _BREAK: Final = re.compile(r"[,;!?\u2026)\u2013\u2014]|\.(?!\d)")
+_HOUR: Final = r"\d{1,2}(?:[:.h]\d\d)?(?!\d|[.,]\d|%)"
+_MOVES: Final = ("moves", "reschedules")
 _MAX_CHARS: Final = 1_000
 """Behind so many characters nothing is put right."""
 _WINDOW: Final = 60
@@ -59,6 +59,45 @@ def as_meant(text: str, language: Language) -> str:
     return text + rest
 
 
+def as_moved(lower: str, language: Language) -> str:
+    """Return a lower-cased text with the hour alone to which something moves: "moved from 3 to 4" as "moved to at 4".
+
+    Only for reading: it is no sentence. "From 3 to 4" without a word of moving is how long something takes.
+    """
+    if not any(language.has(cue, lower) for cue in _MOVES):
+        return lower
+    found = _moved_hours(language).search(lower)
+    if found is None:
+        return lower
+    behind = _tokens(lower, found.end(), found.end() + _WINDOW, language)[:1]
+    alone = not behind or behind[0].is_small or behind[0].kind in {"day", "month"}
+    alone = alone or any(language.cues[cue].match(lower, behind[0].start) for cue in _MOVES if cue in language.cues)
+    if not (alone or _parted(lower, _token(found, language, first=False), behind[0])):
+        return lower
+    hour_to = str(language.time["hour_to"]).replace("{b}", found["b"])
+    return lower[: found.start()] + hour_to + lower[found.end() :]
+
+
+@lru_cache(maxsize=16)
+def _token_pattern(language: Language) -> re.Pattern[str]:
+    """Return what finds words and values, a number with the half of the day or the unit behind it."""
+    number = rf"\d+(?:[.:,]\d+)*(?: ?(?:{halves_of(language)})(?!\w)|[^\W\d_]*\d*)[€$£%]?"
+    return re.compile(rf"{number}|[^\W_]+(?:['\u2019-][^\W_]+)*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=16)
+def _half(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"[\d:.]+(?P<half> ?(?:{halves_of(language)})|h)")
+
+
+@lru_cache(maxsize=16)
+def _moved_hours(language: Language) -> re.Pattern[str]:
+    """Return what finds "from 3 to 4"; nothing where no words for it are known."""
+    frame = str(language.time.get("hour_from_to", r"(?!)"))
+    unit = rf"(?: ?(?:{halves_of(language)}|{units_of(language)})(?!\w))?"
+    return re.compile(rf"(?<!\w){frame.replace('{a}', _HOUR + unit).replace('{b}', f'(?P<b>{_HOUR}{unit})')}")
+
+
 @lru_cache(maxsize=16)
 def _marks(language: Language) -> re.Pattern[str]:
     cue = language.cues.get("self_corrects")
@@ -93,7 +132,7 @@ def _put_right(text: str, mark: re.Match[str], language: Language) -> str | None
         rest = rest[1:]  # both are ordinals: "am 3. Mai, nein, am 4."
     text = text[: mark.start()] + rest
     for edit in sorted(edits, key=lambda edit: -edit.wrong.start):
-        text = text[: edit.wrong.start] + _whole(edit) + text[edit.wrong.end :]
+        text = text[: edit.wrong.start] + _whole(edit, language) + text[edit.wrong.end :]
     return text
 
 
@@ -133,14 +172,14 @@ def _leads_both(leads: Sequence[_Token], wrong: _Token, before: Sequence[_Token]
     return bool(leads and ahead) and leads[-1].text.lower() == ahead[-1].text.lower()
 
 
-def _whole(edit: _Edit) -> str:
+def _whole(edit: _Edit, language: Language) -> str:
     """Return the right value; an hour keeps the half of the day that was said: "5pm, no, 6"."""
-    half = _HALF.fullmatch(edit.wrong.text.lower())
+    half = _half(language).fullmatch(edit.wrong.text.lower())
     return edit.right + half["half"] if half and edit.right.isdigit() else edit.right
 
 
 def _tokens(text: str, start: int, end: int, language: Language) -> list[_Token]:
-    found = _TOKEN.finditer(text, start, end)
+    found = _token_pattern(language).finditer(text, start, end)
     return [_token(each, language, first=not text[: each.start()].strip()) for each in found]
 
 

@@ -175,6 +175,16 @@ def rules_of(language: Language) -> TimeRules:
     )
 
 
+def halves_of(language: Language) -> str:
+    """Return a pattern for what tells the half of the day behind an hour ("pm"); for nothing where none is known."""
+    return "|".join(map(re.escape, language.time.get("halves", ()))) or r"(?!)"
+
+
+def units_of(language: Language) -> str:
+    """Return a pattern for what is written behind an hour ("uhr", "h"); for nothing where none is known."""
+    return "|".join(map(re.escape, language.time.get("hours", ()))) or r"(?!)"
+
+
 def first(table: Sequence[tuple[re.Pattern[str], float]], text: str) -> tuple[re.Match[str], float] | None:
     """Return the first pattern of the table that the text holds, with its value; None when it holds none."""
     return next(((found, value) for pattern, value in table if (found := pattern.search(text))), None)

@@ -18,6 +18,7 @@ from memory.language.due_dates import Due, find_due
 from memory.language.language import Language, cue_pattern
 from memory.language.languages import Languages
 from memory.language.sentences import lowered, without_possessive
+from memory.language.time_rules import halves_of
 from memory.language.zones import zone_of
 from memory.notes.drafts import Reason
 from memory.notes.types import ReadingRequest
@@ -134,7 +135,7 @@ def _abbreviated(language: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
     return (
         re.compile(rf"(\d+(?:[.,]\d+)?)\s?(?:{thousands})(?!\w)", re.IGNORECASE),
-        re.compile(rf"(\d{{1,2}})(?::(\d\d)|h(\d\d)?)?\s?([ap]m|[ap]\.m\.|(?:{hours})(?!\w))?", re.IGNORECASE),
+        re.compile(rf"(\d{{1,2}})(?::(\d\d)|h(\d\d)?)?\s?((?:{halves_of(language)}|{hours})(?!\w))?", re.IGNORECASE),
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from memory.language.corrected import as_meant
+from memory.language.corrected import as_meant, as_moved
 from memory.language.due_dates import Due
 from memory.language.errands import errands_of
 from memory.language.language import Language
@@ -191,7 +191,7 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
 
 def _clause(text: str, bare: Clause, frame: Frame) -> Clause:
     language = frame.language
-    lower = language.mended(lowered(text))
+    lower = as_moved(language.mended(lowered(text)), language)
     words = words_of(lower)
     cues = cues_of(lower, language)
     holds = coming_day(without_denied_day(lower, language), bare.at_ms, frame.zone, language)

@@ -16,7 +16,7 @@ from memory.language.languages import Languages
 from memory.language.listing import items_of
 from memory.language.names import people_in
 from memory.language.sentences import lowered, stems_of, words_of
-from memory.language.time_rules import blank
+from memory.language.time_rules import blank, first, rules_of
 from memory.language.zones import zone_of
 from memory.notes import rearranged
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
@@ -166,7 +166,7 @@ class _RulesReading:
         offer = accepted_offer(said, before, self.language)
         asked_before = frozenset[str]().union(*(each.stems for each in asked_for(before)))
         for number, each in enumerate(said.user):
-            plain = without_mere_clock(each, self.request.zone)
+            plain = without_mere_clock(each, self.request.zone, self.language)
             key = f"{plain.turn_id}.u{number}"
             ended = self._ended(plain, reply_before, asked_before, bare=said.turn.authored is None)
             self._settle(ended, plain)
@@ -516,10 +516,16 @@ def _share(one: Clause, other: Clause) -> float:
     return len(one.stems & other.stems) / together if together else 0.0
 
 
-def without_mere_clock(clause: Clause, zone: str) -> Clause:
-    """Return the clause without a due time that is only a time of day in a report ("the page was at 02:51")."""
+def without_mere_clock(clause: Clause, zone: str, language: Language) -> Clause:
+    """Return the clause without a due time that is only a time of day in a report ("the page was at 02:51").
+
+    A day of the week is meant also where it is tomorrow's.
+    """
     due = clause.due
-    another_day = due is not None and len(due.spans) > 1 and _day_of(due.due_at_ms, zone) > _day_of(clause.at_ms, zone)
+    says_day = due is not None and (
+        len(due.spans) > 1 or bool(first(rules_of(language).weekdays, clause.lower[slice(*due.spans[0])]))
+    )
+    another_day = due is not None and says_day and _day_of(due.due_at_ms, zone) > _day_of(clause.at_ms, zone)
     near = due is not None and due.due_at_ms - clause.at_ms < DAY_MS and not another_day
     meant = not clause.asks and _MEANS_A_DAY & clause.cues
     return replace(clause, due=None) if (near and not meant) or is_habit(clause) else clause

@@ -316,7 +316,9 @@ def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) 
     denied_day = without_denied_day(clause.lower, language) != clause.lower
     denies = clause.due is not None and (denied_day or bool(denied_days(clause.lower, language)))
     says_so = says_so or denies or ("moves" in clause.cues and clause.due is not None)
-    plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in clause.cues else clause.lower
+    plain = clause.lower
+    for cue in {"correct", "moves"} & clause.cues:
+        plain = language.cues[cue].sub(" ", plain)
     words = [word for word in words_of(plain) if not word[0].isdigit()]
     known = frozenset[str]().union(*(each.stems for each in noted))
     new = telling_stems((word for word in words if word in clause.names), language) - known

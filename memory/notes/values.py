@@ -119,12 +119,17 @@ def _day(note: Matter | LastingNote, zone: str) -> str:
 
 def _left(text: str, clause: Clause, language: Language, denied: frozenset[str]) -> set[str]:
     """Return the telling words of the clause that neither the note nor the correction itself accounts for."""
-    plain = blank(clause.lower, clause.due.spans) if clause.due else clause.lower
-    for cue in ("correct", "self_corrects", "negates", "no"):
-        plain = language.cues[cue].sub(" ", plain) if cue in language.cues else plain
+    plain = clause.lower
+    for cue in ("correct", "self_corrects", "negates", "no", "moves"):
+        plain = language.cues[cue].sub(_blanks, plain) if cue in language.cues else plain
+    plain = blank(plain, clause.due.spans) if clause.due else plain
     words = {word for word in words_of(plain) if word not in clause.names | denied and not word[0].isdigit()}
     known = telling_stems(words_of(language.mended(lowered(text))), language) | denied
     return {word for word in words if telling_stems([word], language) - known}
+
+
+def _blanks(found: re.Match[str]) -> str:
+    return " " * len(found.group())
 
 
 def _another_time(

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 from test_notes_endings import viewed
 
+from memory.language.corrected import as_moved
+from memory.language.languages import Languages
 from memory.notes.lines import line_of
 from memory.notes.types import Matter
+
+LANGUAGES = Languages.load()
+TUESDAY = {"en": "tuesday", "de": "dienstag", "es": "martes", "fr": "mardi", "pt": "terça", "ru": "вторник"}
 
 
 def days(language: str, earlier: str, later: str) -> list[str]:
@@ -102,3 +107,48 @@ def test_two_matters_of_one_sentence_have_a_day_each(language, both, later):
 def test_one_matter_over_some_days_stays_one(text):
     """What is told of the second day says too little to stand alone."""
     assert len(days("en", text, "ok")) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "earlier", "later", "at"),
+    [
+        ("en", "meeting on 20 march at 3", "the meeting moved from 3 to 4 on 20 march", 16),
+        ("en", "meeting on 20 march at 3", "the meeting moved from 3pm to 4pm", 16),
+        ("de", "die Besprechung ist am 20. März um 15 Uhr", "die Besprechung ist von 15 auf 16 Uhr verschoben", 16),
+        ("de", "die Besprechung ist am 20. März um 15 Uhr", "Besprechung von 15 Uhr auf 16 Uhr verschoben", 16),
+        ("es", "reunión el 20 de marzo a las 15", "la reunión pasa de las 15 a las 16", 16),
+        ("fr", "réunion le 20 mars à 15h", "la réunion est décalée de 15h à 16h", 16),
+        ("fr", "réunion le 20 mars à 15h", "la réunion passe de 15h à 16h", 16),
+        ("pt", "reunião dia 20 de março às 15h", "a reunião mudou das 15h para as 16h", 16),
+        ("ru", "встреча 20 марта в 15:00", "встречу перенесли с 15:00 на 16:00", 16),
+        ("it", "riunione il 20 marzo alle 15", "la riunione è spostata dalle 15 alle 16", 16),
+    ],
+)
+def test_what_moves_from_one_hour_to_another_is_at_the_later_one(language, earlier, later, at):
+    """The hour was lost, or the first of the two was taken for it; the day stays."""
+    [matter] = [m for m in viewed(language, earlier, later).matters if not m.faint]
+
+    assert line_of(matter, 0, "UTC").split(":", 1)[0] == "Fri 20 Mar"
+    assert (matter.due_at_ms // 3_600_000 % 24, matter.due_exact) == (at, True)
+
+
+@pytest.mark.parametrize(
+    "text", ["the sale is from 3 to 4 on 20 march", "we moved the sofa from 3 to 4 rooms", "i went from 3 to 4 coffees"]
+)
+def test_from_one_number_to_another_is_no_hour_without_a_move(text):
+    """How long something takes, and what is counted, is no new time of day."""
+    assert as_moved(text, LANGUAGES.get("en")) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "dentist {}"), ("de", "hab am {} zahnarzt"), ("es", "tengo dentista el {}"),
+        ("fr", "dentiste {}"), ("pt", "dentista na {}"), ("ru", "стоматолог в {}"),
+    ],
+)  # fmt: skip
+def test_a_day_of_the_week_counts_on_the_day_before_it(language, text):
+    """It was taken for an hour that is told in passing, and the dentist of tomorrow was not noted."""
+    said = text.format(TUESDAY[language])  # said on a Monday
+
+    assert [matter.text for matter in viewed(language, said, "ok", after_days=0).matters] == [said]
