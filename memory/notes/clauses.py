@@ -30,7 +30,7 @@ CUES = (
     "acts", "ago", "agrees", "attends", "awaits", "bare", "closing", "commitment", "correct", "deadline",
     "deferral", "done", "drop", "event", "extends", "feeling", "forget", "goodbye", "greeting", "happening",
     "hypothetical", "imperative", "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit",
-    "moves", "negates", "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past",
+    "moves", "negates", "no_longer", "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past",
     "pronoun", "proposal", "question", "request", "restored", "reverses", "stands", "takes_on", "tells", "thanks",
     "ticks_off", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip

@@ -20,6 +20,7 @@ from memory.language.time_rules import blank, first, rules_of
 from memory.language.zones import zone_of
 from memory.notes import rearranged
 from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
+from memory.notes.habits import given_up_in, is_given_up
 from memory.notes.kinds import (
     asked_for_later,
     is_courtesy,
@@ -254,6 +255,38 @@ class _RulesReading:
         told = [each.key for each in just if each.todo and each.mine]
         return bool(told) and self._revalue(told[-1:], clause, key, put_added)
 
+    def _give_up(self, clause: Clause, key: str) -> bool:
+        """Let "I no longer ..." end what is noted of it; True where it stands in the place of a lasting note."""
+        stopped = given_up_in(clause.lower, self.language) if "no_longer" in clause.cues else None
+        if stopped is None:
+            return False
+        known = [note for ref in self.noted if (note := self._noted_as(ref)) is not None]
+        given_up = [note for note in known if is_given_up(stopped, note.text, self.language)]
+        for note in given_up:
+            if isinstance(note, Matter):
+                self._end(note.matter_id, clause, "dropped")
+        lasting = [note for note in given_up if isinstance(note, LastingNote)]
+        if lasting:
+            replaces = tuple(dict.fromkeys(ref for note in lasting for ref in (*note.replaces, note.note_id)))
+            for note in lasting:
+                self._drop(note.note_id)
+            changed: dict[str, object] = {
+                "note_id": key,
+                "replaces": replaces,
+                "text": clause.text[:TEXT_MAX_CHARS],
+                "quoted": "user",
+            }
+            changed |= {"turn_ids": (clause.turn_id,), "said_at_ms": clause.at_ms, "faint": False}
+            self.lasting[key] = lasting[-1].model_copy(update=changed)
+            self._note(self.lasting[key], clause)
+        return bool(lasting)
+
+    def _noted_as(self, key: str) -> Matter | LastingNote | None:
+        """Return the note with an id, of this session or of one before; None where there is none."""
+        before: dict[str, Matter | LastingNote] = {key_of(m): m for m in self.request.open_matters}
+        before |= {key_of(n): n for n in self.request.lasting}
+        return self.matters.get(key) or self.lasting.get(key) or before.get(key)
+
     def _put_right(self, clause: Clause, key: str, before: TurnClauses | None) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
         noted = list(self.noted.values())
@@ -278,7 +311,7 @@ class _RulesReading:
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""
-        if self._add_to_list(clause, key):
+        if self._add_to_list(clause, key) or self._give_up(clause, key):
             return
         noted = list(self.noted.values())
         later = put_off(clause, noted)
@@ -381,9 +414,7 @@ class _RulesReading:
 
         Where it cannot, both are quoted. False if that is too long or not wanted, and nothing is changed.
         """
-        before = {m.matter_id: m for m in self.request.open_matters} | {n.note_id: n for n in self.request.lasting}
-        old = wrong[-1]
-        note = self.matters.get(old) or self.lasting.get(old) or before.get(old)
+        note = self._noted_as(wrong[-1])
         if note is None:
             return False
         known = frozenset({*self.names, *self.request.names})

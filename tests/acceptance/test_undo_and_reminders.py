@@ -131,6 +131,35 @@ async def test_what_was_done_or_dropped_before_its_hour_does_not_ring(api, model
     assert "call Ana" in (await reply(api, "/reminders")).text
 
 
+@pytest.mark.parametrize(
+    "story",
+    [
+        ("remind me every day at 8 to take the statin", "i no longer take the statin", "The reminder is stopped"),
+        ("erinnere mich jeden Tag um 8 das Statin zu nehmen", "ich nehme das Statin nicht mehr", "kommt nicht mehr"),
+        ("rappelle-moi tous les jours à 8h de prendre la statine", "je ne prends plus la statine", "arrêté"),
+        ("recuérdame cada día a las 8 tomar la estatina", "ya no tomo la estatina", "detenido"),
+        ("me lembra todo dia às 8 de tomar a estatina", "não tomo mais a estatina", "parado"),
+        ("напоминай мне каждый день в 8 принимать статин", "больше не принимаю статин", "остановлено"),
+    ],
+)
+async def test_what_somebody_does_no_longer_does_not_ring(api, model, here, story):
+    """The answer says which reminder is stopped, and [Undo] brings it back; the others go on."""
+    asked, said, stopped = story
+    await reply(api, "remind me every day at 9 to water the plants")
+    await reply(api, asked)
+    answer = await reply(api, said)
+    assert stopped in answer.text
+    assert "statin" in answer.text.lower() or "статин" in answer.text
+    listed = (await reply(api, "/reminders")).text
+    assert "statin" not in listed.lower()
+    assert "статин" not in listed
+    assert "water the plants" in listed
+
+    await tap(api, answer.buttons[0][0], "", on=answer)
+    listed = (await reply(api, "/reminders")).text
+    assert "statin" in listed.lower() or "статин" in listed
+
+
 async def test_a_second_tap_on_undo_changes_nothing(api, model, here):
     """The button is used once."""
     noted = await reply(api, "My dog Rex is 4 years old.")

@@ -34,6 +34,7 @@ from memory.language.names import WHO, name_in
 from memory.language.reported import is_small_talk
 from memory.language.sentences import lowered
 from memory.notes.lines import loop_of
+from memory.notes.rearranged import says_all_of
 from memory.notes.types import Matter
 from memory.state.loops import says_the_same
 from memory.types import OpenLoop
@@ -59,6 +60,7 @@ def changes(m: Material) -> tuple[list[OpenLoop], list[OpenLoop]]:
 def noted_lines(m: Material) -> list[tuple[str, str, str]]:
     """Return what this message brought as (kind, text, remark)."""
     opened, closed = changes(m)
+    closed = [loop for loop in closed if not any(says_all_of(title, loop.text, m.language) for title in m.stopped)]
     lines = [_noted(m, note) for note in m.new if note.subject != WHO]
     lines += [("open", loop_line(m, loop), "") for loop in opened]
     return lines + [("dropped" if loop.status == "dropped" else "closed", matter_text(m, loop), "") for loop in closed]
@@ -121,7 +123,8 @@ def tell(m: Material) -> Reply:
     if m.corrected:
         return Reply("\n".join(_put_right(m, matter) for matter in m.corrected[:MAX_LISTED]), NOTE)
     lines, greeting = noted_lines(m), met(m)
-    parts = [part for part in (greeting, noted_text(m, lines) if lines else "") if part]
+    stopped = (m.words.say("reminder_stopped", text=cite(title)) for title in m.stopped)
+    parts = [part for part in (greeting, *stopped, noted_text(m, lines) if lines else "") if part]
     if not parts:
         parts.append(_answered(m) or _touched(m) or _unclear(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
     if m.words.reads("worry", lowered(m.text)):
@@ -215,7 +218,7 @@ def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
     dropping = m.request.kind in _DROPS
-    if not closed and (m.new or m.corrected):
+    if m.stopped or (not closed and (m.new or m.corrected)):
         return tell(m)
     if closed:
         left = [each for each in m.open if not any(says_the_same(each.loop, loop) for loop in closed)]

@@ -82,7 +82,7 @@ def undo_button(material: Material) -> tuple[tuple[Button, ...], ...]:
     opened, closed = changes(material)
     known = [one.note for one in material.held]
     new = [note for note in material.new if not any(same(note, each) for each in known)]
-    if not (new or opened or closed or material.corrected):
+    if not (new or opened or closed or material.corrected or material.moved):
         return ()
     payload = {"turn_id": material.turn_id}
     return ((Button(material.words.say("undo"), UNDO_NOTE, payload),),)

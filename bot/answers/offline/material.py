@@ -130,6 +130,8 @@ class Material:
     """True where those are lists of which a part is done."""
     moved: tuple[tuple[Reminder, Statement], ...] = ()
     """Reminders that move or end with their matters."""
+    stopped: tuple[str, ...] = ()
+    """What reminders are about that are stopped: the person does it no longer."""
     reminders: tuple[JobProgress, ...] = ()
     """Reminders that are to come or were not called done."""
     history: tuple[ConversationTurn, ...] = ()

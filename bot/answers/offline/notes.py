@@ -20,6 +20,7 @@ from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
 from memory.language.time_rules import blank, merged
 from memory.longterm.promotion import WORTHY, candidates
+from memory.notes.habits import given_up_in, is_given_up
 from memory.search.terms import split_words, stem, words_for
 from memory.state.loops import ALIVE
 from memory.types import ConversationTurn, Memory, MemoryCandidate, MemoryKind, OpenLoop
@@ -119,6 +120,7 @@ def correction_of(
     for sentence in sentences:
         found = put_right(sentence.text, texts, words)
         found = found or _decided_otherwise([each.text for each in sentences], texts, words)
+        found = found or _given_up(sentence.text, texts, language)
         if found:
             old = mine[found[0]]
             new = replace(old, text=_trim(found[1]), turn_id=turn.turn_id, at_ms=turn.created_at_ms)
@@ -141,6 +143,13 @@ def _decided_otherwise(said: Sequence[str], earlier: Sequence[str], words: Words
         if place is not None:
             return place, new[:1].upper() + new[1:]
     return None
+
+
+def _given_up(text: str, earlier: Sequence[str], language: Language) -> tuple[int, str] | None:
+    """Return which earlier statement is over by "I no longer ...", and what holds now."""
+    stopped = given_up_in(language.mended(lowered(text)), language)
+    places = [at for at, told in enumerate(earlier) if stopped is not None and is_given_up(stopped, told, language)]
+    return (places[-1], text) if places else None
 
 
 def told_of(sentence: Sentence, words: Words) -> str:

@@ -31,6 +31,7 @@ from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import lowered
+from memory.notes.habits import GivenUp, given_up_in, is_given_up
 from memory.notes.lines import loop_of
 from memory.notes.rearranged import reminded_of, says_all_of
 from memory.notes.reports import ended, outcomes, tells
@@ -146,7 +147,9 @@ class OfflineResponder:
             settled = tuple(loop for loop in settled if loop.loop_id in shown)
             material = replace(material, corrected=corrected, settled=settled, in_part=in_part, open=tuple(listed))
         if moved := await self._moved(ask, material):
-            material = replace(material, moved=moved)
+            given_up, language = _given_up(material), material.language
+            stopped = tuple(each.title for each, _ in moved if given_up and is_given_up(given_up, each.title, language))
+            material = replace(material, moved=moved, stopped=stopped)
         if material.request.kind in GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -254,7 +257,8 @@ class OfflineResponder:
         """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
         corrected = [(m, m.due_at_ms) for m in material.corrected if m.due_at_ms and m.due_at_ms > ask.now_ms]
         ended = [loop for loop in changes(material)[1] if loop.owner == "assistant"]
-        if material.trouble or not (corrected or ended):
+        given_up = _given_up(material)
+        if material.trouble or not (corrected or ended or given_up):
             return ()
         asked = upcoming_reminders(ask.conversation_id, ask.user_id)
         reminders = [read_reminder(row) for row in await self._store.db.read(asked.name, **asked.params)]
@@ -269,6 +273,12 @@ class OfflineResponder:
             for loop in ended
             for each in reminders
             if not each.repeats and says_all_of(each.title, loop.text, material.language)
+        ]
+        moving = {each.job_id for each, _ in moves}
+        moves += [
+            (each, advance_reminder(each, "cancel", ask.now_ms))
+            for each in reminders
+            if given_up and each.job_id not in moving and is_given_up(given_up, each.title, material.language)
         ]
         return tuple(moves)
 
@@ -350,6 +360,13 @@ def _settled(
         if matter is not None and end.turn_ids == (turn.turn_id,) and not set(undone) & set(matter.turn_ids):
             status: LoopStatus = "dropped" if end.ending == "dropped" else "done"
             yield loop_of(matter).model_copy(update={"status": status})
+
+
+def _given_up(material: Material) -> GivenUp | None:
+    """Return what the message says that the person does no longer."""
+    told = material.request.kind in TOLD and not material.third_party
+    lower = material.language.mended(lowered(material.text))
+    return given_up_in(lower, material.language) if told else None
 
 
 def _spoken(turns: Sequence[ConversationTurn]) -> str:
