@@ -294,7 +294,8 @@ def value_alone(
     meant.sort(key=lambda each: len(named - each.stems))
     days = denied_days(clause.lower, language)
     on_day = [each for each in another if each.days & days]
-    meant = [each for each in on_day if each in meant] or ([] if _is_of_one(named, noted) else on_day) or meant
+    vague = len(named) <= _MERE_VALUE_STEMS and not _is_of_one(named, noted)
+    meant = [each for each in on_day if each in meant] or (on_day if vague else []) or meant
     if not meant and not named and len(answered := _shares_most(asked, another)) == 1:
         meant = answered
     if not meant and _is_of_one(named, noted):
@@ -323,7 +324,7 @@ def _named_by_value(clause: Clause, noted: Sequence[Noted], language: Language) 
     known = frozenset[str]().union(*(each.stems for each in noted))
     new = telling_stems((word for word in words if word in clause.names), language) - known
     named = telling_stems(words, language) - new
-    of_one = len(named) <= _MERE_VALUE_STEMS or _is_of_one(named, noted)
+    of_one = len(named) <= _MERE_VALUE_STEMS + denies or _is_of_one(named, noted)
     mere = clause.words <= _MERE_VALUE_WORDS * (1 + denies) and of_one
     return named if says_so and mere and not clause.asks else None
 
@@ -376,7 +377,9 @@ def denied_values(lower: str, language: Language) -> frozenset[str]:
 
 def denied_days(lower: str, language: Language) -> frozenset[str]:
     """Return the days that the text says do not hold: "16" of "the 23rd, not the 16th", "w3" of "not Thursday"."""
-    denied = denied_values(lower, language)
+    held = without_denied_day(lower, language)
+    gone = "".join(was if was != now else " " for was, now in zip(lower, held, strict=True))
+    denied = denied_values(lower, language) | frozenset(gone.split())
     weekdays = (first(rules_of(language).weekdays, each) for each in denied)
     days = {found.group() for each in denied if (found := _DAY.match(each))}
     return frozenset(days) | {weekday_of(int(found[1])) for found in weekdays if found}

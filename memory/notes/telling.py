@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from memory.language.language import Language, cue_pattern
+from memory.language.language import NEVER, Language, cue_pattern
 from memory.language.sentences import content_words, stems_of, without_elision
+from memory.language.time_rules import rules_of
 
 _ARTICLE = 3
 """Words up to this length are mostly articles in a language that has no data file."""
@@ -26,18 +27,24 @@ def is_time_word(word: str, language: Language) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _denied_day(language: Language) -> re.Pattern[str] | None:
-    if "negates" not in language.cues:
-        return None
+def _denied_days(language: Language) -> tuple[re.Pattern[str], ...]:
+    """Return what finds a day behind a "not", but "not before the 28th"."""
+    if "negates" not in language.cues or not language.time:
+        return ()
     weekdays = [word for group in language.time.get("weekdays", ()) for word in group]
     day = cue_pattern([*weekdays, *language.time.get("days", {})]).pattern
-    return re.compile(rf"(?:{language.cues['negates'].pattern})\s+(?:[^\W\d_]{{1,3}}\s+)?{day}")
+    rules = rules_of(language)
+    limit = language.cues.get("deadline", NEVER).pattern
+    numbered = (each.pattern for each in (*rules.dates, rules.month_days))
+    days = (rf"(?:[^\W\d_]{{1,3}}\s+)?{day}", *(rf"(?!{limit})(?:[^\W\d_]+\s+)?{each}" for each in numbered))
+    return tuple(re.compile(rf"(?:{language.cues['negates'].pattern})\s+{each}") for each in days)
 
 
 def without_denied_day(lower: str, language: Language) -> str:
-    """Return the lower-cased text with blanks for each day that does not hold: "fri, not thursday"."""
-    denied = _denied_day(language)
-    return denied.sub(lambda found: " " * len(found.group()), lower) if denied else lower
+    """Return the lower-cased text with blanks for each day that does not hold: "fri, not thursday", "not the 28th"."""
+    for denied in _denied_days(language):
+        lower = denied.sub(lambda found: " " * len(found.group()), lower)
+    return lower
 
 
 def telling_stems(words: Iterable[str], language: Language) -> frozenset[str]:

@@ -135,3 +135,47 @@ def test_a_weekday_that_is_denied_by_name_is_that_of_what_is_named(language, fli
     due = {datetime.fromtimestamp(each.due_at_ms / 1000, UTC).date().isoformat() for each in notes.matters}
     assert due == {"2027-02-18", "2026-11-27"}
     assert flight in {each.text for each in notes.matters}
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "corrected"),
+    [
+        ("en", "my son arrives on the 28th by train", "my son comes not on the 28th but on the 29th"),
+        ("de", "mein Sohn kommt am 28. mit dem Zug", "mein Sohn kommt nicht am 28., sondern am 29."),
+        ("es", "mi hijo llega el 28 en tren", "mi hijo no llega el 28 sino el 29"),
+        ("fr", "mon fils arrive le 28 en train", "mon fils arrive pas le 28 mais le 29"),
+        ("it", "mio figlio arriva il 28 in treno", "mio figlio non arriva il 28 ma il 29"),
+        ("pt", "meu filho chega dia 28 de trem", "meu filho não chega dia 28, chega dia 29"),
+        ("ru", "сын приезжает 28-го на поезде", "сын приедет не 28-го, а 29-го"),
+    ],
+)
+def test_a_date_that_is_denied_is_not_when_it_is(language, told, corrected):
+    """It stood on the list twice, and on the 28th both times."""
+    notes = on_the_next_day(language, (told,), (corrected,))
+
+    alive = merge(notes, TUESDAY_MS + DAY_MS, LANGUAGES).matters
+    assert [datetime.fromtimestamp(each.due_at_ms / 1000, UTC).day for each in alive] == [29]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "the parcel comes not before the 28th"),
+        ("de", "das Paket kommt nicht vor dem 28."),
+        ("fr", "le colis arrive pas avant le 28"),
+        ("ru", "посылка придёт не до 28-го"),
+    ],
+)
+def test_a_limit_that_is_denied_is_still_a_day(language, said):
+    """Nothing else is said of when it comes."""
+    notes = on_the_next_day(language, (said,), ("ok",))
+
+    assert [datetime.fromtimestamp(each.due_at_ms / 1000, UTC).day for each in notes[0].matters] == [28]
+
+
+def test_another_date_that_is_denied_moves_nothing_of_that_day():
+    """It says of what, and that is another matter."""
+    said = ("my son arrives on the 28th by train", "the school party is not on the 28th but on the 29th")
+    notes = on_the_next_day("en", said[:1], said[1:])
+
+    assert said[0] in {each.text for each in merge(notes, TUESDAY_MS + DAY_MS, LANGUAGES).matters}

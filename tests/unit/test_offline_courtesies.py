@@ -141,3 +141,19 @@ async def test_what_goes_on_with_an_and_is_listed_without_it(language, said, lis
     assert (
         said.split()[0] not in talk.answer.text.split(listed)[0].replace("\u201c", " ").replace("\u201e", " ").split()
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "the doctor told me to have my blood taken by Friday"),
+        ("de", "der Arzt hat gesagt, ich soll bis Freitag Blut abnehmen lassen"),
+        ("es", "el médico me dijo que me haga un análisis antes del viernes"),
+        ("fr", "le médecin m'a dit de faire une prise de sang avant vendredi"),
+        ("pt", "o médico mandou fazer exame de sangue até sexta"),
+        ("ru", "врач сказал сдать кровь до пятницы"),
+    ],
+)
+def test_what_somebody_was_told_to_do_is_not_done(language, said):
+    """Somebody said so, and that alone is over."""
+    assert read_request(said, LANGUAGES, fallback=language).kind not in {"done", "drop"}
