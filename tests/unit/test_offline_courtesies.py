@@ -157,3 +157,26 @@ async def test_what_goes_on_with_an_and_is_listed_without_it(language, said, lis
 def test_what_somebody_was_told_to_do_is_not_done(language, said):
     """Somebody said so, and that alone is over."""
     assert read_request(said, LANGUAGES, fallback=language).kind not in {"done", "drop"}
+
+
+@pytest.mark.parametrize(
+    ("language", "glad", "sad"),
+    [
+        ("en", "got the job!!!", "if I got the job I would move"),
+        ("en", "Mia and I got engaged", "I didn't get the job"),
+        ("de", "hab die Stelle bekommen!", "ich hab die Stelle nicht bekommen"),
+        ("es", "me han dado el trabajo", "no me han dado el trabajo"),
+        ("fr", "j'ai eu mon permis", "j'ai pas eu mon permis"),
+        ("it", "mi hanno assunta", "non mi hanno assunta"),
+        ("pt", "passei na prova!", "não passei na prova"),
+        ("ru", "меня взяли на работу", "меня не взяли на работу"),
+    ],
+)
+async def test_good_news_is_congratulated_on(language, glad, sad):
+    """And what did not come about is not."""
+    congratulations = words_of(language).say("congrats")
+    talk = Talk()
+    await talk.say(RENT[language])
+
+    assert (await talk.say(glad)).startswith(congratulations)
+    assert congratulations not in await talk.say(sad)

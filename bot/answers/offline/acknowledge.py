@@ -32,7 +32,7 @@ from memory.language.listing import speaks_of_some
 from memory.language.momentary import is_only_momentary
 from memory.language.names import WHO, name_in
 from memory.language.reported import is_small_talk
-from memory.language.sentences import lowered
+from memory.language.sentences import has_question_mark, lowered
 from memory.notes.lines import loop_of
 from memory.notes.rearranged import says_all_of
 from memory.notes.types import Matter
@@ -127,9 +127,23 @@ def tell(m: Material) -> Reply:
     parts = [part for part in (greeting, *stopped, noted_text(m, lines) if lines else "") if part]
     if not parts:
         parts.append(_answered(m) or _touched(m) or _unclear(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
+    parts[0] = _cheered(m, parts[0])
     if m.words.reads("worry", lowered(m.text)):
         parts[-1] = f"{parts[-1].rstrip()}{LINE_END if LINE_END in parts[-1] else ' '}{m.words.say('hope_well')}"
     return Reply("\n".join(parts), NOTE)
+
+
+def _cheered(m: Material, text: str) -> str:
+    """Return the text behind congratulations where good news is told."""
+    return f"{m.words.say('congrats')} {text}" if _is_glad(m) else text
+
+
+def _is_glad(m: Material) -> bool:
+    """Return whether something is told that people are congratulated on; not where it is denied, supposed or asked."""
+    lower = lowered(m.text)
+    if m.words.reads("joy", lower) is None:
+        return False
+    return not has_question_mark(m.text) and not any(m.language.has(cue, lower) for cue in ("negates", "hypothetical"))
 
 
 def _put_right(m: Material, matter: Matter) -> str:
@@ -218,12 +232,12 @@ def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
     dropping = m.request.kind in _DROPS
-    if m.stopped or (not closed and (m.new or m.corrected)):
+    if m.stopped or (not closed and (m.new or m.corrected or _is_glad(m))):
         return tell(m)
     if closed:
         left = [each for each in m.open if not any(says_the_same(each.loop, loop) for loop in closed)]
         rest = open_in_short(m, left) if left else m.words.say("left_none")
-        told = noted_text(m, noted_lines(m))
+        told = _cheered(m, noted_text(m, noted_lines(m)))
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
     lists = _named_in_part(m)
     if lists:
