@@ -19,11 +19,15 @@ Named = tuple[datetime, tuple[int, int]]
 
 
 def named_date(lower: str, now: datetime, rules: TimeRules) -> Named | None:
-    """Return a day and its month ("3 May", "the 21st of next month"). Raises `ValueError` for one that there is not."""
+    """Return a day and its month ("3 May", "the 21st of next month"), of several the first ("19-21 June").
+
+    Raises `ValueError` for a day that there is not.
+    """
     match = first_of(rules.dates, lower)
     if match is None:
         return None
-    day = _day_of_month(match.group("day"), rules)
+    last = _day_of_month(match.group("day"), rules)
+    day = min(last, int(match.group("from") or last))
     return _coming_in(now, match, rules, lambda at: at.replace(day=day))
 
 

@@ -85,6 +85,12 @@ def _per_group(frames: Iterable[str], groups: Sequence[Sequence[str]], slot: str
     ]
 
 
+def _range(joints: Sequence[str]) -> str:
+    """Return what stands between the first and the last day of several: "19 to 21 June"."""
+    joint = _alternatives(["-", "\u2013", "/", *joints])
+    return rf"(?:(?P<from>\d{{1,2}})[^\W\d_]{{0,2}}\.? ?{joint} ?)?"
+
+
 def _framed(frames: Iterable[str], **slots: Sequence[str]) -> list[re.Pattern[str]]:
     """Return one pattern per frame, each slot a group of its name; a year may stand behind the month."""
     found = []
@@ -135,6 +141,7 @@ def rules_of(language: Language) -> TimeRules:
         [word for words in groups for word in words]
         for groups in (months, time.get("weekdays", ()), time.get("nth", ()))
     )
+    days_to = _range(time.get("ranges", ()))
     return TimeRules(
         numbers=numbers,
         days=_table(time.get("days", {})),
@@ -144,7 +151,11 @@ def rules_of(language: Language) -> TimeRules:
         weekend=cue_pattern(time.get("weekend", ())),
         week_before=cue_pattern(time.get("week_before", ())),
         months=_numbered(months),
-        dates=_framed(time.get("date_frames", ()), month=any_month, day=[r"\d{1,2}", *time.get("day_words", ())]),
+        dates=_framed(
+            [frame.replace("{day}", f"{days_to}{{day}}") for frame in time.get("date_frames", ())],
+            month=any_month,
+            day=[r"\d{1,2}", *time.get("day_words", ())],
+        ),
         day_words=[re.compile(word) for word in time.get("day_words", ())],
         month_parts=[
             (pattern, float(day))

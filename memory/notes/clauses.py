@@ -32,7 +32,7 @@ CUES = (
     "hypothetical", "imperative", "in_vain", "intention", "jointly", "kin", "lasting", "later", "laugh", "limit",
     "moves", "negates", "no_longer", "not_a_promise", "not_yet", "obligation", "off", "offer", "others", "over", "past",
     "pronoun", "proposal", "question", "request", "restored", "reverses", "stands", "takes_on", "tells", "thanks",
-    "ticks_off", "waits", "when_ready", "will_do", "wish",
+    "ticks_off", "told_them", "waits", "when_ready", "will_do", "wish",
 )  # fmt: skip
 """The cues of the language data that the reader looks for."""
 TAKEN_ON = ("obligation", "commitment", "takes_on", "acts", "intention")
@@ -187,6 +187,12 @@ def clauses_of(turn: ConversationTurn, place: int, speaker: Speaker, frame: Fram
         before = found[number - 1].text if number and found[number - 1].aside == clause.aside else ""
         chained.append(replace(clause, before=before))
     return chained
+
+
+def within(clause: Clause, text: str, zone: str, language: Language) -> Clause:
+    """Return a part of a clause's text as a clause of its own."""
+    bare = Clause(turn_id=clause.turn_id, place=clause.place, at_ms=clause.at_ms, speaker=clause.speaker)
+    return _clause(text, bare, Frame(language, zone, clause.names))
 
 
 def _clause(text: str, bare: Clause, frame: Frame) -> Clause:

@@ -13,7 +13,7 @@ from memory.language.language import Language
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
 from memory.notes.reports import ended
-from memory.notes.telling import is_time_word
+from memory.notes.telling import names_a_day
 
 CLAUSE_MAX_CHARS = 170
 UNPAUSED_MAX_CHARS = 320
@@ -46,7 +46,8 @@ def sentences_in(text: str, language: Language) -> list[str]:
 def joined(parts: Sequence[str], language: Language) -> list[str]:
     """Return the parts with fragments of a few words joined to what follows or came before, and long ones cut.
 
-    A value put right ("sorry, 1240.") is none: what follows is said of something else; nor are two errands.
+    A value put right ("sorry, 1240.") is none: what follows is said of something else; nor are two errands,
+    or two that name a day each.
     """
     whole: list[str] = []
     for part in parts:
@@ -54,13 +55,19 @@ def joined(parts: Sequence[str], language: Language) -> list[str]:
         owed = _is_owed(part, language) and any(
             _is_owed(each, language) or _ends(each, language) for each in whole[-1:]
         )
-        alone = owed or any(_corrects(each, language) for each in both)
+        dated = all(_is_dated(each, language) for each in both)
+        alone = owed or dated or any(_corrects(each, language) for each in both)
         fragments = any(map(_is_fragment, both)) and not alone
         if whole and fragments and len(whole[-1]) + len(part) < CLAUSE_MAX_CHARS:
             whole[-1] = f"{whole[-1]} {part}"
         else:
             whole += _cut(part)
     return [" ".join(part.split()) for part in whole if _LETTER.search(part)]
+
+
+def _is_dated(part: str, language: Language) -> bool:
+    """Return whether a part names a day by its number."""
+    return names_a_day(language.mended(lowered(part)), language) and any(map(str.isdigit, part))
 
 
 def _is_fragment(part: str) -> bool:
@@ -88,7 +95,7 @@ def _corrects(part: str, language: Language) -> bool:
     """Return whether a fragment is a value put right: a number or a day after "sorry" or "I meant"."""
     lower = language.mended(lowered(part))
     words = words_of(lower)
-    valued = any(word[0].isdigit() or is_time_word(word, language) for word in words)
+    valued = names_a_day(lower, language) or any(word[0].isdigit() for word in words)
     return valued and _is_fragment(part) and language.has("correct", lower)
 
 

@@ -55,7 +55,7 @@ def standing_alone(clause: Clause, before: TurnClauses | None, language: Languag
             return f"{named[-1].text}{JOINT}{clause.text}", (named[-1].turn_id, clause.turn_id)
         if "bare" in clause.cues and len(clause.stems) < _CLEAR_STEMS:
             return "", ()
-    leaning = clause.before and leans(clause, _WITH_BEFORE_STEMS) and not added
+    leaning = clause.before and (_dates_it(clause, language) or (leans(clause, _WITH_BEFORE_STEMS) and not added))
     whole = with_before(clause) if leaning else clause.text
     return (whole if len(whole) <= TEXT_MAX_CHARS else clause.text[:TEXT_MAX_CHARS]), (clause.turn_id,)
 
@@ -91,6 +91,14 @@ def leans(clause: Clause, clear: int = _CLEAR_STEMS) -> bool:
     if not acts or clause.names or {"event", "happening", "kin"} & clause.cues or len(clause.stems) >= clear:
         return False
     return "pronoun" in clause.cues or len(clause.stems) < ANSWER_STEMS
+
+
+def _dates_it(clause: Clause, language: Language) -> bool:
+    """Return whether the clause gives a day to what only "it" names: "the room was taken, so now it's on Friday"."""
+    if clause.due is None or "it_is" not in language.cues:
+        return False
+    head = clause.lower[: clause.due.spans[0][0]].rstrip()
+    return any(found.end() == len(head) for found in language.cues["it_is"].finditer(head))
 
 
 def _is_added(clause: Clause, language: Language) -> bool:

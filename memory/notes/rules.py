@@ -79,7 +79,7 @@ from memory.notes.types import (
     Settled,
     key_of,
 )
-from memory.notes.values import Put, put_later, put_right, put_when
+from memory.notes.values import Put, denying_part, put_later, put_right, put_when
 from memory.notes.weigh import LASTING_CUES, calls_off, closes, is_todo, owes, signs_of, weigh
 from memory.types import ConversationTurn, ToolCall
 
@@ -322,6 +322,7 @@ class _RulesReading:
         bare = [each.key for each in noted if each.key in wrong and self._only_corrects(clause, each)]
         if bare and self._revalue([*wrong, bare[-1]], clause, key):
             return
+        wrong = list(self._put_right_in_part(wrong, clause, key))
         reason = None if wrong else with_reason(clause, self.language)
         if reason is not None:
             self._add(reason, f"{key}r", said, before, ())
@@ -330,6 +331,14 @@ class _RulesReading:
             clause = replace(clause, stems=clause.stems - reason.stems, cues=clause.cues - LASTING_CUES)
         if reason is None or owes(clause) or clause.due is not None:
             self._add(clause, key, said, before, tuple(wrong), stays=reason is None)
+
+    def _put_right_in_part(self, wrong: Sequence[str], clause: Clause, key: str) -> Sequence[str]:
+        """Let the part that denies a value put right what says much else; return what the whole clause corrects."""
+        note = self.noted.get(wrong[0]) if len(wrong) == 1 else None
+        part = denying_part(clause, self.request.zone, self.language) if note else None
+        if note is None or part is None or len(clause.stems & note.stems) >= _RESTATED * len(note.stems):
+            return wrong
+        return () if self._revalue(wrong, part, f"{key}v", both=False) else wrong
 
     def _only_corrects(self, clause: Clause, noted: Noted) -> bool:
         """Return whether a correction cannot stand for what it corrects: it does not say of what."""

@@ -116,7 +116,7 @@ def settled_by(
     `reply_before` are the stems of the assistant's message that it answers, `asked_before` those of what the person had
     asked for there: "sent" says of what was just written for them that it is done.
     With `compounds` a part of a word stands for the whole: "Reifen" for "Winterreifen". Without `bare` a report that
-    names nothing ends nothing: the reply has said what it ended.
+    names nothing ends nothing: the reply has said what it ended. "Told her" ends only what was to be told or asked.
     """
     noted = [
         each
@@ -143,6 +143,8 @@ def settled_by(
         return [each.key for each in mine if each in near or (each.todo and each.stems & reply_before)]
     if bare and not any(report.named for report in clause.ended):
         todo = [each for each in near if each.todo] or [each for each in noted if _was_asked_for(each, asked_before)]
+        if "told_them" in clause.cues:
+            todo = [each for each in todo if each.asks_somebody]
         return [todo[-1].key] if todo else []
     return []
 
@@ -262,7 +264,8 @@ def corrected_by(clause: Clause, noted: Sequence[Noted], language: Language) -> 
         for each in noted
         if denied & (each.numbers | each.stems | each.values) and _is_denied_of(clause, each, denied, language)
     ]
-    moved = [each.key for each in noted if _is_moved(clause, each) or _is_reversed(clause, each)]
+    by_name = _shares_most(_worded(clause.stems), [each for each in noted if _is_moved_by_name(clause, each)])
+    moved = [each.key for each in noted if _is_moved(clause, each) or _is_reversed(clause, each) or by_name == [each]]
     if "correct" not in clause.cues:
         return wrong or moved
     return list(dict.fromkeys([*wrong, *(each.key for each in noted if _other_value(clause, each)), *moved]))
@@ -414,20 +417,26 @@ def _worded(stems: frozenset[str]) -> frozenset[str]:
     return frozenset(stem for stem in stems if not any(map(str.isdigit, stem)))
 
 
-def _is_moved(clause: Clause, noted: Noted) -> bool:
-    """Return whether the clause gives another day to the same event, in whatever words.
+def _is_moved_by_name(clause: Clause, noted: Noted) -> bool:
+    """Return whether who is named in both has another day now, as the clause says; of an event it must say of which."""
+    shared = _worded(clause.stems & noted.stems)
+    same = shared - noted.names or "event" not in clause.cues
+    return bool(shared & noted.names and same and _MOVE_MARKS & clause.cues) and _has_another_day(clause, noted)
 
-    Who is named in both is enough where the clause says that something is otherwise now.
-    """
-    if clause.due is None or noted.due_at_ms is None or not noted.is_event or clause.asks or clause.due.is_hour_alone:
-        return False
+
+def _is_moved(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause gives another day to the same event, in whatever words."""
     said, known = _worded(clause.stems), _worded(noted.stems)
     shared = said & known
-    if abs(clause.due.due_at_ms - noted.due_at_ms) < DAY_MS / 2 or noted.due_at_ms < clause.at_ms:
+    much = len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
+    return much and _has_another_day(clause, noted)
+
+
+def _has_another_day(clause: Clause, noted: Noted) -> bool:
+    """Return whether the clause tells of another day than that of an event that is still ahead."""
+    if clause.due is None or noted.due_at_ms is None or not noted.is_event or clause.asks or clause.due.is_hour_alone:
         return False
-    if _MOVE_MARKS & clause.cues and shared & noted.names:
-        return True
-    return len(shared) >= _MOVED_STEMS and len(shared) / min(len(said), len(known)) >= _MOVED_SHARE
+    return abs(clause.due.due_at_ms - noted.due_at_ms) >= DAY_MS / 2 and noted.due_at_ms >= clause.at_ms
 
 
 def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], language: Language) -> list[str]:
@@ -451,7 +460,8 @@ def moved_alone(clause: Clause, noted: Sequence[Noted], beside: frozenset[str], 
     ]
     plain = language.cues["correct"].sub(" ", clause.lower) if "correct" in marks else clause.lower
     said = _worded(telling_stems(words_of(plain), language))
-    meant = _shares_most(said if "correct" in marks else said - clause.names, dated)
+    named = stems_of(tuple(clause.names), language) if "event" in clause.cues else frozenset()
+    meant = _shares_most(said if "correct" in marks else said - named, dated)
     if not said:
         near = [each for each in dated if abs((each.due_at_ms or 0) - day) <= _MOVED_NEAR_DAYS * DAY_MS]
         meant = _shares_most(_worded(beside), dated) or near

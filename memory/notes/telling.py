@@ -26,6 +26,11 @@ def is_time_word(word: str, language: Language) -> bool:
     return bool(_time_words(language).fullmatch(word))
 
 
+def names_a_day(lower: str, language: Language) -> bool:
+    """Return whether such a word stands in the mended text."""
+    return bool(_time_words(language).search(lower))
+
+
 @lru_cache(maxsize=16)
 def _denied_days(language: Language) -> tuple[re.Pattern[str], ...]:
     """Return what finds a day behind a "not", but "not before the 28th"."""

@@ -13,7 +13,8 @@ from memory.language.language import Language
 from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank, first_of, rules_of
 from memory.language.zones import zone_of
-from memory.notes.clauses import NUMBER, Clause
+from memory.notes.clauses import NUMBER, Clause, within
+from memory.notes.reports import PARTS
 from memory.notes.settle import denied_days, denied_values, kind_of
 from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import LastingNote, Matter
@@ -109,6 +110,14 @@ def put_right(
         return None
     due_at_ms, exact = (note.due_at_ms, note.due_exact) if isinstance(note, Matter) else (None, False)
     return PutRight(_changed(note.text, [change]), due_at_ms, exact)
+
+
+def denying_part(clause: Clause, zone: str, language: Language) -> Clause | None:
+    """Return the part of a clause that denies a value beside one that holds ("mass is at 12 not 11"); else None."""
+    parts = PARTS.split(clause.text)
+    said = [within(clause, part, zone, language) for part in parts if any(map(str.isdigit, part))]
+    denies = (each for each in said if any(map(str.isdigit, "".join(denied_values(each.lower, language)))))
+    return next(denies, None) if len(parts) > 1 else None
 
 
 def _day(note: Matter | LastingNote, zone: str) -> str:
