@@ -113,7 +113,7 @@ class Languages:
         if short and len(leaders) != 1 and default not in leaders:
             leaders = self._with_phrase(lower, votes, default) or leaders
         most = max(votes.values(), default=0)
-        if short and self._is_near(words, votes, default, most):
+        if short and (self._is_near(words, votes, default, most) or self._has_no_noun(text, leaders, votes, default)):
             return self.get(default)
         sure = short or most >= _SURE_SHARE * len(words)
         if sure and default in leaders:
@@ -129,6 +129,11 @@ class Languages:
         """Return whether a few words that no language has alone speak nearly as much for the default."""
         near = len(words) == _SHORT_WORDS and votes.get(default, 0) >= max(_NEAR_VOTES, most - 1)
         return near and not any(word in self._owners for word in words)
+
+    def _has_no_noun(self, text: str, leaders: Sequence[str], votes: Mapping[str, int], default: str) -> bool:
+        """Return whether two small words lack the noun of a language that writes those large: "im kev", "im Bett"."""
+        small = text.islower() and len(text.split()) == _OWN_WORDS
+        return small and bool(votes.get(default)) and all(self._by_code[code].nouns_are_large for code in leaders)
 
     def _may_be(self, text: str, code: str) -> bool:
         """Return whether a short text in other letters than Latin ones is written in those of the language.

@@ -325,3 +325,25 @@ async def test_what_was_not_told_is_not_answered(talk: Talk):
 def test_a_name_stands_beside_who_bears_it(text: str, whose: str, code: str, name: str):
     """Only small words of saying so may stand in between."""
     assert name_of(text, stems(whose, code), words_of(code)) == name
+
+
+@pytest.mark.parametrize(
+    ("before", "told", "asked"),
+    [
+        ("The wedding is on 20 June", "The exam is on 3 December", "when is it now?"),
+        ("Die Hochzeit ist am 20. Juni", "Die Prüfung ist am 3. Dezember", "wann ist das jetzt?"),
+        ("La boda es el 20 de junio", "El examen es el 3 de diciembre", "¿cuándo es?"),
+        ("Le mariage est le 20 juin", "L'examen est le 3 décembre", "c'est quand ?"),
+        ("O casamento é dia 20 de junho", "A prova é dia 3 de dezembro", "quando é?"),
+        ("Свадьба 20 июня", "Экзамен 3 декабря", "когда это?"),
+    ],
+)
+async def test_when_it_is_asks_for_what_was_just_told(talk: Talk, before: str, told: str, asked: str):
+    """Another day was told before."""
+    await talk.say(before)
+    await talk.say(told)
+
+    answer = await talk.say(asked)
+
+    assert told in answer
+    assert "3" in answer.split(told)[0]

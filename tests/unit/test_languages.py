@@ -143,7 +143,8 @@ def test_a_title_ends_no_sentence_and_a_word_that_ends_like_one_does():
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("quando a Carla casa?", "pt"), ("haha ok", "de"), ("kkkk ta", "pt"), ("lol ok", "ru")]
+    ("text", "code"),
+    [("quando a Carla casa?", "pt"), ("haha ok", "de"), ("kkkk ta", "pt"), ("lol ok", "ru"), ("im kev", "en")],
 )
 def test_words_of_several_languages_are_in_that_of_the_talk(text, code):
     """An answer in Italian to a question in Portuguese surprises."""

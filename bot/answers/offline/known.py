@@ -189,7 +189,7 @@ def _day(m: Material, told: Sequence[Told]) -> str:
     asked = m.words.asked("when", question)
     wanted = concepts(question[asked.end() :] or m.request.about, m.language.code) if asked else frozenset()
     if not asked or not wanted:
-        return ""
+        return _day_of_the_last(m) if asked else ""
     found = [
         (len(wanted & part.about), len(wanted & part.own), each.due is not None, each.at_ms, each, part)
         for each in (*_matters(m), *told)
@@ -200,9 +200,21 @@ def _day(m: Material, told: Sequence[Told]) -> str:
     if best is None or best[0] < _ENOUGH * len(wanted):
         return ""
     *_, each, part = best
-    due_at_ms, exact = part.due
+    return _when(m, each, part.text, part.due)
+
+
+def _day_of_the_last(m: Material) -> str:
+    """Return the day of what was told or moved in the message before: "when is it now?"."""
+    last = m.history[-1].turn_id if m.history else ""
+    just = replace(m, matters=tuple(matter for matter in m.matters if last in matter.turn_ids))
+    told = max(_matters(just), key=lambda each: each.at_ms, default=None)
+    return _when(m, told, told.text, told.due) if told and told.due else ""
+
+
+def _when(m: Material, told: Told, text: str, due: tuple[int, bool]) -> str:
+    due_at_ms, exact = due
     when = capital(m.words.calendar.when(due_at_ms, m.now_ms, m.zone, exact=exact))
-    return m.words.say("known_when", When=when, day=m.day(each.at_ms), text=cite(part.text))
+    return m.words.say("known_when", When=when, day=m.day(told.at_ms), text=cite(text))
 
 
 def _families(found: frozenset[str]) -> frozenset[str]:

@@ -137,9 +137,10 @@ class OfflineResponder:
         material = await asyncio.to_thread(  # a thousand turns are read again
             material_of, ask, past, self._languages, request, listed, rest=rest, back=back
         )
+        if material.request.kind in _SEARCHED:
+            material = await self._with_matters(ask, material)
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
-            material = await self._with_matters(ask, material)
         if material.request.kind in TOLD:
             corrected, settled, in_part = await self._changed_notes(ask, material, past)
             listed = listed if listed or not settled else await self._open(ask, past)
