@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from bot.answers.responder import Ask
-from bot.reminders.rules import is_late
+from bot.reminders.rules import Reminder, is_late
+from bot.reminders.wished import wish_of
 from bot.reminders.words import begin_of_day, words_for
 from memory.language.due_dates import DAY_MS, ReminderRequest, find_due, parse_when, reminder_request, says_day
 from memory.language.language import Language
-from memory.language.sentences import plain_sentence
+from memory.language.sentences import lowered, plain_sentence
 from memory.notes.quoting import JOINT
+from memory.notes.rearranged import says_all_of
 from memory.notes.settle import stems_of_text
 from memory.notes.types import Matter
 
@@ -94,3 +96,29 @@ def _meant(what: str, ask: Ask, matters: Sequence[Matter], language: Language) -
         named = (each for each in coming if len(told & stems[each.matter_id]) >= NAMED * len(stems[each.matter_id]))
         coming = near or [each for each in named if stems[each.matter_id]]
     return max(coming, key=lambda each: ("reminds" not in each.signs, each.said_at_ms, each.matter_id), default=None)
+
+
+def moves_an_event(ask: Ask, reminders: Sequence[Reminder], matters: Sequence[Matter], language: Language) -> bool:
+    """Return whether the message moves what takes place itself, and not the reminder that comes before it.
+
+    "Move the dentist to Friday" is the dentist; what was set for some time before it goes along.
+    """
+    wish = wish_of(ask.text, language)
+    if wish is None or wish.kind != "move" or words_for(language.code).reminder.search(lowered(wish.what)):
+        return False
+    about = stems_of_text(wish.what, language)
+    events = [
+        each
+        for each in matters
+        if each.due_at_ms is not None
+        and "reminds" not in each.signs
+        and each.status == "open"
+        and about <= stems_of_text(each.text, language)
+    ]
+    return bool(about) and any(
+        says_all_of(reminder.title, event.text, language)
+        and ask.now_ms < (reminder.due_at_ms or 0) <= (event.due_at_ms or 0)
+        for reminder in reminders
+        for event in events
+        if not reminder.repeats
+    )

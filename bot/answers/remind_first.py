@@ -10,7 +10,7 @@ from typing import Final
 from bot.answers.follow_up import promises_in, with_follow_ups
 from bot.answers.offline.words import words_of
 from bot.answers.rearrange import SHORT_WORDS, rearranged, repeated
-from bot.answers.remind_before import with_known_time, with_told_hour
+from bot.answers.remind_before import moves_an_event, with_known_time, with_told_hour
 from bot.answers.responder import QUOTED_MATTER, Answer, Ask, Responder, Show, own_words
 from bot.delivery.outbox import Button
 from bot.reminders import steps
@@ -290,7 +290,7 @@ class RemindFirst:
         if not ask.third_party:
             reminders = await self.upcoming(ask.conversation_id, ask.user_id) if self.upcoming else []
             concerns = reminders or self._speaks_of_reminders(ask)
-            matters = await self._matters(ask) if concerns else ()
+            matters = await self._matters(ask, reminders) if concerns else ()
             answer = await asyncio.to_thread(self.answer, ask, reminders, matters) if concerns else None
             if answer is not None:
                 show(answer.text)
@@ -300,10 +300,11 @@ class RemindFirst:
             return answer
         return await asyncio.to_thread(with_follow_ups, ask, answer, self.languages)
 
-    async def _matters(self, ask: Ask) -> Sequence[Matter]:
-        """Return what is known of what a reminder shall come before; nothing where none such is asked for."""
+    async def _matters(self, ask: Ask, reminders: Sequence[Reminder]) -> Sequence[Matter]:
+        """Return what is known of what a reminder comes before; nothing where the message speaks of none such."""
         last, language = ask.packet.history[-1] if ask.packet.history else None, self._language_of(ask)
         answers = last is not None and last.action_name == ASK_EVENT
+        answers = answers or bool(reminders and (wish := wish_of(ask.text, language)) and wish.kind == "move")
         return await self.noted(ask) if self.noted and (answers or says_before(ask.text, language)) else ()
 
     def _speaks_of_reminders(self, ask: Ask) -> bool:
@@ -340,6 +341,8 @@ class RemindFirst:
             return asked_for(said, at_ms, ask.time_zone, language)
 
         found = repeating(often, ask.now_ms, ask.time_zone, read) if often else read(text, ask.now_ms)
+        if found is None and not self.next_has_tools and moves_an_event(ask, reminders, matters, language):
+            return None
         if found is None:
             of_reminders = bool(last and (last.action_name or "").startswith(REMINDS))
             scene = Scene(ask.state, ask.now_ms, of_reminders=of_reminders)

@@ -17,7 +17,7 @@ from memory.notes.settle import Noted, stems_of_text
 from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS, TEXT_MAX_CHARS, Matter
 from memory.notes.weigh import owes
-from memory.types import ToolCall
+from memory.types import REMINDS, ToolCall
 
 _QUOTED = re.compile('^[\'"\u201c\u00ab\u201e]|["\u201c\u00ab\u201e].*["\u201d\u00bb\u201c]')
 """Words that the assistant puts into somebody's mouth are no promise of its own."""
@@ -191,3 +191,12 @@ def only_says_when_to_remind(clause: Clause, zone: str, language: Language) -> b
         return False
     order = reminder_request(clause.lower, clause.at_ms, zone, language)
     return order is not None and order.due_at_ms is None and not order.what
+
+
+def only_reminds_of(clause: Clause, said: TurnClauses, noted: Iterable[Noted], zone: str, language: Language) -> bool:
+    """Return whether the clause set a reminder of what is noted to take place then or later, and says no more."""
+    order = reminder_request(clause.lower, clause.at_ms, zone, language) if said.turn.action_name == REMINDS else None
+    about = stems_of_text(order.what, language) if order else frozenset()
+    at_ms = clause.due.due_at_ms if clause.due else clause.at_ms
+    events = (each for each in noted if each.is_event and each.due_at_ms is not None and each.due_at_ms >= at_ms)
+    return bool(about) and any(about <= each.stems for each in events)

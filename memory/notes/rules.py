@@ -41,6 +41,7 @@ from memory.notes.promises import (
     is_put_on_the_list,
     only_agrees,
     only_recalls,
+    only_reminds_of,
     only_says_when_to_remind,
     promise_of,
     put_on_the_list,
@@ -81,7 +82,7 @@ from memory.notes.types import (
 )
 from memory.notes.values import Put, denying_part, put_later, put_right, put_when
 from memory.notes.weigh import LASTING_CUES, calls_off, closes, is_todo, owes, signs_of, weigh
-from memory.types import ConversationTurn, ToolCall
+from memory.types import REMINDS, ConversationTurn, ToolCall
 
 WORTH_SHOWING = 0.17
 """What weighs less was only said in passing."""
@@ -175,7 +176,7 @@ class _RulesReading:
             clause = replace(plain, reports=bool(ended or in_part))
             if is_momentary(plain, self.language) or self._put_right(each, key, before):
                 continue
-            if (offer is not None and only_agrees(clause, said)) or self._ends_alone(clause, in_part):
+            if (offer is not None and only_agrees(clause, said)) or self._ends_alone(clause, said, in_part):
                 continue
             self._take(clause, key, said, before)
         self._deliver(said)
@@ -225,11 +226,12 @@ class _RulesReading:
             return ()
         return settled_by(clause, noted, reply_before, asked_before, compounds=compounds, bare=bare)
 
-    def _ends_alone(self, clause: Clause, in_part: Sequence[Noted]) -> bool:
+    def _ends_alone(self, clause: Clause, said: TurnClauses, in_part: Sequence[Noted]) -> bool:
         """Return whether the clause only ends, corrects or recalls; `in_part` are lists of which it ends parts."""
         noted = list(self.noted.values())
         none = corrects_nothing(clause, noted, self.language) or only_recalls(clause, noted, self.language)
         none = none or only_says_when_to_remind(clause, self.request.zone, self.language)
+        none = none or only_reminds_of(clause, said, noted, self.request.zone, self.language)
         return none or "forget" in clause.cues or calls_off(clause) or says_no_more(clause, in_part)
 
     def _end_parts(self, clause: Clause, key: str) -> list[Noted]:
@@ -313,7 +315,7 @@ class _RulesReading:
         """Note a clause in the place of what it corrects; a reason that stays true is a note of its own."""
         if self._add_to_list(clause, key) or self._give_up(clause, key):
             return
-        noted = list(self.noted.values())
+        noted = [each for each in self.noted.values() if said.turn.action_name != REMINDS or not each.is_event]
         later = put_off(clause, noted)
         if later and self._revalue(later, clause, f"{key}d", put_later):
             noted = [each for each in self.noted.values() if each.key != f"{key}d"]
@@ -393,8 +395,8 @@ class _RulesReading:
         if not text or (is_courtesy(clause) and not stated) or (faint and weight < FAINT_FROM):
             return
         again = same_matter(clause.stems, self.noted.values(), _RESTATED)
-        if again is not None and faint:
-            return
+        if again is not None and (faint or (again.is_event and said.turn.action_name == REMINDS)):
+            return  # the reminder is kept as one, and what it is of goes on
         if again is not None and again.key not in wrong:
             self._drop(again.key)
             wrong = (*wrong, again.key)

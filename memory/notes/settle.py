@@ -294,7 +294,8 @@ def value_alone(
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
     another = [each for each in reversed(noted) if _has_another(clause, each)]
     meant = [each for each in another if named & each.stems]
-    meant.sort(key=lambda each: len(named - each.stems))
+    moves = "moves" in clause.cues  # what takes place, and not a reminder of it
+    meant.sort(key=lambda each: (len(named - each.stems), moves and not each.is_event))
     days = denied_days(clause.lower, language)
     on_day = [each for each in another if each.days & days]
     vague = len(named) <= _MERE_VALUE_STEMS and not _is_of_one(named, noted)

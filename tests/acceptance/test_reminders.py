@@ -273,6 +273,45 @@ async def test_done_on_the_list_leaves_the_next_of_a_series(api, bot_here):
     assert "stretch" in (await reply(api, "/jobs")).text
 
 
+@pytest.mark.parametrize(
+    "story",
+    [
+        (
+            "the dentist is on 3 december at 10:00 > remind me an hour before > move the dentist to 5 december > "
+            "3 Dec > 5 Dec at 09:00 > undo"
+        ),
+        (
+            "the dentist is on 3 december at 10:00 > remind me an hour before > move the dentist to 5pm > 10:00 > "
+            "3 Dec at 16:00 > undo"
+        ),
+        (
+            "meeting on 3 december at 3 > remind me about the meeting on 3 december at 2pm > "
+            "the meeting moved from 3 to 4 > 15:00 > 3 Dec at 15:00 > undo"
+        ),
+        (
+            "der Zahnarzt ist am 3.12. um 10 Uhr > erinner mich ne stunde vorher > "
+            "verschieb den Zahnarzt auf den 5.12. > 3. Dez > 5. Dez., um 09:00 > rückgängig"
+        ),
+        (
+            "le dentiste c'est le 3 décembre à 10h > rappelle-moi une heure avant > décale le dentiste au 5 décembre > "
+            "3 déc > 5 déc. à 09:00 > c'est faux"
+        ),
+    ],
+)
+async def test_a_reminder_goes_along_with_what_it_is_of(api, bot_here, story):
+    """It keeps its lead, the old day is said, and undo puts both back."""
+    told, order, moved, was, now, undo = story.split(" > ")
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    await reply(api, told)
+    await reply(api, order)
+    [before] = rows(bot, "SELECT due_at_ms FROM jobs")
+
+    assert was in (await reply(api, moved)).text
+    assert now in (await reply(api, "/jobs")).text
+    await reply(api, undo)
+    assert rows(bot, "SELECT due_at_ms FROM jobs") == [before]
+
+
 async def test_a_reminder_that_comes_again_comes_again(api, bot_here):
     """Each delivery sets the next one, also after a pause; cancelling ends the series."""
     bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")

@@ -171,7 +171,7 @@ async def test_what_is_told_to_be_moved_is_not_said_to_be_done(talk: Talk, moved
     """It keeps its hour, and is quoted on its new day."""
     await talk.say("our meeting is on thursday at 3")
 
-    assert await talk.say(moved) == "Okay, changed: our meeting, due Fri 17 Nov 15:00."
+    assert await talk.say(moved) == "Okay, changed: our meeting, due Fri 17 Nov 15:00. It was Thu 16 Nov 15:00."
     assert "our meeting is on friday at 3" in await talk.say("when is the meeting?")
 
 

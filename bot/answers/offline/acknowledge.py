@@ -27,6 +27,7 @@ from bot.answers.offline.notes import JOINT, StatedNote, alive, bare_of, same
 from bot.answers.offline.request import ENDS
 from bot.answers.offline.times import due_of
 from bot.answers.open_list import ListedLoop
+from memory.language.corrected import as_moved
 from memory.language.languages import Languages
 from memory.language.listing import speaks_of_some
 from memory.language.momentary import is_only_momentary
@@ -153,7 +154,14 @@ def _put_right(m: Material, matter: Matter) -> str:
         return m.words.say("stays_open" if dropped else "part_done", text=loop_line(m, loop_of(matter)))
     until_ms = matter.snoozed_until_ms
     if until_ms is None or until_ms <= m.now_ms:
-        return m.words.say("corrected", text=loop_line(m, loop_of(matter)))
+        told = m.words.say("corrected", text=loop_line(m, loop_of(matter)))
+        old = m.were.get(matter.matter_id)
+        lower = m.language.mended(lowered(m.text))
+        moves = m.language.has("reschedules", lower) or as_moved(lower, m.language) != lower
+        if old is None or not moves or not old.due_at_ms or old.due_at_ms == matter.due_at_ms:
+            return told
+        due = due_of(old.due_at_ms, m.now_ms, m.zone, m.words, exact=old.due_exact)
+        return f"{told} {m.words.say('corrected_was', due=due)}"
     due = due_of(until_ms, m.now_ms, m.zone, m.words, exact=False)
     return m.words.say("set_aside", due=due, text=loop_line(m, loop_of(matter)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from bot.answers.offline.notes import Held, OpenMatter, StatedNote, matter_of
@@ -126,6 +126,8 @@ class Material:
     """Noted matters that a reading of this message ends."""
     corrected: tuple[Matter, ...] = ()
     """What was noted and reads otherwise by this message: another day, another sum."""
+    were: Mapping[str, Matter] = field(default_factory=dict)
+    """By its id how it read before, where it had a day."""
     in_part: bool = False
     """True where those are lists of which a part is done."""
     moved: tuple[tuple[Reminder, Statement], ...] = ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import structlog
@@ -36,7 +36,7 @@ from memory.notes.lines import loop_of
 from memory.notes.rearranged import reminded_of, says_all_of
 from memory.notes.reports import ended, outcomes, tells
 from memory.notes.rules import read_by_rules
-from memory.notes.types import Matter, SessionNotes, Settled
+from memory.notes.types import DAY_MS, Matter, SessionNotes, Settled
 from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
@@ -46,6 +46,8 @@ from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, LoopStatu
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
 """So far back "undo" reaches."""
+AHEAD_MS: Final = 7 * DAY_MS
+"""So long before a matter comes a reminder of it."""
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
@@ -142,11 +144,13 @@ class OfflineResponder:
         if material.request.kind in _SEARCHED and material.request.about:
             material = replace(material, quotes=await self._quotes(ask, material, past))
         if material.request.kind in TOLD:
-            corrected, settled, in_part = await self._changed_notes(ask, material, past)
+            found = await self._changed_notes(ask, material, past)
+            settled = found.settled
             listed = listed if listed or not settled else await self._open(ask, past)
             shown = {each.loop.loop_id for each in listed if each.noted}
             settled = tuple(loop for loop in settled if loop.loop_id in shown)
-            material = replace(material, corrected=corrected, settled=settled, in_part=in_part, open=tuple(listed))
+            material = replace(material, corrected=found.corrected, in_part=found.in_part, were=found.were)
+            material = replace(material, settled=settled, open=tuple(listed))
         if moved := await self._moved(ask, material):
             given_up, language = _given_up(material), material.language
             stopped = tuple(each.title for each, _ in moved if given_up and is_given_up(given_up, each.title, language))
@@ -228,23 +232,18 @@ class OfflineResponder:
         view = await self._view(ask, user_id=ask.user_id)
         return replace(material, matters=view.matters) if view else material
 
-    async def _changed_notes(
-        self, ask: Ask, material: Material, past: Past
-    ) -> tuple[tuple[Matter, ...], tuple[OpenLoop, ...], bool]:
-        """Return the noted matters that the message puts right, and those that it ends; none where it tells neither.
-
-        Last whether what it puts right are lists of which a part is done.
-        """
+    async def _changed_notes(self, ask: Ask, material: Material, past: Past) -> _ChangedNotes:
+        """Return the noted matters that the message puts right, and those that it ends; none where it tells neither."""
         lower, language = material.language.mended(lowered(material.text)), material.language
         tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or outcomes(lower, language)
         if self._notes is None or past.trouble or not (tells_more or tells(lower, language) or ended(lower, language)):
-            return (), (), False
+            return _ChangedNotes()
         only = ask.state.session_id if ask.state.isolated else None
         try:
             sessions = await self._notes.sessions(ask.conversation_id, only=only)
         except ContinuityError as exc:
             log.warning("it is answered without what it corrects", error=str(exc))
-            return (), (), False
+            return _ChangedNotes()
         turn = turn_of(ask, in_short(material.request), self._languages)
         turn = turn.model_copy(update={"authored": turn.assistant_text})
         known = request_to_read(ask, turn, past, self._languages, sessions)
@@ -252,7 +251,8 @@ class OfflineResponder:
         put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
         corrected = tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
         in_part = any(end.matter_id is None and end.turn_ids == (turn.turn_id,) for end in notes.settled)
-        return corrected, tuple(_settled(notes, sessions, turn, past.undone)), in_part
+        settled = tuple(_settled(notes, sessions, turn, past.undone))
+        return _ChangedNotes(corrected, settled, in_part, _were(corrected, sessions))
 
     async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
         """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
@@ -268,6 +268,12 @@ class OfflineResponder:
             for matter, due_at_ms in corrected
             for each in reminders
             if each.due_at_ms != due_at_ms and reminded_of(each.title, [matter], material.language)
+        ]
+        moves += [
+            (each, move_to(each, at_ms, ask.now_ms))
+            for matter, due_at_ms in corrected
+            for each in reminders
+            if (at_ms := _along(each, matter, due_at_ms, material)) is not None and at_ms > ask.now_ms
         ]
         moves += [
             (each, advance_reminder(each, "cancel" if loop.status == "dropped" else "finish", ask.now_ms))
@@ -323,6 +329,32 @@ class OfflineResponder:
         refs = [item.ref for item in found if item.source == "turn"]
         turns = [turn for ref in refs if (turn := await self._store.turn(ref))]
         return [turn for turn in turns if alone is None or turn.session_id in alone]
+
+
+@dataclass(frozen=True, slots=True)
+class _ChangedNotes:
+    """What a message does to what was noted, as `Material` has it."""
+
+    corrected: tuple[Matter, ...] = ()
+    settled: tuple[OpenLoop, ...] = ()
+    in_part: bool = False
+    were: Mapping[str, Matter] = field(default_factory=dict)
+
+
+def _were(corrected: Iterable[Matter], sessions: Iterable[SessionNotes]) -> dict[str, Matter]:
+    """Return, by the id of what was put right, how it read before, where it had a day then."""
+    known = {matter.matter_id: matter for each in sessions for matter in each.matters if matter.due_at_ms}
+    return {m.matter_id: known[old] for m in corrected for old in m.replaces if old in known}
+
+
+def _along(reminder: Reminder, matter: Matter, due_at_ms: int, material: Material) -> int | None:
+    """Return when a reminder comes that was set for some time before what moved; None for one of something else."""
+    old = material.were.get(matter.matter_id)
+    if old is None or not old.due_at_ms or "reminds" in old.signs or reminder.repeats or not reminder.due_at_ms:
+        return None
+    ahead_ms = old.due_at_ms - reminder.due_at_ms
+    of_it = 0 <= ahead_ms <= AHEAD_MS and due_at_ms != old.due_at_ms
+    return due_at_ms - ahead_ms if of_it and says_all_of(reminder.title, old.text, material.language) else None
 
 
 def _taken_back(
