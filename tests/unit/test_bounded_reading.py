@@ -129,6 +129,7 @@ class _Material:
     text, action_name, asks, listed, new, held, back = "Fine.", "note", (), (), (), (), None
     open, corrected, settled, moved, trouble = (), (), (), (), False
     before = after = new_state("s_1", "c_1")
+    language = Languages.load().get("en")
 
     class request:  # noqa: N801 - a field of the material
         kind, about, language = "thanks", "", "en"
