@@ -292,3 +292,19 @@ def test_the_matter_keeps_its_last_word_and_a_colon_parts_it_from_the_hour(code,
     found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
 
     assert (local(found.due_at_ms), found.what) == (due, what)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "what"),
+    [
+        ("en", "good night, remind me tomorrow at 8 to call Ann", "call Ann"),
+        ("de", "gute Nacht, erinnere mich morgen um 8 an Anna", "Anna"),
+        ("es", "buenas noches, recuérdame mañana a las 8 llamar a Ana", "llamar a Ana"),
+        ("fr", "bonne nuit, rappelle-moi demain à 8h d'appeler Anne", "appeler Anne"),
+        ("pt", "boa noite, me lembra amanhã às 8 de ligar pra Ana", "ligar pra Ana"),
+        ("ru", "спокойной ночи, напомни завтра в 8 позвонить Ане", "позвонить Ане"),
+    ],
+)
+def test_a_greeting_before_a_wish_is_no_part_of_the_matter(code, text, what):
+    """It rang with "good night, to call Ann"."""
+    assert reminder_request(text, NOW_MS, "UTC", LANGUAGES.get(code)).what == what

@@ -45,6 +45,8 @@ _ENOUGH: Final = 0.5
 """Share of what is asked about that a dated sentence must name: "coming" may be "is booked"."""
 
 
+_DAYS_MAX: Final = 3
+"""So many days of a sentence are left out where an amount is asked for."""
 _TOLD_WORDS: Final = 3
 """With so many words on either side of an "and" two things are told: "Max plays football and …"."""
 
@@ -320,10 +322,12 @@ def _statement(m: Material, told: Sequence[Told]) -> str:
 
 
 def _amounts(told: Told, m: Material, asked_for: Container[str]) -> str:
-    """Return what was told; without its day where an amount is asked for: no date tells how old somebody is."""
+    """Return what was told; without its days where an amount is asked for: no date tells how old somebody is."""
     lower = m.language.mended(lowered(told.text))
-    due = find_due(lower, told.at_ms, m.zone, m.language) if "amount" in asked_for else None
-    return blank(lower, due.spans) if due else told.text
+    for _ in range(_DAYS_MAX if "amount" in asked_for else 0):
+        due = find_due(lower, told.at_ms, m.zone, m.language)
+        lower = blank(lower, due.spans) if due else lower
+    return lower
 
 
 def _with_what_follows(m: Material, told: Told, asked: frozenset[str]) -> Told | None:
