@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory.language.errands import joints_of
 from memory.language.language import Language
 from memory.language.sentences import words_of
 from memory.notes.telling import is_time_word, telling_stems
@@ -79,8 +80,15 @@ def ended(lower: str, language: Language) -> tuple[Report, ...]:
     """Return the sentences that report an end."""
     if language.has("in_vain", lower):
         return ()
-    reports = (part for part in PARTS.split(lower) if _reports_an_end(part, language))
+    reports = (part for part in _told_apart(lower, language) if _reports_an_end(part, language))
     return tuple(_report(part, ENDS, lower, language) for part in reports)
+
+
+def _told_apart(lower: str, language: Language) -> Iterator[str]:
+    """Yield the parts of a text, and two that are told with an "and" apart: "called Bob and got the milk"."""
+    for part in PARTS.split(lower):
+        halves = joints_of(language).split(part)
+        yield from halves if all(has_any(TELLS, half, language) for half in halves) else (part,)
 
 
 def _report(part: str, cues: Iterable[str], lower: str, language: Language) -> Report:
@@ -103,7 +111,7 @@ def tells(lower: str, language: Language) -> tuple[frozenset[str], ...]:
     """Return the stems of each sentence that tells what was done, or how a thing is now; none of what names nothing."""
     if language.has("in_vain", lower):
         return ()
-    parts = [part for part in PARTS.split(lower) if has_any(TELLS, part, language)]
+    parts = [part for part in _told_apart(lower, language) if has_any(TELLS, part, language)]
     told = (part for part in parts if not (asks(part, language) or has_any(NOT_TOLD, part, language)))
     words = (words_of(part) for part in told if not _corrects(part, language))
     return tuple(stems for each in words if (stems := telling_stems(each, language)))

@@ -221,12 +221,19 @@ def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bo
         return False
     names = clause.names | noted.names | noted.people
     told = [_as_whole(said, noted.stems) if compounds else said for said in clause.told]
+    told = [said for said in told if not _shares_only_verbs(said, noted.stems, clause)]
     near = 0 < clause.place - noted.place <= NEAR_TURNS and noted.place >= 0
     known_share = 0.0 if near else _KNOWN_SHARE
     return any(
         _is_mostly(said, noted.stems, names, known_share) and _is_about(said, noted.stems, names, often)
         for said in told
     )
+
+
+def _shares_only_verbs(said: frozenset[str], known: frozenset[str], clause: Clause) -> bool:
+    """Return whether a sentence names another thing: "the dentist is booked" is no end of "return the books"."""
+    verbs = frozenset[str]().union(*(report.verbs for report in clause.ended))
+    return "pronoun" not in clause.cues and said & known <= verbs and not said <= known | verbs
 
 
 def _is_mostly(said: frozenset[str], known: frozenset[str], names: frozenset[str], known_share: float) -> bool:

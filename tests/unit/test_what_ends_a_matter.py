@@ -170,3 +170,47 @@ async def test_what_is_owed_is_open_until_it_is_given_back(language, owed, settl
 def test_what_somebody_else_is_paid_ends_no_debt(language, owed, other):
     """Of debts there may be several: what names another is another's."""
     assert owed in alive(language, owed, other)
+
+
+@pytest.mark.parametrize(
+    ("language", "kept", "said"),
+    [
+        ("en", "gotta return the library books by friday", "dentist's booked"),
+        ("en", "I have to paint the shed", "painted the fence"),
+        ("de", "ich muss das Fahrrad reparieren", "die Heizung ist repariert"),
+    ],
+)
+def test_the_verb_of_a_report_is_nothing_in_common(language, kept, said):
+    """What it names is another thing; "booked" is in no "books"."""
+    assert kept in alive(language, kept, said)
+
+
+@pytest.mark.parametrize(
+    ("shopping", "errand", "said", "left"),
+    [
+        ("I need to buy milk and eggs", "I have to call Bob", "called Bob and got the milk", "buy eggs."),
+        ("ich muss Milch und Brot kaufen", "ich muss Bob anrufen", "Bob angerufen und Milch gekauft", "Brot kaufen"),
+    ],
+)
+async def test_two_things_told_with_an_and_are_both_done(shopping, errand, said, left):
+    """And the answer names both, also where one is only a part of a list."""
+    talk = Talk()
+    await talk.say(shopping)
+    await talk.say(errand)
+
+    first, second = (await talk.say(said)).split("\n")
+    assert left in first
+    assert "Bob" in second
+
+
+@pytest.mark.parametrize(
+    ("language", "task", "report"),
+    [
+        ("de", "ich muss den Pass verlängern", "pass ist beantragt"),
+        ("de", "ich muss die Miete überweisen", "die Miete ist überwiesen"),
+        ("en", "I need to ring my sister", "rang my sister"),
+    ],
+)
+def test_an_everyday_report_ends_its_task(language, task, report):
+    """Participles without a "ge", verbs that stand alone."""
+    assert task not in alive(language, task, report)

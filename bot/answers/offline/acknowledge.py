@@ -43,6 +43,7 @@ from memory.types import OpenLoop
 LINE_END: Final = "\n"
 _FEW_WORDS: Final = 2
 _DROPS: Final = frozenset({"drop", "forget"})
+_OVER: Final = frozenset({"closed", "dropped"})
 _TODO: Final = frozenset({"task", "promise"})
 
 
@@ -121,9 +122,11 @@ def tell(m: Material) -> Reply:
         return Reply(m.words.say("third_party"), NOTE)
     if m.words.reads("sorrow", lowered(m.text)):
         return Reply(m.words.say("sorry_for_you"), NOTE)
-    if m.corrected:
-        return Reply("\n".join(_put_right(m, matter) for matter in m.corrected[:MAX_LISTED]), NOTE)
     lines, greeting = noted_lines(m), met(m)
+    if m.corrected:
+        over = [line for line in lines if line[0] in _OVER]
+        put_right = (_put_right(m, matter) for matter in m.corrected[:MAX_LISTED])
+        return Reply("\n".join((*put_right, *([noted_text(m, over)] if over else []))), NOTE)
     stopped = (m.words.say("reminder_stopped", text=cite(title)) for title in m.stopped)
     parts = [part for part in (greeting, *stopped, noted_text(m, lines) if lines else "") if part]
     if not parts:
