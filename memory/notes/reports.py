@@ -148,7 +148,9 @@ def _reports_an_end(sentence: str, language: Language) -> bool:
         return False
     if has_any(("off", "restored"), sentence, language) and not has_any(NOT_IN_SPITE, sentence, language):
         return True
-    return _is_said(ENDS, sentence, language) and not has_any(NOT_ENDED, sentence, language)
+    dropped = language.has("drop", sentence) and not _corrects(sentence, language)
+    ahead = [cue for cue in NOT_ENDED if not (dropped and cue == "correct")]
+    return _is_said(ENDS, sentence, language) and not has_any(ahead, sentence, language)
 
 
 def _is_said(cues: Iterable[str], sentence: str, language: Language) -> bool:
