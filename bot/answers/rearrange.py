@@ -103,7 +103,7 @@ def another_time(ask: Ask, language: Language) -> str:
     words, said = words_for(language.code), _behind_leads(ask.text, language)
     if not said or language.has("negates", said):
         return ""
-    for text in (said, f"{words.at} {said}"):
+    for text in (said, f"{words.at} {said}", f"{words.within} {said}"):
         timed = parse_when(text, ask.now_ms, ask.time_zone, language)
         if timed and not plain_sentence(timed[1], language).content:
             return said

@@ -213,10 +213,13 @@ def _is_the_same(word: str, other: str, language: Language, *, as_names: bool) -
 def moved_to(when: str, reminder: Reminder, now_ms: int, zone: str, language: Language) -> int | None:
     """Return the new time: of its own day when only an hour is said ("6pm"); None when none is understood."""
     words = words_for(language.code)
-    texts = (when, f"{words.at} {when}")
+    texts = [when, f"{words.at} {when}"]
     due = reminder.due_at_ms or now_ms
-    if any(says_day(text, now_ms, zone, language) for text in texts):
-        timed = next((timed for text in texts if (timed := parse_when(text, now_ms, zone, language))), None)
+    if find_due(when, now_ms, zone, language) is None:
+        texts.insert(0, f"{words.within} {when}")
+    days = [text for text in texts if says_day(text, now_ms, zone, language)]
+    if days:
+        timed = next((timed for text in days if (timed := parse_when(text, now_ms, zone, language))), None)
         at_ms = keeping_hour(timed[0], when, reminder, now_ms, language) if timed else None
     else:
         before = begin_of_day(max(due, now_ms), zone) - 1

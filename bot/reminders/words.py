@@ -43,6 +43,8 @@ class ReminderWords:
     several: re.Pattern[str]
     """Two of them and more in a row: "mon, wed and fri"."""
     at: str
+    within: str
+    """What stands before how long it is until then: "in 3h"."""
     negations: frozenset[str]
     """With one of these at its beginning a request for a reminder is none."""
     lead: frozenset[str]
@@ -120,6 +122,7 @@ def words_for(code: str) -> ReminderWords:
         weekdays=tuple(cue_pattern([each]) for each in names),
         several=_several("|".join(names), language.conjunctions),
         at=data["at"],
+        within=data["within"],
         negations=frozenset(data["negations"]),
         lead=frozenset(data["lead"]),
         recalls=tuple(data["recalls"]),

@@ -628,3 +628,18 @@ def test_a_series_that_was_missed_is_one_line():
 
     state = show(new_state("s", "c"), listed_reminders([rang, coming, DENTIST]), NOW_MS)
     assert set(changes(answer("cancel 1", (rang, coming, DENTIST), state=state))) == {"j_pills", coming.job_id}
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("en", "no 3h"), ("de", "nein, 3 Stunden"), ("es", "no, 3 horas"), ("fr", "non, dans 3 heures"),
+        ("pt", "não, em 3 horas"), ("ru", "нет, 3 часа"), ("it", "no, 3 ore"),
+    ],
+)  # fmt: skip
+def test_how_long_alone_puts_right_what_was_just_set(code, text):
+    """Behind a reminder in two hours "no, 3h" is in three; it was asked which time is meant."""
+    spoken = new_state("s", "c").model_copy(update={"resolved_entities": {"that task": "j_dentist"}})
+    last = turn("…", REMINDS).model_copy(update={"language": code})
+
+    assert changes(answer(text, state=spoken, last=last)) == {"j_dentist": ("scheduled", NOW_MS + 3 * HOUR)}
