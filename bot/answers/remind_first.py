@@ -35,7 +35,7 @@ from memory.language.reported import remark
 from memory.language.sentences import Sentence, plain_sentence
 from memory.notes.types import Matter
 from memory.state.state_manager import close_loop, live_loops
-from memory.types import ASKS_BACK, REMINDS, WHICH, ConversationTurn, SessionState
+from memory.types import ASKS_BACK, MOVES, REMINDS, WHICH, ConversationTurn, SessionState
 
 MAX_CHARS: Final = 400
 MAX_WHAT_WORDS: Final = 25
@@ -217,13 +217,15 @@ def routine(often: Repeating, now_ms: int, zone: str, language: Language) -> Rem
 def continued(
     last: ConversationTurn | None, ask: Ask, often: Repeating | None, language: Language
 ) -> ReminderRequest | None:
-    """Return one more reminder, said right behind one that was set: "and at 9pm to lock the door".
+    """Return one more reminder, said right behind one that was set or moved: "and at 9pm to lock the door".
 
     Only for something to do, or what is led as the matter of a reminder is: "and at 9 I swim" tells of a habit.
     """
     text, zone = ask.text, ask.time_zone
     sentences = read_sentences(text, language) if len(text) <= MAX_CHARS else ()
-    if last is None or last.action_name != REMINDS or len(sentences) != 1 or _is_its_own(sentences[0], language):
+    if last is None or last.action_name not in {REMINDS, MOVES}:
+        return None
+    if len(sentences) != 1 or _is_its_own(sentences[0], language):
         return None
     if sentences[0].words[:1] not in {(joint,) for joint in language.conjunctions}:
         return None

@@ -387,6 +387,7 @@ def test_one_more_is_set_behind_a_reminder(text, title, due_at_ms, rule):
     made = answer(text, last=last).effects[0].params
 
     assert (made["title"], made["due_at_ms"], made["repeats"]) == (title, due_at_ms, rule)
+    assert answer(text, last=turn("…", MOVES)).effects[0].params["title"] == title
     assert answer(text) is None
 
 
