@@ -85,6 +85,9 @@ def _written(text: str, found: _List, items: list[str], ends: tuple[str, str], l
     lead, tail = ends
     things = [_bare(each, language) if place or lead else each for place, each in enumerate(items)]
     listed = f" {language.conjunctions[0]} ".join(filter(None, (", ".join(things[:-1]), things[-1])))
+    *words, last = lead.split() or [""]
+    if last and things[0].split()[:1] == [last]:  # "llamar a Ana y a Luis"
+        lead = " ".join(words)
     before, behind = text[: found.spans[0][0]].strip(), text[found.spans[-1][1] :]
     return " ".join(filter(None, (before, lead, listed, tail))) + behind
 

@@ -135,6 +135,7 @@ def test_what_is_done_on_one_day_leaves_what_is_due_on_another():
 
 
 LISTS = [
+    ("es", "tengo que llamar a Ana y a Luis", [("llamé a Ana", "tengo que llamar a Luis")]),
     (
         "en", "we need milk, nappies, wipes and stamps",
         [
