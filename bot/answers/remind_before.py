@@ -13,9 +13,9 @@ from bot.reminders.words import begin_of_day, words_for
 from memory.language.due_dates import DAY_MS, ReminderRequest, find_due, parse_when, reminder_request, says_day
 from memory.language.language import Language
 from memory.language.sentences import lowered, plain_sentence
+from memory.notes.noted import stems_of_text
 from memory.notes.quoting import JOINT
 from memory.notes.rearranged import says_all_of
-from memory.notes.settle import stems_of_text
 from memory.notes.types import Matter
 
 RECENT_TURNS: Final = 3

@@ -9,8 +9,10 @@ from memory.language.language import Language
 from memory.language.listing import ADDED_WORDS, is_in_part, with_item, without_items
 from memory.language.sentences import words_of
 from memory.notes.clauses import CUES, Clause
+from memory.notes.corrections import denied_values
+from memory.notes.noted import Noted
 from memory.notes.reports import PARTS, has_any
-from memory.notes.settle import Noted, denied_values, settled_by
+from memory.notes.settle import settled_by
 from memory.notes.telling import telling_stems
 from memory.notes.types import LastingNote, Matter
 from memory.notes.values import Put, PutRight

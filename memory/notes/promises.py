@@ -12,8 +12,8 @@ from memory.language.sentences import words_of
 from memory.notes.clauses import Clause, TurnClauses
 from memory.notes.cutting import CLAUSE_MAX_CHARS
 from memory.notes.kinds import ANSWER_STEMS, BRIEF_WORDS, asked_for_later, lasting_kind
+from memory.notes.noted import Noted, stems_of_text
 from memory.notes.quoting import JOINT
-from memory.notes.settle import Noted, stems_of_text
 from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS, TEXT_MAX_CHARS, Matter
 from memory.notes.weigh import owes

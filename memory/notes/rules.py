@@ -7,19 +7,20 @@ was noted before it: what it names as done is settled, what it corrects is repla
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from dataclasses import replace
 
-from memory.language.due_dates import find_due
 from memory.language.language import Language
 from memory.language.languages import Languages
-from memory.language.listing import items_of
-from memory.language.names import people_in
-from memory.language.sentences import lowered, stems_of, words_of
-from memory.language.time_rules import blank, first, rules_of
-from memory.language.zones import zone_of
+from memory.language.time_rules import first, rules_of
 from memory.notes import rearranged
-from memory.notes.clauses import Clause, TurnClauses, named_in, read_turns, with_reason
+from memory.notes.clauses import Clause, TurnClauses, read_turns, with_reason
+from memory.notes.corrections import (
+    corrected_by,
+    corrects_nothing,
+    names_the_matter,
+    says_only_the_value,
+    value_alone,
+)
 from memory.notes.habits import given_up_in, is_given_up
 from memory.notes.kinds import (
     asked_for_later,
@@ -31,6 +32,8 @@ from memory.notes.kinds import (
     owner_of,
     stated_fact,
 )
+from memory.notes.moves import is_set_aside, moved_alone, put_off, rescheduled
+from memory.notes.noted import NEAR_TURNS, Noted, is_debt, same_matter
 from memory.notes.parts import is_added, parts_ended, put_added, put_rest, says_no_more
 from memory.notes.promises import (
     accepted_offer,
@@ -48,29 +51,10 @@ from memory.notes.promises import (
 )
 from memory.notes.quoting import JOINT, standing_alone, without_denied
 from memory.notes.scenes import is_scene, scene_of, tells_a_story
-from memory.notes.settle import (
-    NEAR_TURNS,
-    Noted,
-    corrected_by,
-    corrects_nothing,
-    is_debt,
-    is_set_aside,
-    moved_alone,
-    names_the_matter,
-    outcomes_of,
-    put_off,
-    rescheduled,
-    same_matter,
-    says_only_the_value,
-    settled_by,
-    value_alone,
-    weekday_of,
-)
-from memory.notes.telling import telling_stems
-from memory.notes.titles import standing_of, title_of
+from memory.notes.settle import settled_by
+from memory.notes.so_far import NotesSoFar, day_of
 from memory.notes.types import (
     DAY_MS,
-    RULES,
     TEXT_MAX_CHARS,
     Ending,
     LastingNote,
@@ -78,7 +62,6 @@ from memory.notes.types import (
     ReadingRequest,
     SessionNotes,
     Settled,
-    key_of,
 )
 from memory.notes.values import Put, denying_part, put_later, put_right, put_when
 from memory.notes.weigh import LASTING_CUES, calls_off, closes, is_todo, owes, signs_of, weigh
@@ -92,11 +75,8 @@ FAINT_FROM = 0.05
 """What weighs less is only talk, and not noted at all."""
 STATED_WEIGHT = 0.4
 """The least weight of a fact that somebody states outright ("I live in Bonn")."""
-MATTERS_MAX = 60
-LASTING_MAX = 40
 _RESTATED = 0.6
 _MEANS_A_DAY = frozenset({"obligation", "commitment", "intention", "event", "others", "waits", "request", "kin"})
-_ENDING = frozenset({"task", "promise", "event", "question"})
 
 
 def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes:
@@ -114,37 +94,8 @@ def read_by_rules(request: ReadingRequest, languages: Languages) -> SessionNotes
     return work.notes(said[len(request.before) :])
 
 
-@dataclass(slots=True)
-class _RulesReading:
-    """The notes of one session while they are made."""
-
-    request: ReadingRequest
-    language: Language
-    matters: dict[str, Matter] = field(default_factory=dict)
-    """Those of this session."""
-    lasting: dict[str, LastingNote] = field(default_factory=dict)
-    settled: list[Settled] = field(default_factory=list)
-    names: frozenset[str] = frozenset()
-    """Those that come up in the turns that are read."""
-    noted: dict[str, Noted] = field(default_factory=dict)
-    """Everything that a turn may settle or correct, also of earlier sessions, oldest first."""
-
-    def __post_init__(self) -> None:
-        """Take over what was noted before."""
-        so_far = self.request.notes
-        earlier: list[Matter | LastingNote] = [*self.request.open_matters, *self.request.lasting]
-        for each in sorted(earlier, key=lambda note: note.said_at_ms):
-            self._note(each)
-        if so_far is None:
-            return
-        self.settled += so_far.settled
-        for matter in so_far.matters:
-            self.matters[matter.matter_id] = matter
-            if matter.status == "open":
-                self._note(matter)
-        for note in so_far.lasting:
-            self.lasting[note.note_id] = note
-            self._note(note)
+class _RulesReading(NotesSoFar):
+    """The rules at work on the notes of one session."""
 
     def is_story(self, turns: Sequence[ConversationTurn]) -> bool:
         """Return whether a story is told in this session."""
@@ -157,7 +108,7 @@ class _RulesReading:
             return
         earlier = [each.matter_id for each in (*self.request.open_matters, *self.matters.values()) if is_scene(each)]
         for gone in earlier:
-            self._drop(gone)
+            self.drop(gone)
         self.matters[scene.matter_id] = scene.model_copy(update={"replaces": tuple(dict.fromkeys(earlier))})
 
     def read(self, said: TurnClauses, before: TurnClauses | None) -> None:
@@ -196,26 +147,12 @@ class _RulesReading:
         about = rearranged.reminded_of(title, [m for m in matters if m.matter_id in self.noted], self.language)
         for matter in about:
             if ending is not None:
-                self._end_by(matter.matter_id, title, turn, ending)
+                self.end_by(matter.matter_id, title, turn, ending)
                 continue
             moved = rearranged.moved(matter, turn, self.request.zone, self.language)
             if moved is not None:
-                self._succeed(matter, moved, f"{turn.turn_id}.u0")
+                self.succeed(matter, moved, f"{turn.turn_id}.u0")
         return bool(about)
-
-    def _succeed(self, old: Matter, new: Matter, key: str) -> None:
-        """Note a matter in the place of what it was before."""
-        self._drop(old.matter_id)
-        replaces = (*old.replaces, old.matter_id)
-        self.matters[key] = new.model_copy(update={"matter_id": key, "replaces": replaces})
-        self._note(self.matters[key])
-
-    def _days_of(self, matter: Matter | None) -> frozenset[str]:
-        """Return the day of the month and of the week on which a matter is due."""
-        if matter is None or not matter.due_at_ms:
-            return frozenset()
-        day = _day_of(matter.due_at_ms, self.request.zone)
-        return frozenset({str(day.day), weekday_of(day.weekday())})
 
     def _ended(
         self, clause: Clause, reply_before: frozenset[str], asked_before: frozenset[str], *, bare: bool
@@ -262,7 +199,7 @@ class _RulesReading:
         stopped = given_up_in(clause.lower, self.language) if "no_longer" in clause.cues else None
         if stopped is None:
             return False
-        known = [note for ref in self.noted if (note := self._noted_as(ref)) is not None]
+        known = [note for ref in self.noted if (note := self.noted_as(ref)) is not None]
         given_up = [note for note in known if is_given_up(stopped, note.text, self.language)]
         for note in given_up:
             if isinstance(note, Matter):
@@ -271,7 +208,7 @@ class _RulesReading:
         if lasting:
             replaces = tuple(dict.fromkeys(ref for note in lasting for ref in (*note.replaces, note.note_id)))
             for note in lasting:
-                self._drop(note.note_id)
+                self.drop(note.note_id)
             changed: dict[str, object] = {
                 "note_id": key,
                 "replaces": replaces,
@@ -280,14 +217,8 @@ class _RulesReading:
             }
             changed |= {"turn_ids": (clause.turn_id,), "said_at_ms": clause.at_ms, "faint": False}
             self.lasting[key] = lasting[-1].model_copy(update=changed)
-            self._note(self.lasting[key], clause)
+            self.take_down(self.lasting[key], clause)
         return bool(lasting)
-
-    def _noted_as(self, key: str) -> Matter | LastingNote | None:
-        """Return the note with an id, of this session or of one before; None where there is none."""
-        before: dict[str, Matter | LastingNote] = {key_of(m): m for m in self.request.open_matters}
-        before |= {key_of(n): n for n in self.request.lasting}
-        return self.matters.get(key) or self.lasting.get(key) or before.get(key)
 
     def _put_right(self, clause: Clause, key: str, before: TurnClauses | None) -> bool:
         """Let a value alone, or a request to move something by its name, change what was noted; False for others."""
@@ -308,7 +239,7 @@ class _RulesReading:
         if matter is None or clause.due is None:
             return False
         rests = {"turn_ids": (*matter.turn_ids, clause.turn_id), "snoozed_until_ms": clause.due.due_at_ms}
-        self._succeed(matter, matter.model_copy(update=rests), key)
+        self.succeed(matter, matter.model_copy(update=rests), key)
         return True
 
     def _take(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
@@ -353,20 +284,7 @@ class _RulesReading:
 
     def _end(self, key: str, clause: Clause, ending: Ending) -> None:
         """Note that something ended, by the clause that says so."""
-        self._end_by(key, clause.text, clause, ending)
-
-    def _end_by(self, key: str, text: str, said: Clause | ConversationTurn, ending: Ending) -> None:
-        """Note that something ended by what was said."""
-        at_ms = said.at_ms if isinstance(said, Clause) else said.created_at_ms
-        self.noted.pop(key, None)
-        if key in self.matters:
-            self.matters[key] = self.matters[key].model_copy(update={"status": ending})
-        self.settled.append(
-            Settled(
-                matter_id=key, text=text[:TEXT_MAX_CHARS], ending=ending,
-                turn_ids=(said.turn_id,), said_at_ms=at_ms,
-            )
-        )  # fmt: skip
+        self.end_by(key, clause.text, clause, ending)
 
     def _add(  # what a note is made of
         self,
@@ -398,10 +316,10 @@ class _RulesReading:
         if again is not None and (faint or (again.is_event and said.turn.action_name == REMINDS)):
             return  # the reminder is kept as one, and what it is of goes on
         if again is not None and again.key not in wrong:
-            self._drop(again.key)
+            self.drop(again.key)
             wrong = (*wrong, again.key)
         for gone in wrong:
-            self._drop(gone)
+            self.drop(gone)
         due = clause.due
         note: Matter | LastingNote
         if kind is not None:
@@ -416,7 +334,7 @@ class _RulesReading:
                 turn_ids=turn_ids, said_at_ms=clause.at_ms, weight=weight, faint=faint, replaces=wrong,
                 signs=signs_of(clause, said),
             )  # fmt: skip
-        self._note(note, clause)
+        self.take_down(note, clause)
 
     def _revalue(
         self, wrong: Sequence[str], clause: Clause, key: str, put: Put = put_right, *, both: bool = True
@@ -425,7 +343,7 @@ class _RulesReading:
 
         Where it cannot, both are quoted. False if that is too long or not wanted, and nothing is changed.
         """
-        note = self._noted_as(wrong[-1])
+        note = self.noted_as(wrong[-1])
         if note is None:
             return False
         known = frozenset({*self.names, *self.request.names})
@@ -438,7 +356,7 @@ class _RulesReading:
         if right:
             changed["quoted"] = None
         for gone in wrong:
-            self._drop(gone)
+            self.drop(gone)
         replaces = tuple(dict.fromkeys((*note.replaces, *wrong)))
         corrected: Matter | LastingNote
         if isinstance(note, Matter):
@@ -451,7 +369,7 @@ class _RulesReading:
         else:
             corrected = note.model_copy(update=changed | {"note_id": key, "replaces": replaces})
             self.lasting[key] = corrected
-        self._note(corrected, place=clause.place)
+        self.take_down(corrected, place=clause.place)
         return True
 
     def _promise(self, clause: Clause, key: str, said: TurnClauses, before: TurnClauses | None) -> None:
@@ -459,13 +377,13 @@ class _RulesReading:
         promise = promise_of(clause, key, said, before, self.language)
         if promise is not None:
             self.matters[key] = promise
-            self._note(promise, place=clause.place)
+            self.take_down(promise, place=clause.place)
 
     def _agree(self, offer: Clause, said: TurnClauses) -> None:
         """Note what the assistant offered to do and was told to."""
         promise = agreed(offer, said)
         self.matters[promise.matter_id] = promise
-        self._note(promise, place=offer.place + 1)
+        self.take_down(promise, place=offer.place + 1)
 
     def _deliver(self, said: TurnClauses) -> None:
         """End what the assistant promised and gives now."""
@@ -480,77 +398,7 @@ class _RulesReading:
         listed = put_on_the_list(call, key, said, self.request.zone)
         if listed is not None:
             self.matters[key] = listed
-            self._note(listed)
-
-    def _place_of(self, note: Matter | LastingNote) -> int:
-        """Return the number of the turn before these in which a note was last said, -1 for one further back."""
-        places = {turn.turn_id: place for place, turn in enumerate(self.request.before)}
-        return max((places.get(turn_id, -1) for turn_id in note.turn_ids), default=-1)
-
-    def _note(self, note: Matter | LastingNote, clause: Clause | None = None, place: int | None = None) -> None:
-        """Take down what the comparison needs of a note; `clause` is the one that it quotes."""
-        text, matter = note.text, note if isinstance(note, Matter) else None
-        digits = frozenset(word.strip(".,:;()?") for word in text.lower().split() if any(map(str.isdigit, word)))
-        self.noted[key_of(note)] = Noted(
-            key=key_of(note),
-            stems=clause.stems if clause else self._stems_of(note),
-            numbers=clause.numbers if clause else digits,
-            values=clause.values if clause else frozenset(),
-            due_at_ms=matter.due_at_ms if matter else None,
-            place=clause.place if clause else self._place_of(note) if place is None else place,
-            lasts=matter is None,
-            todo=matter is not None and matter.kind in _ENDING,
-            names=self._names_in(text, clause.names if clause else frozenset()),
-            people=people_in(self.language.mended(lowered(text)), self.language),
-            outcomes=outcomes_of(text, self.language),
-            is_debt=is_debt(text, self.language),
-            asks_somebody=self.language.has("asks_somebody", lowered(text)),
-            mine=matter is not None and matter.owner == "user",
-            is_event=matter is not None and matter.kind == "event",
-            items=items_of(text, self.language),
-            days=self._days_of(matter),
-        )
-
-    def _stems_of(self, note: Matter | LastingNote) -> frozenset[str]:
-        """Return the stems of a note of before, without the words that say when: as those of a clause are."""
-        lower = self.language.mended(lowered(note.text))
-        due = find_due(lower, note.said_at_ms, self.request.zone, self.language)
-        return telling_stems(words_of(blank(lower, due.spans) if due else lower), self.language)
-
-    def _names_in(self, text: str, names: frozenset[str]) -> frozenset[str]:
-        """Return the names in a text, as words and as stems; `names` are those of its clause."""
-        known = {*self.names, *self.request.names}
-        found = names | {word for word in words_of(lowered(text)) if word in known}
-        return found | stems_of(tuple(found), self.language)
-
-    def _drop(self, key: str) -> None:
-        """Take away what was restated or corrected; an earlier session's stays there and is replaced by id."""
-        self.noted.pop(key, None)
-        self.matters.pop(key, None)
-        self.lasting.pop(key, None)
-
-    def notes(self, said: list[TurnClauses]) -> SessionNotes:
-        """Return the notes as they stand."""
-        request, so_far = self.request, self.request.notes
-        matters = sorted(self.matters.values(), key=lambda m: -m.weight)[:MATTERS_MAX]
-        lasting = sorted(self.lasting.values(), key=lambda n: -n.weight)[:LASTING_MAX]
-        title, title_ids = title_of(matters, lasting, self.language, said)
-        standing, standing_ids = standing_of(matters, lasting)
-        return SessionNotes(
-            session_id=request.session_id,
-            conversation_id=request.conversation_id,
-            title=title,
-            standing=standing,
-            standing_turn_ids=tuple(dict.fromkeys((*title_ids, *standing_ids))),
-            matters=tuple(sorted(matters, key=lambda m: (m.said_at_ms, m.matter_id))),
-            lasting=tuple(sorted(lasting, key=lambda n: (n.said_at_ms, n.note_id))),
-            settled=tuple(self.settled),
-            names=tuple(sorted({*named_in(said), *(so_far.names if so_far else ())})),
-            read_through_seq=max([turn.seq for turn in request.turns] + [so_far.read_through_seq if so_far else 0]),
-            reader=RULES,
-            language=self.language.code,
-            written_at_ms=request.now_ms,
-        )
+            self.take_down(listed)
 
 
 def _share(one: Clause, other: Clause) -> float:
@@ -567,11 +415,7 @@ def without_mere_clock(clause: Clause, zone: str, language: Language) -> Clause:
     says_day = due is not None and (
         len(due.spans) > 1 or bool(first(rules_of(language).weekdays, clause.lower[slice(*due.spans[0])]))
     )
-    another_day = due is not None and says_day and _day_of(due.due_at_ms, zone) > _day_of(clause.at_ms, zone)
+    another_day = due is not None and says_day and day_of(due.due_at_ms, zone) > day_of(clause.at_ms, zone)
     near = due is not None and due.due_at_ms - clause.at_ms < DAY_MS and not another_day
     meant = not clause.asks and _MEANS_A_DAY & clause.cues
     return replace(clause, due=None) if (near and not meant) or is_habit(clause) else clause
-
-
-def _day_of(at_ms: int, zone: str) -> date:
-    return datetime.fromtimestamp(at_ms / 1000, zone_of(zone)).date()

@@ -11,7 +11,7 @@ from itertools import pairwise
 from memory.language.language import Language
 from memory.language.sentences import lowered, stem_of, without_elision, without_possessive
 from memory.notes.clauses import TurnClauses
-from memory.notes.settle import stems_of_text
+from memory.notes.noted import stems_of_text
 from memory.notes.telling import is_time_word
 from memory.notes.types import STANDING_MAX_CHARS, TITLE_MAX_CHARS, LastingNote, Matter
 

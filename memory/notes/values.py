@@ -14,8 +14,8 @@ from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank, first_of, rules_of
 from memory.language.zones import zone_of
 from memory.notes.clauses import NUMBER, Clause, within
+from memory.notes.corrections import denied_days, denied_values, kind_of
 from memory.notes.reports import PARTS
-from memory.notes.settle import denied_days, denied_values, kind_of
 from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import LastingNote, Matter
 

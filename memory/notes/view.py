@@ -12,8 +12,8 @@ from pydantic import Field
 from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.names import WHO
+from memory.notes.noted import stems_of_text
 from memory.notes.quoting import JOINT
-from memory.notes.settle import stems_of_text
 from memory.notes.types import DAY_MS, LastingNote, Matter, SessionNotes, key_of
 from memory.notes.worth import is_waiting, missed, signs_of_worth, waited_for
 from memory.types import Contract

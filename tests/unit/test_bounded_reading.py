@@ -123,6 +123,7 @@ class _Past:
 
 class _Ask:
     state = new_state("s_1", "c_1")
+    now_ms = NOW
 
 
 class _Material:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_notes_endings import LANGUAGES, alive, notes_of, shown
 
-from memory.notes.settle import stems_of_text
+from memory.notes.noted import stems_of_text
 
 
 @pytest.mark.parametrize(

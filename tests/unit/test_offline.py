@@ -20,7 +20,7 @@ from bot.answers.open_list import open_matters
 from bot.answers.responder import Answer, Ask
 from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
-from memory.notes import rules
+from memory.notes import so_far
 from memory.notes.current import ended_in
 from memory.notes.requests import BEFORE_TURNS, request_of, unfiled
 from memory.notes.rules import read_by_rules
@@ -911,7 +911,7 @@ async def test_in_a_group_everybody_takes_back_what_they_said_themselves(talk: T
 
 async def test_what_gave_its_place_among_many_matters_to_another_was_not_ended_by_it(talk: Talk, monkeypatch):
     """Only so many are noted of a session: what is taken back is what the message itself brought."""
-    monkeypatch.setattr(rules, "MATTERS_MAX", 1)
+    monkeypatch.setattr(so_far, "MATTERS_MAX", 1)
     await talk.say("I have to call the bank")
     await talk.say("I have to call the vet tomorrow")
 

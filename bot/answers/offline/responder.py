@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 import structlog
 
-from bot.answers.offline.acknowledge import changes
 from bot.answers.offline.answers import compose, is_more
+from bot.answers.offline.changed_notes import ChangedNotes, settled_by_turn, taken_back, were_of
 from bot.answers.offline.consequences import changed, job_refs, undo_button, withdrawn
 from bot.answers.offline.gather import GLANCED, TOLD, in_short, material_of, request_to_read, turn_of
 from bot.answers.offline.known import asks_for_money, topic_of
 from bot.answers.offline.material import TALKING_MS, Glance, Material, Quote, TakenBack
+from bot.answers.offline.moved import changes_matters, moves_of, stopped_by
 from bot.answers.offline.notes import (
-    alive,
     noted,
 )
 from bot.answers.offline.past import Past, read_past
@@ -25,29 +25,24 @@ from bot.answers.offline.request import ENDS, LONGEST_NOD, Request, read_request
 from bot.answers.offline.words import words_of
 from bot.answers.open_list import ListedLoop, open_matters
 from bot.answers.responder import Answer, Ask, Show
-from bot.reminders.rules import Reminder, advance_reminder, move_to, read_reminder, upcoming_reminders
+from bot.reminders.rules import Reminder, read_reminder, upcoming_reminders
 from bot.reminders.steps import stands
 from memory.context.assembler import SearchPort
 from memory.errors import ContinuityError
 from memory.language.languages import Languages
 from memory.language.sentences import lowered
-from memory.notes.habits import GivenUp, given_up_in, is_given_up
-from memory.notes.lines import loop_of
-from memory.notes.rearranged import reminded_of, says_all_of
 from memory.notes.reports import ended, outcomes, tells
 from memory.notes.rules import read_by_rules
-from memory.notes.types import DAY_MS, Matter, SessionNotes, Settled
+from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import NotesView
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.storage.store import Store
-from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep, LoopStatus, OpenLoop
+from memory.types import CANCELS, FINISHES, ConversationTurn, JobStep
 
 MAX_FOUND: Final = 12
 UNDONE_TURNS: Final = 3
 """So far back "undo" reaches."""
-AHEAD_MS: Final = 7 * DAY_MS
-"""So long before a matter comes a reminder of it."""
 _FOREIGN: Final = "lorem ipsum dolor sit amet consectetur adipiscing"
 """Of no language with data: makes the library load that is asked then."""
 _SEARCHED: Final = frozenset({"know", "question", "task"})
@@ -152,9 +147,7 @@ class OfflineResponder:
             material = replace(material, corrected=found.corrected, in_part=found.in_part, were=found.were)
             material = replace(material, settled=settled, open=tuple(listed))
         if moved := await self._moved(ask, material):
-            given_up, language = _given_up(material), material.language
-            stopped = tuple(each.title for each, _ in moved if given_up and is_given_up(given_up, each.title, language))
-            material = replace(material, moved=moved, stopped=stopped)
+            material = replace(material, moved=moved, stopped=stopped_by(material, moved))
         if material.request.kind in GLANCED:
             material = await self._with_titles(ask, material)
         reply = await asyncio.to_thread(compose, material)
@@ -180,7 +173,7 @@ class OfflineResponder:
         for turn in reversed([turn for turn in own[-UNDONE_TURNS:] if turn.user_id in {None, ask.user_id}]):
             before = await self._view(ask, without=[turn.turn_id]) or NotesView()
             found = replace(
-                _taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters, settled=settled),
+                taken_back(turn, ask.state.open_loops, before=before.matters, now=now.matters, settled=settled),
                 notes=tuple(note for note in notes if note.turn_id == turn.turn_id),
                 reminders=await self._steps_of(ask, turn),
             )
@@ -232,18 +225,18 @@ class OfflineResponder:
         view = await self._view(ask, user_id=ask.user_id)
         return replace(material, matters=view.matters) if view else material
 
-    async def _changed_notes(self, ask: Ask, material: Material, past: Past) -> _ChangedNotes:
+    async def _changed_notes(self, ask: Ask, material: Material, past: Past) -> ChangedNotes:
         """Return the noted matters that the message puts right, and those that it ends; none where it tells neither."""
         lower, language = material.language.mended(lowered(material.text)), material.language
         tells_more = any(language.has(cue, lower) for cue in _CORRECTS) or outcomes(lower, language)
         if self._notes is None or past.trouble or not (tells_more or tells(lower, language) or ended(lower, language)):
-            return _ChangedNotes()
+            return ChangedNotes()
         only = ask.state.session_id if ask.state.isolated else None
         try:
             sessions = await self._notes.sessions(ask.conversation_id, only=only)
         except ContinuityError as exc:
             log.warning("it is answered without what it corrects", error=str(exc))
-            return _ChangedNotes()
+            return ChangedNotes()
         turn = turn_of(ask, in_short(material.request), self._languages)
         turn = turn.model_copy(update={"authored": turn.assistant_text})
         known = request_to_read(ask, turn, past, self._languages, sessions)
@@ -251,43 +244,16 @@ class OfflineResponder:
         put_right = (m for m in notes.matters if len(m.turn_ids) > 1 and m.turn_ids[-1] == turn.turn_id and m.replaces)
         corrected = tuple(m for m in put_right if past.undone.isdisjoint(m.turn_ids))
         in_part = any(end.matter_id is None and end.turn_ids == (turn.turn_id,) for end in notes.settled)
-        settled = tuple(_settled(notes, sessions, turn, past.undone))
-        return _ChangedNotes(corrected, settled, in_part, _were(corrected, sessions))
+        settled = tuple(settled_by_turn(notes, sessions, turn, past.undone))
+        return ChangedNotes(corrected, settled, in_part, were_of(corrected, sessions))
 
     async def _moved(self, ask: Ask, material: Material) -> tuple[tuple[Reminder, Statement], ...]:
         """Return what moves and ends the reminders of matters that moved or ended, so that both tell the same."""
-        corrected = [(m, m.due_at_ms) for m in material.corrected if m.due_at_ms and m.due_at_ms > ask.now_ms]
-        ended = [loop for loop in changes(material)[1] if loop.owner == "assistant"]
-        given_up = _given_up(material)
-        if material.trouble or not (corrected or ended or given_up):
+        if material.trouble or not changes_matters(material, ask.now_ms):
             return ()
         asked = upcoming_reminders(ask.conversation_id, ask.user_id)
         reminders = [read_reminder(row) for row in await self._store.db.read(asked.name, **asked.params)]
-        moves = [
-            (each, move_to(each, due_at_ms, ask.now_ms))
-            for matter, due_at_ms in corrected
-            for each in reminders
-            if each.due_at_ms != due_at_ms and reminded_of(each.title, [matter], material.language)
-        ]
-        moves += [
-            (each, move_to(each, at_ms, ask.now_ms))
-            for matter, due_at_ms in corrected
-            for each in reminders
-            if (at_ms := _along(each, matter, due_at_ms, material)) is not None and at_ms > ask.now_ms
-        ]
-        moves += [
-            (each, advance_reminder(each, "cancel" if loop.status == "dropped" else "finish", ask.now_ms))
-            for loop in ended
-            for each in reminders
-            if not each.repeats and says_all_of(each.title, loop.text, material.language)
-        ]
-        moving = {each.job_id for each, _ in moves}
-        moves += [
-            (each, advance_reminder(each, "cancel", ask.now_ms))
-            for each in reminders
-            if given_up and each.job_id not in moving and is_given_up(given_up, each.title, material.language)
-        ]
-        return tuple(moves)
+        return tuple(moves_of(material, reminders, ask.now_ms))
 
     async def _open(self, ask: Ask, past: Past) -> list[ListedLoop]:
         """Return what is open, as /loops lists it; from the sessions' own lists where notes cannot be read."""
@@ -329,77 +295,6 @@ class OfflineResponder:
         refs = [item.ref for item in found if item.source == "turn"]
         turns = [turn for ref in refs if (turn := await self._store.turn(ref))]
         return [turn for turn in turns if alone is None or turn.session_id in alone]
-
-
-@dataclass(frozen=True, slots=True)
-class _ChangedNotes:
-    """What a message does to what was noted, as `Material` has it."""
-
-    corrected: tuple[Matter, ...] = ()
-    settled: tuple[OpenLoop, ...] = ()
-    in_part: bool = False
-    were: Mapping[str, Matter] = field(default_factory=dict)
-
-
-def _were(corrected: Iterable[Matter], sessions: Iterable[SessionNotes]) -> dict[str, Matter]:
-    """Return, by the id of what was put right, how it read before, where it had a day then."""
-    known = {matter.matter_id: matter for each in sessions for matter in each.matters if matter.due_at_ms}
-    return {m.matter_id: known[old] for m in corrected for old in m.replaces if old in known}
-
-
-def _along(reminder: Reminder, matter: Matter, due_at_ms: int, material: Material) -> int | None:
-    """Return when a reminder comes that was set for some time before what moved; None for one of something else."""
-    old = material.were.get(matter.matter_id)
-    if old is None or not old.due_at_ms or "reminds" in old.signs or reminder.repeats or not reminder.due_at_ms:
-        return None
-    ahead_ms = old.due_at_ms - reminder.due_at_ms
-    of_it = 0 <= ahead_ms <= AHEAD_MS and due_at_ms != old.due_at_ms
-    return due_at_ms - ahead_ms if of_it and says_all_of(reminder.title, old.text, material.language) else None
-
-
-def _taken_back(
-    turn: ConversationTurn,
-    loops: Sequence[OpenLoop],
-    *,
-    before: Sequence[Matter],
-    now: Sequence[Matter],
-    settled: Sequence[Settled],
-) -> TakenBack:
-    """Return what a turn changed in what is open, by the matters as they are without it and with it.
-
-    Of many matters only so many are noted: one that gave its place to another was not changed.
-    """
-    new = [matter for matter in now if turn.turn_id in matter.turn_ids and matter not in before and not matter.faint]
-    old = [matter for matter in before if matter.matter_id not in {each.matter_id for each in now}]
-    replaced = {ref for matter in new for ref in matter.replaces}
-    over = {each.matter_id for each in settled if turn.turn_id in each.turn_ids} - replaced
-    opened = [loop for loop in alive(loops) if loop.turn_id == turn.turn_id]
-    ended = [loop_of(matter) for matter in old if matter.matter_id in over and not matter.faint]
-    return TakenBack(
-        turn=turn,
-        opened=tuple(opened or [loop_of(matter) for matter in new if not matter.replaces]),
-        ended=tuple(ended or [loop for loop in loops if loop.closed_turn_id == turn.turn_id]),
-        corrected=tuple(loop_of(matter) for matter in old if matter.matter_id in replaced),
-    )
-
-
-def _settled(
-    notes: SessionNotes, sessions: Iterable[SessionNotes], turn: ConversationTurn, undone: Collection[str]
-) -> Iterator[OpenLoop]:
-    """Yield the matters that a turn ends, as the loops that they were."""
-    open_ones = {m.matter_id: m for each in sessions for m in each.matters if m.status == "open" and not m.faint}
-    for end in notes.settled:
-        matter = open_ones.get(end.matter_id or "")
-        if matter is not None and end.turn_ids == (turn.turn_id,) and not set(undone) & set(matter.turn_ids):
-            status: LoopStatus = "dropped" if end.ending == "dropped" else "done"
-            yield loop_of(matter).model_copy(update={"status": status})
-
-
-def _given_up(material: Material) -> GivenUp | None:
-    """Return what the message says that the person does no longer."""
-    told = material.request.kind in TOLD and not material.third_party
-    lower = material.language.mended(lowered(material.text))
-    return given_up_in(lower, material.language) if told else None
 
 
 def _spoken(turns: Sequence[ConversationTurn]) -> str:
