@@ -82,8 +82,12 @@ def find_due(text: str, now_ms: int, zone: str, language: Language, default_hour
     rules = rules_of(language)
     now = _local(now_ms, zone)
     try:
-        in_week = day_of_a_week(lower, now, rules)
-        return (None if in_week else _relative(lower, now, rules)) or _calendar(lower, now, rules, default_hour)
+        if day_of_a_week(lower, now, rules):
+            return _calendar(lower, now, rules, default_hour)
+        ahead = _days_ahead(lower, now, rules)
+        if ahead:
+            return _calendar(lower, now, rules, None, ahead)
+        return _relative(lower, now, rules) or _calendar(lower, now, rules, default_hour)
     except (ValueError, OverflowError):
         return None
 
@@ -118,8 +122,27 @@ def _relative(lower: str, now: datetime, rules: TimeRules) -> Due | None:
     return Due(_ms(ahead), (match.span(),), exact=True)
 
 
-def _calendar(lower: str, now: datetime, rules: TimeRules, default_hour: int) -> Due | None:
-    day = day_of(lower, now, rules)
+def _days_ahead(lower: str, now: datetime, rules: TimeRules) -> tuple[datetime, tuple[int, int]] | None:
+    """Return the day that is so many whole days or weeks ahead: "in 3 days" names a day, and no hour."""
+    found = first(rules.spans, lower)
+    if not found or rules.half_hour.search(lower):
+        return None
+    said = found[0].groupdict()
+    days = number_of(said.get("n") or "1", rules.numbers) * found[1] * 1000 / DAY_MS
+    if found[1] * 1000 < DAY_MS or said.get("plus") or not days or not days.is_integer():
+        return None
+    return now + timedelta(days=days), found[0].span()
+
+
+def _calendar(
+    lower: str,
+    now: datetime,
+    rules: TimeRules,
+    default_hour: int | None,
+    day: tuple[datetime, tuple[int, int]] | None = None,
+) -> Due | None:
+    """Return the day and the hour that a text names; without a default hour it is the present one of another day."""
+    day = day or day_of(lower, now, rules)
     rest = blank(lower, [day[1]] if day else [])
     clock = _clock(rest, rules)
     part = first(rules.parts, lower)
@@ -131,7 +154,8 @@ def _calendar(lower: str, now: datetime, rules: TimeRules, default_hour: int) ->
         for span in (day[1] if day else None, clock[2] if clock else None, part[0].span() if part else None)
         if span
     ]
-    hour, minute = (clock[0], clock[1]) if clock else (int(part[1]) if part else default_hour, 0)
+    at_once = (base.hour, base.minute) if default_hour is None else (default_hour, 0)
+    hour, minute = (clock[0], clock[1]) if clock else (int(part[1]), 0) if part else at_once
     bare = bool(clock and rules.twelve_hour and not (clock[3] or part or _ZERO.search(rest[slice(*clock[2])])))
     if bare and 0 < hour <= _SMALL_HOURS:
         hour += _NOON

@@ -312,6 +312,43 @@ async def test_what_was_not_told_is_not_answered(talk: Talk):
 
 
 @pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("My sister Carol lives in Leeds with her dog Biscuit", "what's my sister's dog called?",
+         "Your sister's dog's called Biscuit."),
+        ("Meine Schwester Carol wohnt in Leeds mit ihrem Hund Biscuit", "wie heißt der Hund meiner Schwester?",
+         "Der Hund deiner Schwester heißt Biscuit."),
+        ("Mi hermana Carol vive en Leeds con su perro Biscuit", "¿cómo se llama el perro de mi hermana?",
+         "El perro de tu hermana se llama Biscuit."),
+        ("Ma sœur Carol vit à Leeds avec son chien Biscuit", "comment s'appelle le chien de ma sœur ?",
+         "Le chien de ta sœur s'appelle Biscuit."),
+        ("A minha irmã Carol mora em Leeds com o cachorro Biscuit", "como se chama o cachorro da minha irmã?",
+         "O cachorro da sua irmã se chama Biscuit."),
+        ("Моя сестра Кэрол живёт в Лидсе, её собаку зовут Бисквит", "как зовут собаку моей сестры?",
+         "Собаку твоей сестры зовут Бисквит."),
+        ("Mia sorella Carol vive a Leeds con il suo cane Biscuit", "come si chiama il cane di mia sorella?",
+         "Il cane di tua sorella si chiama Biscuit."),
+    ],
+)  # fmt: skip
+async def test_the_name_of_what_is_somebodys_is_not_that_of_its_owner(talk: Talk, told: str, asked: str, answer: str):
+    """The dog had been called what the sister is."""
+    await talk.say(told)
+
+    assert await talk.say(asked) == answer
+
+
+async def test_the_name_of_an_owner_is_no_name_of_whom_nobody_told(talk: Talk):
+    """A brother's name is known, and not his wife's; another's cat is not his."""
+    await talk.say("My brother Tim came round")
+    await talk.say("My cat Mog is ill")
+
+    for asked in ("what's my brother's wife called?", "what's my brother's cat called?"):
+        assert "called Tim" not in (told := await talk.say(asked))
+        assert "called Mog" not in told
+    assert await talk.say("what's my brother called?") == "Your brother's called Tim."
+
+
+@pytest.mark.parametrize(
     ("text", "whose", "code", "name"),
     [
         ("my daughter Ella sings", "my daughter", "en", "Ella"),

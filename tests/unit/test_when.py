@@ -120,6 +120,35 @@ def test_a_weekend_with_a_number_is_the_one_with_that_day(code, text, due):
     assert local(found.due_at_ms).startswith(due)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "due", "exact"),
+    [
+        ("en", "the rent is due in 2 weeks", "05.12. 15:00", False),
+        ("en", "in 3 days at 5 i call Ana", "24.11. 17:00", True),
+        ("en", "in 3 days in the evening", "24.11. 19:00", True),
+        ("en", "in 3 hours", "21.11. 18:00", True),
+        ("de", "die Miete ist in 2 Wochen fällig", "05.12. 15:00", False),
+        ("de", "in 3 Tagen um 17 Uhr Ana anrufen", "24.11. 17:00", True),
+        ("es", "el alquiler vence en 2 semanas", "05.12. 15:00", False),
+        ("es", "en 3 días a las 17:00 llamar a Ana", "24.11. 17:00", True),
+        ("fr", "le loyer est dû dans 2 semaines", "05.12. 15:00", False),
+        ("fr", "dans 3 jours à 17h appeler Ana", "24.11. 17:00", True),
+        ("pt", "o aluguel vence em 2 semanas", "05.12. 15:00", False),
+        ("pt", "em 3 dias às 17h ligar para a Ana", "24.11. 17:00", True),
+        ("ru", "через 2 недели платить за квартиру", "05.12. 15:00", False),
+        ("ru", "через 3 дня в 17:00 позвонить Ане", "24.11. 17:00", True),
+        ("it", "l'affitto scade tra 2 settimane", "05.12. 15:00", False),
+        ("it", "tra 3 giorni alle 17 chiamare Ana", "24.11. 17:00", True),
+    ],
+)
+def test_so_many_days_ahead_is_a_day_with_the_hour_that_is_said(code, text, due, exact):
+    """No hour was said with "in 2 weeks", and the one behind "in 3 days" counts: it had been that of the message."""
+    found = find_due(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert found is not None
+    assert (local(found.due_at_ms), found.exact) == (due, exact)
+
+
 def test_a_week_far_from_the_weekday_is_not_its_week():
     """What stands between them is what the reminder is about, and stays."""
     found = reminder_request("remind me Thursday call Ana next week", NOW_MS, ZONE, LANGUAGES.get("en"))

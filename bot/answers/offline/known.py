@@ -36,6 +36,8 @@ from memory.search.terms import stem
 _TOKEN: Final = re.compile(r"[^\W_]+")
 _PAUSE: Final = re.compile(r"[.,;:!?()](?!\d)")
 _STOP: Final = re.compile(r"[.!?;:]")
+_OWNED: Final = re.compile(r"(?<=\w)(?:['\u2019]s|(?<=s)['\u2019]) ")
+"""What stands between an owner and the thing in English."""
 _JOINING: Final = 4
 """How many words may stand between somebody and their name: "my daughter's name is …"."""
 _NAME_WORDS: Final = 3
@@ -126,8 +128,11 @@ def _question(m: Material) -> str:
 
 def _name(m: Material, told: Sequence[Told]) -> str:
     whose = _whose(m)
-    wanted = stems(_bare(whose, m.words), m.language.code)
-    names = (name_of(each.text, wanted, words_of(each.code)) for each in told if each.mine and wanted)
+    wanted, bearer = (stems(_bare(each, m.words), m.language.code) for each in (whose, bearer_of(whose, m.words)))
+    about_it = (each for each in told if each.mine and wanted and bearer)
+    if bearer != wanted:  # of whom the bearer is has to be told with the name
+        about_it = (each for each in about_it if wanted <= stems(each.text, each.code))
+    names = (name_of(each.text, bearer, words_of(each.code)) for each in about_it)
     name = next(filter(None, names), "")
     return m.words.say("called", Whose=capital(m.words.turned(whose)), name=name) if name else ""
 
@@ -139,13 +144,26 @@ def _whose(m: Material) -> str:
     return about(found, question) if found else ""
 
 
+def bearer_of(whose: str, words: Words) -> str:
+    """Return who bears the name that is asked for: the dog of "my sister's dog", "el perro de mi hermana"."""
+    *_, thing = _OWNED.split(whose)
+    said = thing.split()
+    owned = (at for at, word in enumerate(said) if word.lower() in words.possessives and _means(said[:at], words))
+    return " ".join(said[: next(owned, len(said))])
+
+
+def _means(said: Sequence[str], words: Words) -> bool:
+    """Return whether one of these words means something: "a minha" is no thing that is somebody's."""
+    return bool(stems(" ".join(word for word in said if word.lower() not in words.possessives), words.code))
+
+
 def _bare(whose: str, words: Words) -> str:
     return " ".join(word for word in whose.split() if word.lower() not in words.possessives)
 
 
 def topic_of(m: Material) -> tuple[str, float]:
     """Return what has to be found to answer, and which share of its words must be named: a name needs its bearer."""
-    bearer = _bare(_whose(m), m.words) if m.request.kind == "question" else ""
+    bearer = _bare(bearer_of(_whose(m), m.words), m.words) if m.request.kind == "question" else ""
     return (bearer, 1.0) if bearer else (m.request.about, m.request.share)
 
 
