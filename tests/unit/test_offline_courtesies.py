@@ -180,3 +180,26 @@ async def test_good_news_is_congratulated_on(language, glad, sad):
 
     assert (await talk.say(glad)).startswith(congratulations)
     assert congratulations not in await talk.say(sad)
+
+
+@pytest.mark.parametrize(
+    ("language", "well", "badly"),
+    [
+        ("en", "the op went well!!", "i failed the exam"),
+        ("de", "die OP ist gut gelaufen!!", "bin durch die Prüfung durchgefallen"),
+        ("es", "la operación salió bien!!", "suspendí el examen"),
+        ("fr", "l'opération s'est bien passée", "j'ai raté l'examen"),
+        ("it", "l'operazione è andata bene!", "l'esame è andato male"),
+        ("pt", "a cirurgia correu bem!", "reprovei no exame"),
+        ("ru", "операция прошла хорошо!", "провалила экзамен"),
+    ],
+)
+async def test_news_is_met_as_a_friend_meets_it(language, well, badly):
+    """What went well gladdens, what failed is a pity; a question about it is neither."""
+    glad, sorry = (words_of(language).say(key) for key in ("relieved", "sorry_it_failed"))
+    talk = Talk()
+    await talk.say(RENT[language])
+
+    assert (await talk.say(well)).startswith(glad)
+    assert (await talk.say(badly)).startswith(sorry)
+    assert glad not in await talk.say(f"{well.rstrip('!')}?")

@@ -131,23 +131,32 @@ def tell(m: Material) -> Reply:
     parts = [part for part in (greeting, *stopped, noted_text(m, lines) if lines else "") if part]
     if not parts:
         parts.append(_answered(m) or _touched(m) or _unclear(m) or _nod(m) or _felt(m) or _read(m) or _kept(m))
-    parts[0] = _cheered(m, parts[0])
+    parts[0] = _with_feeling(m, parts[0])
     if m.words.reads("worry", lowered(m.text)):
         parts[-1] = f"{parts[-1].rstrip()}{LINE_END if LINE_END in parts[-1] else ' '}{m.words.say('hope_well')}"
     return Reply("\n".join(parts), NOTE)
 
 
-def _cheered(m: Material, text: str) -> str:
-    """Return the text behind congratulations where good news is told."""
-    return f"{m.words.say('congrats')} {text}" if _is_glad(m) else text
+_NEWS = (("joy", "congrats"), ("relief", "relieved"), ("setback", "sorry_it_failed"))
+"""What is told, and what a friend says to it."""
 
 
-def _is_glad(m: Material) -> bool:
-    """Return whether something is told that people are congratulated on; not where it is denied, supposed or asked."""
+def _with_feeling(m: Material, text: str) -> str:
+    """Return the text behind what a friend says to news, good or bad; that is enough where nothing else was to say."""
+    said = _to_news(m)
+    if said is None:
+        return text
+    return m.words.say(said) if text == m.words.say("kept") else f"{m.words.say(said)} {text}"
+
+
+def _to_news(m: Material) -> str | None:
+    """Return what is said to the news in the message; None without any: good ones are not denied, nor only supposed."""
     lower = lowered(m.text)
-    if m.words.reads("joy", lower) is None:
-        return False
-    return not has_question_mark(m.text) and not any(m.language.has(cue, lower) for cue in ("negates", "hypothetical"))
+    if has_question_mark(m.text) or m.language.has("hypothetical", lower):
+        return None
+    denied = m.language.has("negates", lower)
+    found = (said for news, said in _NEWS if m.words.reads(news, lower) is not None)
+    return next((said for said in found if said == "sorry_it_failed" or not denied), None)
 
 
 def _put_right(m: Material, matter: Matter) -> str:
@@ -243,12 +252,12 @@ def ended(m: Material) -> Reply:
     """Answer "… is done" and "forget about …"."""
     _, closed = changes(m)
     dropping = m.request.kind in _DROPS
-    if m.stopped or (not closed and (m.new or m.corrected or _is_glad(m))):
+    if m.stopped or (not closed and (m.new or m.corrected or _to_news(m))):
         return tell(m)
     if closed:
         left = [each for each in m.open if not any(says_the_same(each.loop, loop) for loop in closed)]
         rest = open_in_short(m, left) if left else m.words.say("left_none")
-        told = _cheered(m, noted_text(m, noted_lines(m)))
+        told = _with_feeling(m, noted_text(m, noted_lines(m)))
         return Reply(f"{told}{'' if told.endswith(LINE_END) else ' '}{rest}", "drop" if dropping else "done")
     lists = _named_in_part(m)
     if lists:
