@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -85,11 +85,15 @@ def _written(text: str, found: _List, items: list[str], ends: tuple[str, str], l
     lead, tail = ends
     things = [_bare(each, language) if place or lead else each for place, each in enumerate(items)]
     listed = f" {language.conjunctions[0]} ".join(filter(None, (", ".join(things[:-1]), things[-1])))
-    *words, last = lead.split() or [""]
-    if last and things[0].split()[:1] == [last]:  # "llamar a Ana y a Luis"
-        lead = " ".join(words)
+    lead = _unrepeated(lead.split(), things[0].split())
     before, behind = text[: found.spans[0][0]].strip(), text[found.spans[-1][1] :]
     return " ".join(filter(None, (before, lead, listed, tail))) + behind
+
+
+def _unrepeated(lead: list[str], first: list[str]) -> str:
+    """Return the lead without the words that the first item has, too: "llamar a" of "a Luis"."""
+    same = (many for many in range(len(lead), 0, -1) if lead[-many:] == first[:many])
+    return " ".join(lead[: len(lead) - next(same, 0)])
 
 
 @lru_cache(maxsize=1024)
@@ -129,10 +133,20 @@ def _is_list(lower: str, start: int, end: int, spans: tuple[tuple[int, int], ...
     joined = "|".join(map(re.escape, language.conjunctions))
     words = [words_of(lower[slice(*span)]) for span in spans]
     led = len(words[0]) >= _LED_WORDS or _is_owed(lower[slice(*spans[0])], language)
-    pair = len(spans) == _ITEMS_LEAST - 1 and led and len(content_words(words[-1], language)) <= _THING_WORDS
+    two_things = led and len(content_words(words[-1], language)) <= _THING_WORDS
+    two = two_things or _are_errands([lower[slice(*span)] for span in spans], language)
+    pair = len(spans) == _ITEMS_LEAST - 1 and two
     if re.search(rf" (?:{joined}) [^,]*$", lower[start:end]) is None or len(words[0]) > _FIRST_WORDS:
         return False
     return (pair or len(spans) >= _ITEMS_LEAST) and all(words) and all(len(each) <= _ITEM_WORDS for each in words[1:])
+
+
+def _are_errands(parts: Sequence[str], language: Language) -> bool:
+    """Return whether two parts are two things to do; whom one calls to ask something, one does not call twice."""
+    to_do = [len(parts) == _ITEMS_LEAST - 1, _is_owed(parts[0], language), language.has("errand", parts[-1])]
+    if language.nouns_are_large:
+        to_do.append(language.has("errand", parts[0]) and len(content_words(words_of(parts[0]), language)) > 1)
+    return all(to_do) and not all(language.has("asks_somebody", part) for part in parts)
 
 
 def _goes_on(lower: str, spans: tuple[tuple[int, int], ...], language: Language) -> bool:
@@ -148,7 +162,8 @@ def _is_owed(lower: str, language: Language) -> bool:
 
 def _listed(lower: str, spans: tuple[tuple[int, int], ...], language: Language) -> _List:
     words = [words_of(lower[slice(*span)]) for span in spans]
-    each_does = sum(any(_is_verb(word, language) for word in each) for each in words) > 1
+    verbs = sum(any(_is_verb(word, language) for word in each) for each in words)
+    each_does = verbs > 1 or _are_errands([lower[slice(*span)] for span in spans], language)
     if not each_does:
         words = [tuple(w for w in each if not _is_verb(w, language) or w == each[-1]) for each in words[:-1]] + words[
             -1:

@@ -226,3 +226,53 @@ def test_what_is_only_added_goes_on_the_list_before(language, listed, added, who
     """In the next message, too; what says more than a thing is a message of its own."""
     assert [each.text for each in notes_of(language, (listed, "Ok."), (added, "Ok.")).matters] == [whole]
     assert whole not in alive(language, listed, added)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "one", "left"),
+    [
+        (
+            "en", "i have to pick up the parcel from the post office and buy food for the dog",
+            "picked up the parcel", "i have to buy food for the dog",
+        ),
+        (
+            "de", "ich muss den Papa im Spital besuchen und den Wagen in die Werkstatt bringen",
+            "den Wagen hab ich in die Werkstatt gebracht", "ich muss den Papa im Spital besuchen",
+        ),
+        (
+            "es", "tengo que sacar la basura y regar las plantas de mi hermana",
+            "ya he sacado la basura", "tengo que regar las plantas de mi hermana",
+        ),
+        (
+            "fr", "faut que je passe à la pharmacie et que je récupère le colis chez le voisin",
+            "c'est bon pour la pharmacie, j'y suis passée", "faut que je récupère le colis chez le voisin",
+        ),
+        (
+            "it", "devo ritirare il pacco alla posta e comprare il cibo per il gatto",
+            "ho ritirato il pacco", "devo comprare il cibo per il gatto",
+        ),
+        (
+            "pt", "preciso pegar a encomenda no correio e comprar ração pro gato",
+            "já peguei a encomenda", "preciso comprar ração pro gato",
+        ),
+        (
+            "ru", "надо забрать посылку на почте и купить корм коту",
+            "посылку уже забрала", "надо купить корм коту",
+        ),
+    ],
+)  # fmt: skip
+def test_of_two_errands_the_other_is_left(language, told, one, left):
+    """In however many words it is told: the food was off the list with the parcel."""
+    assert alive(language, told, one) == left
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "ich muss mit Anna und Peter am Abend ins Kino gehen"),
+        ("es", "tengo que llamar al seguro y preguntar por la póliza del coche"),
+    ],
+)
+def test_one_errand_with_an_and_is_no_list(language, text):
+    """With two people, or a call in which to ask something."""
+    assert items_of(text, LANGUAGES.get(language)) == ()
