@@ -104,12 +104,16 @@ def is_set_aside(clause: Clause, noted: Noted, language: Language) -> bool:
 def put_off(clause: Clause, noted: Sequence[Noted]) -> list[str]:
     """Return the keys of what has a later day now, the newest last: what was due on the day that was said most often.
 
-    "They gave me until the 7th" does not say what for.
+    "They gave me until the 7th" does not say what for; "more time for the report" moves that alone.
     """
     if "extends" not in clause.cues or clause.due is None:
         return []
     until = clause.due.due_at_ms
-    dated = [each for each in noted if each.todo and each.due_at_ms and clause.at_ms < each.due_at_ms < until]
+    mine = [each for each in noted if each.todo and each.mine]
+    dated = [each for each in mine if each.due_at_ms and clause.at_ms < each.due_at_ms < until]
+    named = shares_most(worded(clause.stems), mine)
+    if named:
+        return [each.key for each in dated if each in named]
     days = Counter((each.due_at_ms or 0) // DAY_MS for each in reversed(dated))
     often = max(days, key=lambda day: days[day], default=None)
     return [each.key for each in dated if (each.due_at_ms or 0) // DAY_MS == often]

@@ -113,7 +113,7 @@ def tells(lower: str, language: Language) -> tuple[frozenset[str], ...]:
         return ()
     parts = [part for part in _told_apart(lower, language) if has_any(TELLS, part, language)]
     told = (part for part in parts if not (asks(part, language) or has_any(NOT_TOLD, part, language)))
-    words = (words_of(part) for part in told if not _corrects(part, language))
+    words = (words_of(part) for part in told if not (_corrects(part, language) or _only_moves(part, lower, language)))
     return tuple(stems for each in words if (stems := telling_stems(each, language)))
 
 
@@ -121,6 +121,13 @@ def _corrects(sentence: str, language: Language) -> bool:
     """Return whether the sentence puts a value right ("changed to Monday"), and does not only say "changed"."""
     values = any(word[0].isdigit() or is_time_word(word, language) for word in words_of(sentence))
     return language.has("correct", sentence) and values
+
+
+def _only_moves(part: str, lower: str, language: Language) -> bool:
+    """Return whether a part says that something is moved, and the text when it is now."""
+    return (
+        has_any(("moves", "extends"), part, language) and language.has("correct", part) and _corrects(lower, language)
+    )
 
 
 def outcomes(lower: str, language: Language) -> frozenset[int]:

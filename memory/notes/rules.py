@@ -248,7 +248,10 @@ class _RulesReading(NotesSoFar):
             return
         noted = [each for each in self.noted.values() if said.turn.action_name != REMINDS or not each.is_event]
         later = put_off(clause, noted)
+        named = any(each.key in later and names_the_matter(clause, each) for each in noted)
         if later and self._revalue(later, clause, f"{key}d", put_later):
+            if named:
+                return
             noted = [each for each in self.noted.values() if each.key != f"{key}d"]
         beside = said.reply_stems.union(*(each.stems for each in said.user))
         wrong = corrected_by(clause, noted, self.language) or moved_alone(clause, noted, beside, self.language)

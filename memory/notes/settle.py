@@ -151,7 +151,7 @@ def _is_told(clause: Clause, noted: Noted, often: Counter[str], *, compounds: bo
         return False
     names = clause.names | noted.names | noted.people
     told = [_as_whole(said, noted.stems) if compounds else said for said in clause.told]
-    told = [said for said in told if not _shares_only_verbs(said, noted.stems, clause)]
+    told = [said for said in told if not (_shares_only_verbs(said, noted.stems, clause) or _is_part_of_it(said, noted))]
     near = 0 < clause.place - noted.place <= NEAR_TURNS and noted.place >= 0
     known_share = 0.0 if near else _KNOWN_SHARE
     return any(

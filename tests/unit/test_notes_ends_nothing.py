@@ -151,3 +151,21 @@ def test_a_verb_behind_a_not_reports_no_end(language, denied, said):
 def test_leaving_the_chat_is_no_task(language, said):
     """Somebody who has to go has nothing to do that one could remind them of."""
     assert not [each for each in notes_of(language, (said, "Ok.")).matters if each.kind == "task"]
+
+
+@pytest.mark.parametrize(
+    ("language", "owed", "paid"),
+    [
+        ("en", "Tom owes me 50 euros for dinner", "Tom gave me back 20 euros"),
+        ("de", "der Karli schuldet mir 120 Euro fürs Radl", "der Karli hat mir 50 Euro zurückgegeben"),
+        ("es", "Javi me debe 40 euros del partido", "Javi me ha devuelto 20 euros"),
+        ("fr", "Thomas me doit 50 euros pour le resto", "Thomas m'a rendu 20 euros"),
+        ("pt", "o Beto me deve 80 reais do futebol", "o Beto devolveu 30 reais"),
+        ("ru", "Витя должен мне 5000 за велик", "Витя вернул 2000"),
+    ],
+)
+def test_a_part_of_what_is_owed_ends_no_debt(language, owed, paid):
+    """What is still to come was off the list."""
+    notes = notes_of(language, (owed, "Ok."), (paid, "Ok."))
+
+    assert [m.status for m in notes.matters if m.text == owed] == ["open"]

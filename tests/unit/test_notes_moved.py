@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_notes_endings import viewed
+from test_notes_endings import MONDAY_MS, notes_of, viewed
 
 from memory.language.corrected import as_moved
 from memory.language.languages import Languages
@@ -152,3 +152,40 @@ def test_a_day_of_the_week_counts_on_the_day_before_it(language, text):
     said = text.format(TUESDAY[language])  # said on a Monday
 
     assert [matter.text for matter in viewed(language, said, "ok", after_days=0).matters] == [said]
+
+
+REPORTS = [
+    ("en", "i need to hand in the report by friday", "they gave us more time for the report, until 10 April"),
+    ("de", "ich muss den Bericht bis Freitag abgeben", "der Bericht wurde verschoben, jetzt am 10. April fällig"),
+    ("es", "hay que entregar el informe a finales de mes", "nos han dado más plazo: el informe es el 10 de abril"),
+    ("fr", "je dois rendre le rapport vendredi", "ils ont décalé le rapport, à rendre le 10 avril"),
+    ("pt", "tenho que entregar o relatório até sexta", "adiaram o relatório, agora é pra 10 de abril"),
+    ("ru", "отчёт для Ирины надо сдать до конца месяца", "отчёт перенесли, сдавать теперь 10 апреля"),
+]
+DENTIST = {
+    "en": "remind me tomorrow at 9 to call the dentist",
+    "de": "erinner mich morgen um 9 den Zahnarzt anzurufen",
+    "es": "recuérdame mañana a las 9 llamar al dentista",
+    "fr": "rappelle-moi demain à 9h d'appeler le dentiste",
+    "pt": "me lembra amanhã às 9 de ligar pro dentista",
+    "ru": "напомни завтра в 9 позвонить стоматологу",
+}
+
+
+@pytest.mark.parametrize(("language", "told", "moved"), REPORTS)
+def test_more_time_for_one_thing_moves_that_alone(language, told, moved):
+    """The reminder of tomorrow went along to the new day, or the report was said to be done."""
+    notes = notes_of(language, (told, "Ok."), (DENTIST[language], "Ok."), (moved, "Ok."))
+    shown = sorted(line_of(m, MONDAY_MS, "UTC").split(":", 1)[0] for m in notes.matters)
+
+    assert shown == ["Fri 10 Apr", "Tue 3 Mar"]
+    assert not notes.settled
+
+
+@pytest.mark.parametrize("language", ["en", "es", "fr"])
+def test_more_time_for_what_was_never_told_moves_no_reminder(language):
+    """It is a matter of its own."""
+    moved = next(moved for of, _, moved in REPORTS if of == language)
+    notes = notes_of(language, (DENTIST[language], "Ok."), (moved, "Ok."))
+
+    assert "Tue 3 Mar" in [line_of(m, MONDAY_MS, "UTC").split(":", 1)[0] for m in notes.matters]
