@@ -223,8 +223,10 @@ def asks_to_remind(text: str, language: Language) -> bool:
 
 
 def _asked_to_remind(lower: str, language: Language) -> re.Match[str] | None:
-    """Return where a lower-cased text asks for a reminder, with the accents that its words have."""
-    return rules_of(language).remind.search(language.accented(lower))
+    """Return where a lower-cased text asks for a reminder; "did you remind me?" asks for none."""
+    rules, said = rules_of(language), language.accented(lower)
+    found = rules.remind.search(said)
+    return None if found and rules.not_remind.search(said[: found.start()].rstrip()) else found
 
 
 def _asked_in_short(lower: str, language: Language) -> tuple[int, int] | None:

@@ -55,6 +55,8 @@ class TimeRules:
     half_past: re.Pattern[str]
     half_before: re.Pattern[str]
     remind: re.Pattern[str]
+    not_remind: re.Pattern[str]
+    """What stands before it in a question whether it was done: "did you"."""
     remind_lead: re.Pattern[str]
     """What may stand before it and is no part of the matter."""
     remind_first: re.Pattern[str]
@@ -177,6 +179,7 @@ def rules_of(language: Language) -> TimeRules:
         half_past=_clock_pattern(time.get("half_past", ()), numbers),
         half_before=_clock_pattern(time.get("half_before", ()), numbers),
         remind=cue_pattern(time.get("remind", ())),
+        not_remind=cue_pattern(time.get("not_remind", ())),
         remind_lead=cue_pattern(time.get("remind_lead", ())),
         remind_first=cue_pattern(time.get("remind_first", ())),
         remind_last=cue_pattern(time.get("remind_last", ())),

@@ -75,7 +75,7 @@ def value_alone(
         return None
     near = [each for each in noted if 0 < clause.place - each.place <= NEAR_TURNS and each.place >= 0]
     earlier = [each for each in noted if each.place < 0 and clause.place < NEAR_TURNS and "correct" in clause.cues]
-    another = [each for each in reversed(noted) if _has_another(clause, each)]
+    another = [each for each in reversed(noted) if _has_another(clause, each) and not _is_of_another(clause, each)]
     meant = [each for each in another if named & each.stems]
     moves = "moves" in clause.cues  # what takes place, and not a reminder of it
     meant.sort(key=lambda each: (len(named - each.stems), moves and not each.is_event))
@@ -88,6 +88,13 @@ def value_alone(
     if not meant and _is_of_one(named, noted):
         return None
     return next((each.key for each in meant or [*reversed(near), *reversed(earlier)] if each in another), None)
+
+
+def _is_of_another(clause: Clause, noted: Noted) -> bool:
+    """Return whether a number is said of somebody of whom the note does not speak: "no, I paid Rob 150"."""
+    named = clause.names & clause.stems
+    other = bool(noted.names) and named.isdisjoint(noted.names | noted.stems)
+    return other and bool(clause.numbers and named) and clause.due is None
 
 
 def corrects_nothing(clause: Clause, noted: Sequence[Noted], language: Language) -> bool:

@@ -20,7 +20,11 @@ UNPAUSED_MAX_CHARS = 320
 """A stretch without a pause is cut between two words behind so many: hundreds of rules look at each as a whole."""
 _SHORT_WORDS = 5
 _CLAUSE_WORDS = 3
+_MATTER_WORDS = 3
+"""Behind a comma a few words that mean so much, its day among them, are a matter of their own."""
 _COMMA = re.compile(r"[,;] ")
+_ANOTHER_DAY = ("correct", "negates", "moves", "reschedules", "extends", "bare")
+"""Cues of what says another day of the same matter: "dentist on Monday, moved to Friday"."""
 _STOP = re.compile(r"(?<!\d)[.!?\u2026] ")
 _OWED = ("obligation", "takes_on")
 """Cues of what somebody has to do: behind a comma it is an errand of its own."""
@@ -116,25 +120,42 @@ def unfused(parts: Iterable[str], at_ms: int, zone: str, language: Language) -> 
 
 
 def _between_days(part: str, at_ms: int, zone: str, language: Language) -> tuple[int, int] | None:
-    """Return where an "and" stands between two matters, each told with a day of its own; None where none does."""
+    """Return where an "and" or a comma parts two matters, each told with a day of its own; None where none does."""
     lower = language.mended(lowered(part))
     first = find_due(lower, at_ms, zone, language)
     if first is None or not says_day(blank(lower, first.spans), at_ms, zone, language):
         return None
-    for joint in joints_of(language).finditer(part):
+    for joint in (*joints_of(language).finditer(part), *_COMMA.finditer(part)):
         before, behind = _STOP.split(part[: joint.start()])[-1], _STOP.split(part[joint.end() :])[0]
-        days = {_told_day(side, at_ms, zone, language) for side in (before, behind)}
+        is_pause = bool(_COMMA.fullmatch(joint.group()))
+        if is_pause and not _tells_another(before, behind, language):
+            continue
+        least = (1 if is_pause else _CLAUSE_WORDS, _CLAUSE_WORDS)
+        told = zip((before, behind), least, strict=True)
+        days = {_told_day(side, each, at_ms, zone, language) for side, each in told}
         if None not in days and len(days) > 1:
             return joint.span()
     return None
 
 
-def _told_day(side: str, at_ms: int, zone: str, language: Language) -> int | None:
-    """Return the day that a side of an "and" names, None where it does not tell in a few words what is then."""
+def _tells_another(before: str, behind: str, language: Language) -> bool:
+    """Return whether what stands behind a comma is another matter than what stands before it, not its other day.
+
+    "Dinner on Friday, Saturday at the latest" is one matter; what is told of a past day goes on behind it.
+    """
+    lower = language.mended(lowered(behind))
+    if language.has("past", language.mended(lowered(before))) or any(language.has(cue, lower) for cue in _ANOTHER_DAY):
+        return False
+    words = words_of(lower)
+    return len(words) > _CLAUSE_WORDS + 1 or len(content_words(words, language)) >= _MATTER_WORDS
+
+
+def _told_day(side: str, least: int, at_ms: int, zone: str, language: Language) -> int | None:
+    """Return the day that a side of an "and" names, None where it does not tell in so many words what is then."""
     lower = language.mended(lowered(side))
     due = find_due(lower, at_ms, zone, language) if says_day(lower, at_ms, zone, language) else None
     rest = words_of(blank(lower, due.spans)) if due else ()
-    return due.due_at_ms if due and len(rest) >= _CLAUSE_WORDS and content_words(rest, language) else None
+    return due.due_at_ms if due and len(rest) >= least and content_words(rest, language) else None
 
 
 def _where_owed(part: str, language: Language) -> int:

@@ -115,3 +115,64 @@ def test_what_will_be_ready_next_time_is_promised():
     notes = notes_of("en", offer, accepted, ("hm", "Mhm."))
 
     assert [each.status for each in notes.matters if each.owner == "assistant"] == ["open"]
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "moved", "first", "second"),
+    [
+        ("en", "trip is on Thursday, form needs to be in by monday", "the form is friday now not monday",
+         "trip is on Thursday", "form"),
+        ("de", "Der Ausflug ist am Donnerstag, das Formular muss bis Montag abgegeben werden",
+         "Das Formular ist jetzt am Freitag, nicht am Montag", "Der Ausflug ist am Donnerstag", "Formular"),
+        ("es", "La excursión es el jueves, el formulario hay que entregarlo antes del lunes",
+         "el formulario es el viernes, no el lunes", "La excursión es el jueves", "formulario"),
+        ("fr", "La sortie est jeudi, le formulaire est à rendre pour lundi",
+         "le formulaire est pour vendredi, pas lundi", "La sortie est jeudi", "formulaire"),
+        ("pt", "O passeio é na quinta, o formulário tem que ser entregue até segunda",
+         "o formulário é na sexta, não na segunda", "O passeio é na quinta", "formulário"),
+        ("ru", "Экскурсия в четверг, анкету нужно сдать до понедельника", "анкета в пятницу, а не в понедельник",
+         "Экскурсия в четверг", "анкет"),
+    ],
+)  # fmt: skip
+def test_two_matters_with_a_day_each_are_two_behind_a_comma(language, told, moved, first, second):
+    """The one that moves took the other with it."""
+    notes = notes_of(language, (told, "Okay."), (moved, "Okay."))
+    still = [each.text for each in notes.matters if each.status == "open"]
+
+    assert first in still
+    assert any(second in text and first not in text for text in still)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "dinner with Tom on Friday, Saturday at the latest"),
+        ("en", "dentist on Monday, moved to Friday at 3"),
+        ("en", "the wedding is on Saturday, she arrives on Friday"),
+        ("de", "Abendessen mit Tom am Freitag, spätestens am Samstag"),
+        ("de", "Zahnarzt am Montag, verschoben auf Freitag"),
+        ("fr", "dentiste lundi, déplacé à vendredi"),
+    ],
+)
+def test_a_second_day_of_the_same_matter_is_no_other(language, text):
+    """What stands behind the comma names nothing of its own, or says that it moved."""
+    assert [each.text for each in notes_of(language, (text, "Okay.")).matters if ", " not in each.text] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "paid", "corrected"),
+    [
+        ("en", "Halden paid the first half, 900", "No sorry, I paid Rob 150"),
+        ("de", "Halden hat die erste Hälfte bezahlt, 900", "Nein, ich habe Rob 150 bezahlt"),
+        ("es", "Halden pagó la primera mitad, 900", "No, a Rob le pagué 150"),
+        ("fr", "Halden a payé la première moitié, 900", "Non, j'ai payé 150 à Rob"),
+        ("pt", "Halden pagou a primeira metade, 900", "Não, paguei 150 ao Rob"),
+        ("ru", "Халден заплатил первую половину, 900", "Нет, Робу 150"),
+    ],
+)
+def test_a_number_that_is_said_of_somebody_corrects_nothing_of_somebody_else(language, paid, corrected):
+    """What Halden paid became what was paid to Rob."""
+    notes = notes_of(language, (paid, "Okay."), ("I saw Rob", "Okay."), (corrected, "Okay."))
+    held = [each.text for each in (*notes.matters, *notes.lasting)]
+
+    assert not any("150" in text and ("Halden" in text or "Халден" in text) for text in held)

@@ -221,3 +221,10 @@ async def test_what_is_put_off_to_before_its_day_rests_and_keeps_it(talk: Talk, 
 
     assert answer in said
     assert re.search(r"\b5\b", said.partition(":")[2])
+
+
+async def test_what_tells_more_than_another_value_is_not_said_to_change_nothing(talk: Talk):
+    """The notes take it in: "it all stays as it was" was not true."""
+    await talk.say("form needs to be in by monday")
+
+    assert "stays as it was" not in await talk.say("schools called about the form, its friday now not monday")

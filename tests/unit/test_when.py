@@ -149,6 +149,58 @@ def test_so_many_days_ahead_is_a_day_with_the_hour_that_is_said(code, text, due,
     assert (local(found.due_at_ms), found.exact) == (due, exact)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "due", "what"),
+    [
+        ("en", "remind me tomrow at 8 to put bins out", "22.11. 08:00", "put bins out"),
+        ("en", "remind me 2moro at 10 to pay", "22.11. 10:00", "pay"),
+        ("en", "remind me on thrusday at 10 to pay", "26.11. 10:00", "pay"),
+        ("de", "erinnere mich morgn um 9 an Ana", "22.11. 09:00", "Ana"),
+        ("es", "recuérdame manana a las 9 llamar a Ana", "22.11. 09:00", "llamar a Ana"),
+        ("fr", "rappelle-moi 2main à 9h d'appeler Ana", "22.11. 09:00", "appeler Ana"),
+        ("pt", "me lembre amnhã às 9 de ligar para a Ana", "22.11. 09:00", "ligar para a Ana"),
+        ("ru", "напомни завтро в 9 позвонить Ане", "22.11. 09:00", "позвонить Ане"),
+    ],
+)
+def test_a_day_that_is_misspelt_is_still_that_day(code, text, due, what):
+    """It rang today, and the misspelt word stood in the reminder."""
+    found = reminder_request(text, NOW_MS, ZONE, LANGUAGES.get(code))
+
+    assert (local(found.due_at_ms), found.what) == (due, what)
+
+
+@pytest.mark.parametrize(
+    ("text", "due"),
+    [
+        ("it's at half ten", "21.11. 22:30"),
+        ("tomorrow half 3", "22.11. 15:30"),
+        ("tomorrow at half past ten", "22.11. 10:30"),
+        ("I ate half two apples", None),
+        ("half 10 people came", None),
+    ],
+)
+def test_half_ten_is_half_past_ten(text, due):
+    """As the British say it; half of something is no time."""
+    found = find_due(text.lower(), NOW_MS, ZONE, LANGUAGES.get("en"))
+
+    assert (found and local(found.due_at_ms)) == due
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "did you remind me about the bins?",
+        "morning! did you remind me about the bins?",
+        "why didn't you remind me at 9?",
+        "have you reminded me about the bins tomorrow?",
+    ],
+)
+def test_whether_one_was_reminded_is_no_order(text):
+    """It set "did you about the bins" for tomorrow; who can or could remind is asked to."""
+    assert reminder_request(text, NOW_MS, ZONE, LANGUAGES.get("en")) is None
+    assert reminder_request("can you remind me at 5 to go?", NOW_MS, ZONE, LANGUAGES.get("en")).what == "go"
+
+
 def test_a_week_far_from_the_weekday_is_not_its_week():
     """What stands between them is what the reminder is about, and stays."""
     found = reminder_request("remind me Thursday call Ana next week", NOW_MS, ZONE, LANGUAGES.get("en"))

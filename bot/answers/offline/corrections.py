@@ -9,7 +9,7 @@ from typing import Final
 from bot.answers.offline.words import Words
 from memory.language.due_dates import says_day
 from memory.language.language import Language
-from memory.language.sentences import lowered
+from memory.language.sentences import content_words, lowered, words_of
 from memory.search.terms import split_words, stem
 
 _EDGE: Final = " \t\n.,;:!?…\"'"
@@ -43,11 +43,15 @@ def put_right(text: str, earlier: Sequence[str], words: Words) -> tuple[int, str
 
 
 def gives_another(text: str, words: Words, language: Language) -> bool:
-    """Return whether a sentence only gives another value for something said: "actually it's the 4th", "I meant Max"."""
+    """Return whether a sentence only gives another value for something said: "actually it's the 4th", "I meant Max".
+
+    One that tells something before it does more than that.
+    """
     lower = lowered(text).strip(_EDGE)
     found = next((found for pattern in words.corrections if (found := _last(pattern, lower))), None)
     new = found["new"] if found else ""
-    if not new or len(new.split()) > _VALUE_WORDS:
+    told = content_words(words_of(lower[: found.start()]), language) if found else ()
+    if not new or len(new.split()) > _VALUE_WORDS or len(told) > 1:
         return False
     return bool(words.reads("meant", lower)) or any(map(str.isdigit, new)) or says_day(new, 0, "UTC", language)
 
