@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from memory.language.calendar import calendar_of
 from memory.language.guess import LanguageGuess
 from memory.language.language import NEVER, WORD, Language, parse_language
 
@@ -144,8 +145,12 @@ class Languages:
         return (
             len(text) < _FOREIGN_CHARS
             and not any("a" <= ch <= "z" for ch in letters)
-            and (letters <= set("".join(self.get(code).stop_words)))
+            and letters <= self._letters(code)
         )
+
+    def _letters(self, code: str) -> set[str]:
+        """Return the letters of the small words of a language and of its months: few are in neither."""
+        return set("".join((*self.get(code).stop_words, *calendar_of(code).months)).lower())
 
     def _with_own_words(self, words: Sequence[str], votes: Mapping[str, int]) -> dict[str, int]:
         """Return the votes with two more for each word that one language alone has, where it has another of them."""

@@ -122,6 +122,7 @@ def test_only_the_beginning_of_a_text_has_a_vote():
 def test_a_short_text_in_the_letters_of_the_talk_is_in_its_language():
     """It was guessed to be Bulgarian, and answered in English."""
     assert LANGUAGES.detect("устала ужасно, на работе завал", default="ru").code == "ru"
+    assert LANGUAGES.detect("Лене фотки скинул", default="ru").code == "ru"
     assert not LANGUAGES.detect("Привіт, як твої справи? Їдемо завтра?", default="ru").known
 
 

@@ -8,6 +8,7 @@ from test_offline import MINUTE_S, Talk
 from bot.answers.offline.request import read_request
 from bot.answers.offline.words import words_of
 from memory.language.languages import Languages
+from memory.language.names import name_in
 
 LANGUAGES = Languages.load()
 RENT = {
@@ -113,7 +114,18 @@ async def test_what_is_only_so_this_minute_gets_a_nod(language, said):
 
 
 @pytest.mark.parametrize(
-    ("language", "back"), [("en", "I'm back"), ("de", "bin wieder da"), ("pt", "voltei"), ("ru", "я вернулась")]
+    ("language", "back"),
+    [
+        ("en", "I'm back"),
+        ("de", "bin wieder da"),
+        ("pt", "voltei"),
+        ("ru", "я вернулась"),
+        ("de", "na servus, bin wieder da"),
+        ("es", "aquí estoy otra vez"),
+        ("fr", "re, me revoilà"),
+        ("pt", "tô de volta"),
+        ("ru", "ну вот и я"),
+    ],
 )
 async def test_who_is_back_within_the_talk_is_not_told_again_what_is_open(language, back):
     """They know: they said it a minute ago."""
@@ -203,3 +215,16 @@ async def test_news_is_met_as_a_friend_meets_it(language, well, badly):
     assert (await talk.say(well)).startswith(glad)
     assert (await talk.say(badly)).startswith(sorry)
     assert glad not in await talk.say(f"{well.rstrip('!')}?")
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "name"),
+    [
+        ("de", "hey, bin der Schorsch", "Schorsch"), ("es", "ey, soy Paco", "Paco"),
+        ("fr", "hello c'est Julien", "Julien"), ("pt", "e aí, sou o Zeca", "Zeca"), ("ru", "хай, я Антон", "Антон"),
+        ("de", "hallo, bin müde", ""), ("es", "ey, soy alérgica", ""), ("fr", "hello c'est lundi", ""),
+    ],
+)  # fmt: skip
+def test_who_greets_as_among_friends_is_called_by_their_name(language, said, name):
+    """A "hey" or "ey" greets as "hallo" and "hola" do."""
+    assert name_in(said, LANGUAGES.get(language)) == name

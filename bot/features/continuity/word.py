@@ -20,11 +20,13 @@ LONGEST: Final = 3
 
 
 def choice_in(text: str, languages: Languages) -> Choice | None:
-    """Return what a message chooses: a button's own words in any language, a bare yes or no; None for all else."""
+    """Return what a message chooses: a button by its words, "go on" in any language, a yes or no; None for all else."""
     bare = text.strip(_ENDS).casefold()
     for choice, labels in _LABELS:
         if any(bare == label.casefold() for key in labels for label in replies.every(key)):
             return choice
+    if any(language.has("carries_on", bare) for language in languages):
+        return "use"
     language = languages.detect(text, default=replies.spoken())
     sentences = read_sentences(text, language)
     content = sum(len(sentence.content) for sentence in sentences)
