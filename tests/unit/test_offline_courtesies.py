@@ -228,3 +228,45 @@ async def test_news_is_met_as_a_friend_meets_it(language, well, badly):
 def test_who_greets_as_among_friends_is_called_by_their_name(language, said, name):
     """A "hey" or "ey" greets as "hallo" and "hola" do."""
     assert name_in(said, LANGUAGES.get(language)) == name
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "bored"),
+    [
+        ("en", "are you there?", "do you ever get bored?"),
+        ("de", "bist du noch da?", "wird dir nie langweilig?"),
+        ("es", "¿sigues ahí?", "¿te aburres?"),
+        ("fr", "tu es là ?", "tu t'ennuies ?"),
+        ("pt", "você está aí?", "você se sente sozinho?"),
+        ("ru", "ты тут?", "тебе не скучно?"),
+        ("it", "ci sei?", "ti annoi?"),
+    ],
+)
+async def test_who_asks_whether_one_is_there_is_told_so(language: str, asked: str, bored: str):
+    """That is beyond nobody: it was answered that no language model is connected."""
+    talk, words = Talk(), words_of(language)
+    await talk.say(RENT[language])
+
+    assert await talk.say(asked) == words.say("here")
+    assert await talk.say(bored) == words.say("how_are_you")
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "said"),
+    [
+        ("en", "actually scrap the rent", "scraping the ice off the car"),
+        ("de", "ach, streich die Miete", "ich streiche morgen die Küche"),
+        ("es", "no, quita lo del alquiler", "mañana quitan el árbol"),
+        ("fr", "bon, raye le loyer", "il a rayé la voiture"),
+        ("pt", "ok, risca o aluguel", "o risco é grande"),
+        ("ru", "ладно, вычеркни квартиру", "она вычеркнула моё имя"),
+    ],
+)
+async def test_what_is_to_be_crossed_off_is_off_the_list(language: str, told: str, said: str):
+    """It was only noted, and stayed open; the same verb tells other things."""
+    talk = Talk()
+    await talk.say(RENT[language])
+    head = words_of(language).answers["dropped"].split("{")[0]
+
+    assert not (await talk.say(said)).startswith(head)
+    assert (await talk.say(told)).startswith(head)

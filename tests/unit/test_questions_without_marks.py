@@ -127,3 +127,26 @@ async def test_a_question_opens_nothing_and_is_no_note(code: str, text: str):
     assert talk.open_texts == []
     assert talk.answer is not None
     assert not talk.answer.buttons, code
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "the scan is on wednesday isn't it"),
+        ("en", "the scan is on wednesday, right"),
+        ("de", "die Untersuchung ist am Mittwoch, oder"),
+        ("es", "la prueba es el miércoles, verdad"),
+        ("fr", "l'examen est mercredi, n'est-ce pas"),
+        ("pt", "o exame é na quarta, né"),
+        ("ru", "обследование в среду, верно"),
+    ],
+)
+def test_what_asks_to_be_told_that_it_is_so_is_a_question(language, text):
+    """It was noted as if it were told, and kept the old day when the matter moved."""
+    assert read_sentences(text, LANGUAGES.get(language))[-1].asks
+
+
+@pytest.mark.parametrize(("language", "text"), [("en", "no it isn't"), ("en", "turn right"), ("de", "mal so, mal so")])
+def test_what_only_ends_so_is_none(language, text):
+    """The same words end statements."""
+    assert not read_sentences(text, LANGUAGES.get(language))[-1].asks

@@ -390,6 +390,7 @@ _ANSWERS: Final[dict[str, Callable[[Material], Reply]]] = {
     "help": _line("help", "help"),
     "connect": _line("connect", "help"),
     "clock": _clock,
+    "here": _line("here", "small_talk"),
     "how_are_you": _line("how_are_you", "small_talk"),
     "thanks": _line("thanks", "small_talk"),
     "laughs": _line("laughs", "small_talk"),

@@ -23,8 +23,8 @@ from memory.language.momentary import is_only_momentary
 from memory.language.sentences import Sentence, clean, has_question_mark, lowered, plain_sentence
 
 Kind = Literal[
-    "who", "my_name", "help", "greeting", "how_are_you", "thanks", "goodbye", "good_night", "laughs", "wordless",
-    "open", "decided", "talked", "summarize", "know_all", "know",
+    "who", "my_name", "help", "greeting", "here", "how_are_you", "thanks", "goodbye", "good_night", "laughs",
+    "wordless", "open", "decided", "talked", "summarize", "know_all", "know",
     "clock", "connect", "insult", "yes", "no", "why", "choice",
     "done", "drop", "forget", "undo", "forget_all", "remind", "task", "question", "tell",
 ]  # fmt: skip
@@ -32,7 +32,7 @@ Span = Literal["", "today", "before"]
 
 _QUESTIONS: Final[tuple[Kind, ...]] = (
     "undo", "insult", "who", "my_name", "help", "forget_all", "open", "decided", "summarize", "know_all", "talked",
-    "clock", "connect", "know", "how_are_you",
+    "clock", "connect", "know", "here", "how_are_you",
 )  # fmt: skip
 _COURTESIES: Final[tuple[tuple[str, Kind], ...]] = (
     ("thanks", "thanks"),
