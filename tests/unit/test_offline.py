@@ -917,3 +917,11 @@ async def test_what_gave_its_place_among_many_matters_to_another_was_not_ended_b
 
     undone = await talk.say("undo")
     assert ("vet" in undone, "bank" in undone) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "told", ["need to renew my passport", "also need to renew my passport", "must renew my passport"]
+)
+async def test_what_one_needs_to_do_is_listed_by_what_it_is(talk: Talk, told: str):
+    """Who is in a hurry leaves out the "I"; "need to renew your passport" was on the list."""
+    assert await talk.say(told) == "On the list: renew your passport."
