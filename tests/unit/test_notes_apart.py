@@ -176,3 +176,22 @@ def test_a_number_that_is_said_of_somebody_corrects_nothing_of_somebody_else(lan
     held = [each.text for each in (*notes.matters, *notes.lasting)]
 
     assert not any("150" in text and ("Halden" in text or "Халден" in text) for text in held)
+
+
+@pytest.mark.parametrize(
+    ("language", "more"),
+    [
+        ("en", "and book swimming for Leo, call the school"), ("en", "also return the library books"),
+        ("de", "und Windeln holen, die Schule anrufen"), ("es", "y comprar pañales, llamar al cole"),
+        ("fr", "et acheter des couches, appeler l'école"), ("pt", "e comprar fraldas, ligar pra escola"),
+        ("ru", "и купить подгузники, позвонить в школу"),
+    ],
+)  # fmt: skip
+def test_errands_added_with_an_and_are_to_be_done(language, more):
+    """The next message goes on with what has to be done."""
+    assert [each.kind for each in notes_of(language, (more, "Okay.")).matters] == ["task"]
+
+
+def test_a_wish_with_an_and_is_no_errand():
+    """Nobody has to get well soon for them."""
+    assert "task" not in {each.kind for each in notes_of("en", ("and get well soon", "Thanks!")).matters}

@@ -346,7 +346,7 @@ def _my_name(m: Material) -> Reply:
 
 def _hello(m: Material) -> Reply:
     name = m.called or m.name
-    head = [met(m) or m.words.say("hello", name=f" {name}" if name else "")]
+    head = [met(m) or m.words.say("hello", name=m.words.say("hello_to", name=name) if name else "")]
     if m.past_is_shown or m.is_talking:
         return Reply(head[0], "greet")
     question = _did_you(m)
