@@ -388,4 +388,4 @@ async def test_without_the_fence_the_same_storm_says_something_twice(api, model,
     made = await storm(200 + seed, 4, stopped_s=10.0, points=before_send, armed=2, kinds=["stop"], **without)
 
     with nullcontext() if fence else pytest.raises(AssertionError):
-        await survive(api, model, made, chats=20, messages=30)
+        await survive(api, model, made, chats=50, messages=12)
