@@ -270,3 +270,21 @@ async def test_what_is_to_be_crossed_off_is_off_the_list(language: str, told: st
 
     assert not (await talk.say(said)).startswith(head)
     assert (await talk.say(told)).startswith(head)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the window cleaner comes every 2 weeks on a tuesday", "comes every 2 weeks on a tuesday"),
+        ("the scan got moved to friday, machine broke", "got moved to friday, machine broke"),
+        ("we are on holiday till the 30th", "we are on holiday"),
+    ],
+)
+async def test_a_line_of_the_list_keeps_a_day_that_its_words_lean_on(text, shown):
+    """The day stands apart, unless a word would be left hanging there."""
+    talk = Talk()
+    await talk.say(text)
+
+    lines = (await talk.say("what's still open?")).lower().replace("you are", "we are")
+    assert shown in lines
+    assert not [line for line in lines.splitlines() if line.partition(" (")[0].endswith((" a", " to", " the", " on"))]

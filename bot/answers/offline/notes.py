@@ -18,7 +18,7 @@ from memory.language.momentary import is_only_momentary
 from memory.language.names import WHO
 from memory.language.reported import remark, specifics
 from memory.language.sentences import Sentence, lowered
-from memory.language.time_rules import blank, merged
+from memory.language.time_rules import blank, merged, rules_of
 from memory.longterm.promotion import WORTHY, candidates
 from memory.notes.habits import given_up_in, is_given_up
 from memory.search.terms import split_words, stem, words_for
@@ -308,19 +308,32 @@ def matter_of(loop: OpenLoop, zone: str, language: Language, words: Words) -> Op
     said = find_due(text, loop.opened_at_ms, zone, language)
     if said and loop.due_at_ms and abs(loop.due_at_ms - said.due_at_ms) > _ONE_DAY_MS:
         said = None
-    for start, end in reversed(merged(said.spans if said else ())):
-        left, rest = _without_day_lead(text[:start], words), text[end:]
-        text = (_without_link(left, words) if rest.lstrip()[:1] in {",", ";"} else left) + rest
-    text = _BEFORE_MARK.sub(r"\1", " ".join(text.split()))
-    text = without_lead(text, words)
-    if said:
-        text = _without_link(text, words)
+    text = without_lead(_without_days(text, said.spans if said else (), language, words), words)
     mirrored = words.mirror(_trim(text)) if _trim(text) else ""
     bare = mirrored or _trim(text) or _trim(loop.text)
     if said and (said.exact or loop.due_at_ms is None):
         return OpenMatter(loop, bare, said.due_at_ms, exact=said.exact, turned=bool(mirrored))
     exact = said is None and loop.due_exact
     return OpenMatter(loop, bare, loop.due_at_ms, exact=exact, turned=bool(mirrored))
+
+
+def _without_days(text: str, spans: Sequence[tuple[int, int]], language: Language, words: Words) -> str:
+    """Return the text without the time in it, which stands apart; whole where a word would be left hanging there."""
+    cut = text
+    for start, end in reversed(merged(spans)):
+        left, rest = _without_day_lead(cut[:start], words), cut[end:]
+        if rest.strip()[:1] in {"", ",", ";"}:
+            left = _without_link(left, words)
+            if _hangs(left, language):
+                return text
+        cut = left + rest
+    return _BEFORE_MARK.sub(r"\1", " ".join(cut.split()))
+
+
+def _hangs(left: str, language: Language) -> bool:
+    """Return whether a text ends with a word that needs another behind it: "every two weeks on a"."""
+    last = (left.split() or [""])[-1].lower()
+    return last in language.articles or bool(rules_of(language).joints.fullmatch(last))
 
 
 def _without_link(text: str, words: Words) -> str:
