@@ -20,7 +20,8 @@ _LED_WORDS, _THING_WORDS = 3, 2
 """Two are a list where something is to be done with both: "need to buy milk and bread"."""
 ADDED_WORDS = 5
 """What is only added to a list has no more words: "oh and some milk too"."""
-_OWED = ("obligation", "takes_on")
+OWED = ("obligation", "takes_on")
+"""Cues of what somebody has to do."""
 _EDGE = " .,;:!"
 
 
@@ -116,6 +117,11 @@ def _joints(language: Language) -> re.Pattern[str]:
     return re.compile(rf",? (?:{'|'.join(map(re.escape, language.conjunctions))}) |, ")
 
 
+@lru_cache(maxsize=16)
+def _last_item(language: Language) -> re.Pattern[str]:
+    return re.compile(rf" (?:{'|'.join(map(re.escape, language.conjunctions))}) [^,]*$")
+
+
 def _spans(lower: str, start: int, end: int, joint: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """Yield where the parts between the joints stand."""
     for found in joint.finditer(lower, start, end):
@@ -130,20 +136,19 @@ def _trimmed(lower: str, span: tuple[int, int]) -> tuple[int, int]:
 
 def _is_list(lower: str, start: int, end: int, spans: tuple[tuple[int, int], ...], language: Language) -> bool:
     """Return whether the parts of a sentence are a list: with an "and" before the last, and few words in each."""
-    joined = "|".join(map(re.escape, language.conjunctions))
     words = [words_of(lower[slice(*span)]) for span in spans]
-    led = len(words[0]) >= _LED_WORDS or _is_owed(lower[slice(*spans[0])], language)
+    led = len(words[0]) >= _LED_WORDS or is_owed(lower[slice(*spans[0])], language)
     two_things = led and len(content_words(words[-1], language)) <= _THING_WORDS
     two = two_things or _are_errands([lower[slice(*span)] for span in spans], language)
     pair = len(spans) == _ITEMS_LEAST - 1 and two
-    if re.search(rf" (?:{joined}) [^,]*$", lower[start:end]) is None or len(words[0]) > _FIRST_WORDS:
+    if _last_item(language).search(lower[start:end]) is None or len(words[0]) > _FIRST_WORDS:
         return False
     return (pair or len(spans) >= _ITEMS_LEAST) and all(words) and all(len(each) <= _ITEM_WORDS for each in words[1:])
 
 
 def _are_errands(parts: Sequence[str], language: Language) -> bool:
     """Return whether two parts are two things to do; whom one calls to ask something, one does not call twice."""
-    to_do = [len(parts) == _ITEMS_LEAST - 1, _is_owed(parts[0], language), language.has("errand", parts[-1])]
+    to_do = [len(parts) == _ITEMS_LEAST - 1, is_owed(parts[0], language), language.has("errand", parts[-1])]
     if language.nouns_are_large:
         to_do.append(language.has("errand", parts[0]) and len(content_words(words_of(parts[0]), language)) > 1)
     return all(to_do) and not all(language.has("asks_somebody", part) for part in parts)
@@ -153,11 +158,12 @@ def _goes_on(lower: str, spans: tuple[tuple[int, int], ...], language: Language)
     """Return whether the sentences are a list: something to be done, then "also milk", "and stamps"."""
     first, *more = [lower[slice(*span)] for span in spans]
     added = (language.has("adds", each) and len(words_of(each)) <= ADDED_WORDS for each in more)
-    return bool(more) and _is_owed(first, language) and all(added)
+    return bool(more) and is_owed(first, language) and all(added)
 
 
-def _is_owed(lower: str, language: Language) -> bool:
-    return any(language.has(cue, lower) for cue in _OWED)
+def is_owed(lower: str, language: Language) -> bool:
+    """Return whether a lower-cased text says that something is to be done."""
+    return any(language.has(cue, lower) for cue in OWED)
 
 
 def _listed(lower: str, spans: tuple[tuple[int, int], ...], language: Language) -> _List:

@@ -10,6 +10,7 @@ from textwrap import wrap
 from memory.language.due_dates import find_due, says_day
 from memory.language.errands import joints_of
 from memory.language.language import Language
+from memory.language.listing import OWED, is_owed
 from memory.language.sentences import clean, clip, content_words, lowered, no_end, words_of
 from memory.language.time_rules import blank
 from memory.notes.reports import ended
@@ -26,8 +27,6 @@ _COMMA = re.compile(r"[,;] ")
 _ANOTHER_DAY = ("correct", "negates", "moves", "reschedules", "extends", "bare")
 """Cues of what says another day of the same matter: "dentist on Monday, moved to Friday"."""
 _STOP = re.compile(r"(?<!\d)[.!?\u2026] ")
-_OWED = ("obligation", "takes_on")
-"""Cues of what somebody has to do: behind a comma it is an errand of its own."""
 _SOFT_CUT = re.compile(r"(?<=[,;:])\s+|\s+[-\u2013\u2014]+\s+|\s+(?=\()")
 _NOISE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+", re.DOTALL)
 _ITEM = re.compile("^\\s*(?:[-*\u2022\u2013\u2014>#]+\\s+|\\d{1,2}\\)\\s+|\\*+)")
@@ -56,9 +55,7 @@ def joined(parts: Sequence[str], language: Language) -> list[str]:
     whole: list[str] = []
     for part in parts:
         both = (part, *whole[-1:])
-        owed = _is_owed(part, language) and any(
-            _is_owed(each, language) or _ends(each, language) for each in whole[-1:]
-        )
+        owed = _is_owed(part, language) and any(_is_whole(each, language) for each in whole[-1:])
         dated = all(_is_dated(each, language) for each in both)
         alone = owed or dated or any(_corrects(each, language) for each in both)
         fragments = any(map(_is_fragment, both)) and not alone
@@ -81,7 +78,7 @@ def _is_fragment(part: str) -> bool:
 def _is_owed(part: str, language: Language) -> bool:
     """Return whether a part says by itself what has to be done: "need wipes."."""
     lower = language.mended(lowered(part))
-    said = any(language.has(cue, lower) for cue in _OWED) and "?" not in lower
+    said = is_owed(lower, language) and "?" not in lower
     return said and bool(content_words(words_of(lower), language))
 
 
@@ -162,7 +159,7 @@ def _where_owed(part: str, language: Language) -> int:
     """Return where behind a comma begins what somebody has to do, 0 when it does nowhere."""
     lower = lowered(part)
     for pause in _COMMA.finditer(lower) if len(lower) == len(part) else ():
-        owed = any(language.cues[cue].match(lower, pause.end()) for cue in _OWED if cue in language.cues)
+        owed = any(language.cues[cue].match(lower, pause.end()) for cue in OWED if cue in language.cues)
         before, behind = len(part[: pause.start()].split()), len(part[pause.end() :].split())
         if owed and min(before, behind) >= _CLAUSE_WORDS:
             return pause.end()

@@ -8,11 +8,7 @@ from collections.abc import Sequence
 from memory.language.language import Language
 from memory.language.sentences import stems_of, words_of
 from memory.notes.clauses import Clause
-from memory.notes.noted import (
-    Noted,
-    shares_most,
-    worded,
-)
+from memory.notes.noted import Noted, shares_most, worded
 from memory.notes.telling import telling_stems
 from memory.notes.types import DAY_MS
 

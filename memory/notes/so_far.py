@@ -13,9 +13,7 @@ from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
 from memory.language.zones import zone_of
 from memory.notes.clauses import Clause, TurnClauses, named_in
-from memory.notes.corrections import (
-    weekday_of,
-)
+from memory.notes.corrections import weekday_of
 from memory.notes.noted import Noted, is_debt, outcomes_of
 from memory.notes.telling import telling_stems
 from memory.notes.titles import standing_of, title_of

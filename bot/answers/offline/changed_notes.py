@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.answers.offline.material import TakenBack
-from bot.answers.offline.notes import (
-    alive,
-)
+from bot.answers.offline.notes import alive
 from memory.notes.lines import loop_of
 from memory.notes.types import Matter, SessionNotes, Settled
 from memory.types import ConversationTurn, LoopStatus, OpenLoop

@@ -16,9 +16,7 @@ from bot.answers.offline.gather import GLANCED, TOLD, in_short, material_of, req
 from bot.answers.offline.known import asks_for_money, topic_of
 from bot.answers.offline.material import TALKING_MS, Glance, Material, Quote, TakenBack
 from bot.answers.offline.moved import changes_matters, moves_of, stopped_by
-from bot.answers.offline.notes import (
-    noted,
-)
+from bot.answers.offline.notes import noted
 from bot.answers.offline.past import Past, read_past
 from bot.answers.offline.quotes import quotes_of
 from bot.answers.offline.request import ENDS, LONGEST_NOD, Request, read_request, takes_back
