@@ -17,8 +17,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory.context.budget import Budget
-from memory.language.zones import known_zone, zone_of
 from memory.storage.place import is_server
+from memory.zones import known_zone, zone_of
 
 TOKEN_SHAPE = re.compile(r"[0-9]{3,20}:[A-Za-z0-9_-]{30,64}")
 TELEGRAM_URL = "https://api.telegram.org"

@@ -21,6 +21,7 @@ from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
 from memory.language.languages import Languages
+from memory.ledger.types import Actor, Operation, Outcome
 from memory.longterm.promoter import read_memory_row
 from memory.notes.current import STATES_READ
 from memory.notes.drafts import ModelReader
@@ -199,6 +200,7 @@ class ConversationMemory(Parts):
         self.recorder.evict(belongs)
         self.assembler.evict(belongs)
         self.searcher.evict(belongs)
+        self.ledgers.evict(belongs)
 
     async def rest(self, deadline_s: float = REST_S) -> list[str]:
         """Bring the sessions that changed to rest: last summary, clean checkpoint; return their ids. Never raises."""
@@ -392,6 +394,16 @@ class ConversationMemory(Parts):
         found = await self.store.context_snapshots(session_id, limit=1) if session_id else []
         receipts = orjson.loads(found[0]["receipts_json"]) if found else ()
         return tuple(TierReceipt.model_validate(each) for each in receipts)
+
+    async def change(
+        self, conversation_id: str, operations: Sequence[Operation], by: Actor, *also: Statement
+    ) -> list[Outcome]:
+        """Change notes between turns (a button, a command, an operator) with `also`, as one transaction.
+
+        Returns what became of each: `Applied`, or a `Refusal` that says why not. Raises `Conflict` of `also`,
+        `StorageUnavailable`.
+        """
+        return await self.ledgers.change(conversation_id, operations, by, *also)
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from memory.context.budget import Budget
 from memory.context.compactor import Compactor, SummaryWriter
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
+from memory.ledger.ledgers import Ledgers
 from memory.longterm.promoter import Promoter
 from memory.notes.current import CurrentNotes
 from memory.notes.drafts import ModelReader
@@ -58,6 +59,7 @@ class Parts:
     languages: Languages
     counter: TokenCounter
     db: OpenDatabase
+    ledgers: Ledgers
     store: Store
     checkpoints: CheckpointFiles
     hydrator: Hydrator
@@ -78,6 +80,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
+        ledgers = Ledgers(db)
         hydrator = _hydrator(store, checkpoints, given, rows_alone=db.shared)
         recorder = Recorder(
             store,
@@ -87,6 +90,7 @@ class Parts:
             counter,
             clock,
             ids,
+            ledgers,
             promote=promoter.promote if given.promoting else None,
             notice=_notice(promoter if given.promoting else None, semantic),
             max_live=given.max_live_sessions,
@@ -102,6 +106,7 @@ class Parts:
             languages=languages,
             counter=counter,
             db=db,
+            ledgers=ledgers,
             store=store,
             checkpoints=checkpoints,
             hydrator=hydrator,

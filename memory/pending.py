@@ -8,6 +8,7 @@ from typing import Any
 
 from memory.context.chat import chat_messages
 from memory.context.packet_text import prompt
+from memory.ledger.types import Hand, Operation
 from memory.ports import Clock, Statement
 from memory.sessions.recorder import Exchange, Recorder, StateChange
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
@@ -54,12 +55,14 @@ class PendingTurn:
         input_tokens: int = 0,
         output_tokens: int = 0,
         change: StateChange | None = None,
+        operations: Sequence[Operation] = (),
+        hand: Hand = "model",
     ) -> ConversationTurn:
         """Store the turn with `also` in one transaction; when this returns it survives a power cut. Then send it.
 
         `authored` is for an answer that your program put together from what people said: the part that it says in its
         own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
-        it, `change` (pure) what that did to the session.
+        it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
         nothing is stored.
         """
@@ -82,6 +85,8 @@ class PendingTurn:
             dedupe_key=self.dedupe_key,
             time_zone=self.time_zone,
             change=change,
+            operations=tuple(operations),
+            hand=hand,
         )
         self.recorded = await self.recorder.record(exchange, self.packet, *also)
         return self.recorded

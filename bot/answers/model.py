@@ -26,8 +26,8 @@ from bot.spent import Spent
 from memory.context.fence import fence
 from memory.context.packet_text import prompt
 from memory.context.transcript import to_messages
-from memory.language.zones import zone_of
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 log = structlog.get_logger(__name__)
 

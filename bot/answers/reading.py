@@ -16,10 +16,10 @@ from bot.settings import NO_PRICES, Prices
 from bot.spent import Spend, nobody_asks
 from memory.context.fence import fence
 from memory.context.transcript import clip
-from memory.language.zones import zone_of
 from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent

@@ -8,6 +8,8 @@ from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button
 from memory.context.transcript import PromptMessage
+from memory.ledger.types import Hand, Ledger, Operation
+from memory.ledger.views import EVERYTHING, Scope
 from memory.ports import Statement
 from memory.types import ConversationContextPacket, SessionState, ToolCall
 
@@ -34,6 +36,10 @@ class Ask:
     third_party: bool = False
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""
+    ledger: Ledger = field(default_factory=lambda: Ledger(""))
+    """What is noted in the conversation, as it stands before this turn."""
+    scope: Scope = EVERYTHING
+    """Which of it may reach the model."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
 
@@ -57,6 +63,10 @@ class Answer:
     job_refs: tuple[str, ...] = ()
     effects: tuple[Statement, ...] = field(default=())
     change: Callable[[SessionState], SessionState] | None = None
+    operations: tuple[Operation, ...] = ()
+    """What it did to the notes; applied to the ledger as it stands at the commit."""
+    hand: Hand = "model"
+    """Who did that."""
     buttons: tuple[tuple[Button, ...], ...] = ()
     steps: tuple[PromptMessage, ...] = ()
     """What the model was given after the prompt: its calls of tools and their returns, in order."""

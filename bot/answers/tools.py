@@ -43,13 +43,13 @@ from memory.language.due_dates import parse_when
 from memory.language.language import Language
 from memory.language.languages import Languages
 from memory.language.sentences import clean, content_words, lowered, plain_sentence, shorten, stems_of, words_of
-from memory.language.zones import zone_of
 from memory.longterm.promoter import memory_of, read_memory_row, writes
 from memory.longterm.promotion import MAX_TEXT_CHARS, candidates, write_if_worthy
 from memory.ports import Database, Statement
 from memory.search.query import Query
 from memory.state import loops, state_manager
 from memory.types import ConversationTurn, LoopStatus, Memory, MemoryCandidate, MemoryKind, Owner, SessionState
+from memory.zones import zone_of
 
 MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""

@@ -136,7 +136,7 @@ def matters_move(
 ) -> None:
     """Move a reminder to another time."""
     from bot.ops import matters  # noqa: PLC0415
-    from memory.language.zones import zone_of  # noqa: PLC0415
+    from memory.zones import zone_of  # noqa: PLC0415
 
     try:
         asked = datetime.strptime(when, LOCAL_TIME)  # noqa: DTZ007 - its zone is the reminder's, which is read next

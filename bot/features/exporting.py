@@ -21,8 +21,8 @@ from bot.intake.updates import Envelope
 from bot.people.export import about_person
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.language.zones import zone_of
 from memory.privacy.export import as_bytes, gather
+from memory.zones import zone_of
 
 MAX_BYTES = 45_000_000
 """Telegram takes 50 MB from a bot."""

@@ -30,9 +30,9 @@ from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError, reason
-from memory.language.zones import zone_of
 from memory.storage import migrate
 from memory.storage.place import shown
+from memory.zones import zone_of
 
 KNOWN_BESIDES = frozenset({"CONTINUITY_PLAYGROUND"})
 """Variables that look like settings and are read elsewhere (`make run`)."""

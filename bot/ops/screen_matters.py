@@ -12,8 +12,8 @@ from bot.ops.format import moment
 from bot.ops.matters import Matters
 from bot.ops.prompts import SeenPrompt
 from bot.ops.screen import columns, said
-from memory.language.zones import zone_of
 from memory.types import ToolCall
+from memory.zones import zone_of
 
 
 def matters_as_json(found: Matters) -> dict[str, Any]:

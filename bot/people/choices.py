@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from memory.errors import StorageUnavailable
-from memory.language.zones import known_zone, zone_names
 from memory.ports import Clock, Database, Statement
+from memory.zones import known_zone, zone_names
 
 TIME_ZONE = "time_zone"
 NAME = "name"

@@ -13,8 +13,8 @@ import structlog
 from bot.settings import Settings
 from bot.spent import NANODOLLARS, Spend, Spent
 from memory.errors import StorageError
-from memory.language.zones import zone_of
 from memory.ports import Clock, Database, Ids, Statement
+from memory.zones import zone_of
 
 MINUTE_MS = 60_000
 

@@ -14,7 +14,7 @@ from typing import Final
 from memory.language.calendar import Calendar, calendar_of
 from memory.language.language import cue_pattern
 from memory.language.languages import Languages
-from memory.language.zones import zone_of
+from memory.zones import zone_of
 
 _DATA: Final = Path(__file__).parent / "languages"
 _DEFAULT: Final = "en"

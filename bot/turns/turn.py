@@ -29,6 +29,7 @@ from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
+from memory.ledger.views import Scope
 from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
 from memory.types import ConversationTurn, SessionState
@@ -323,6 +324,11 @@ class Turns:
             private=first.private,
             third_party=said.third_party,
             past_is_shown=await self.gate.is_shown(first, state),
+            ledger=await services.memory.ledgers.read(first.conversation_id),
+            scope=Scope(
+                persona=services.personas.persona_in(choices).name,
+                session_id=pending.state.session_id if pending.state.isolated else None,
+            ),
         )
 
     async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
@@ -383,6 +389,8 @@ class Turns:
                 input_tokens=answer.input_tokens,
                 output_tokens=answer.output_tokens,
                 change=answer.change,
+                operations=answer.operations,
+                hand=answer.hand,
             )
             faults.point("turn_committed")
             return stored
@@ -390,7 +398,7 @@ class Turns:
         with services.meters.timed("commit"):
             messages = [message, *_notices(work.said)]
             turn = await services.committer.say(work.target, messages, store, turn_id=ask.turn_id)
-        if answer.job_refs:
+        if answer.job_refs or answer.operations:
             services.reminders.look()
         self.answered += 1
         services.meters.turns.inc()

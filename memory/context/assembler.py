@@ -21,7 +21,6 @@ from memory.context.transcript import NOBODY, turn_tokens, user_message
 from memory.language.intents import read_sentences
 from memory.language.languages import Languages
 from memory.language.reported import is_small_talk
-from memory.language.zones import zone_of
 from memory.notes.current import STATES_READ, CurrentNotes
 from memory.notes.lines import loop_of
 from memory.notes.types import Matter
@@ -38,6 +37,7 @@ from memory.types import (
     SessionState,
     Tier,
 )
+from memory.zones import zone_of
 
 MAX_RETRIEVED: Final = 12
 MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6

@@ -11,13 +11,13 @@ from typing import Final, TypeVar
 from memory.context.budget import Budget
 from memory.context.transcript import clip
 from memory.language.languages import Languages
-from memory.language.zones import zone_of
 from memory.notes.lines import line_of
 from memory.notes.view import NotesView
 from memory.ports import TokenCounter
 from memory.state.summarizer import FOLD_TURNS, HEADER, RAW_TURNS, summarize
 from memory.storage.store import SessionRow, Store
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 LAST_WORDS: Final = 16
 """At most this many exchanges of the session before are told as they were said."""

@@ -17,7 +17,7 @@ from memory.language.days import day_of, day_of_a_week
 from memory.language.language import Language
 from memory.language.sentences import clean, lowered, words_of
 from memory.language.time_rules import NEVER, TimeRules, blank, first, groups_of, number_of, rules_of
-from memory.language.zones import zone_of
+from memory.zones import zone_of
 
 DAY_MS = 86_400_000
 DEFAULT_HOUR = 9

@@ -19,10 +19,10 @@ from memory.language.language import Language, cue_pattern
 from memory.language.languages import Languages
 from memory.language.sentences import lowered, without_possessive
 from memory.language.time_rules import halves_of
-from memory.language.zones import zone_of
 from memory.notes.drafts import Reason
 from memory.notes.types import ReadingRequest
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 UNSAID_SHARE: Final = 0.25
 """At most this share of an item's words may differ from what was said: no names, people or numbers among them."""

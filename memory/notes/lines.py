@@ -7,9 +7,9 @@ from datetime import datetime
 
 from memory.language.calendar import calendar_of
 from memory.language.sentences import shorten
-from memory.language.zones import zone_of
 from memory.notes.types import LastingNote, Matter
 from memory.types import LoopOwner, OpenLoop
+from memory.zones import zone_of
 
 LINE_MAX_CHARS = 220
 _OWNERS: dict[str, LoopOwner] = {"user": "user", "assistant": "assistant"}

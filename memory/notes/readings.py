@@ -43,8 +43,8 @@ from memory.notes.store import (
 from memory.notes.types import RULES, ReadByRules, ReadingRequest, SessionNotes
 from memory.ports import Clock, Ids, Statement, unobserved
 from memory.sessions.evidence import state_of_row
-from memory.sessions.turn_taking import TurnTaking
 from memory.storage.store import Store
+from memory.turn_taking import TurnTaking
 from memory.types import ConversationTurn
 
 UNREAD_TURNS = 20

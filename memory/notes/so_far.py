@@ -11,7 +11,6 @@ from memory.language.listing import items_of
 from memory.language.names import people_in
 from memory.language.sentences import lowered, stems_of, words_of
 from memory.language.time_rules import blank
-from memory.language.zones import zone_of
 from memory.notes.clauses import Clause, TurnClauses, named_in
 from memory.notes.corrections import weekday_of
 from memory.notes.noted import Noted, is_debt, outcomes_of
@@ -29,6 +28,7 @@ from memory.notes.types import (
     key_of,
 )
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 MATTERS_MAX = 60
 LASTING_MAX = 40

@@ -12,12 +12,12 @@ from memory.language.due_dates import Due, find_due
 from memory.language.language import Language
 from memory.language.sentences import lowered, words_of
 from memory.language.time_rules import blank, first_of, rules_of
-from memory.language.zones import zone_of
 from memory.notes.clauses import NUMBER, Clause, within
 from memory.notes.corrections import denied_days, denied_values, kind_of
 from memory.notes.reports import PARTS
 from memory.notes.telling import is_time_word, telling_stems
 from memory.notes.types import LastingNote, Matter
+from memory.zones import zone_of
 
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]+),? $")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from memory.sessions.fold import KEPT_TURNS
 from memory.sessions.hydrator import HydrationReport, Hydrator
-from memory.sessions.turn_taking import TurnTaking
 from memory.storage.store import LoggedTurn
+from memory.turn_taking import TurnTaking
 from memory.types import ConversationTurn, SessionState, SessionStatus
 
 log = logging.getLogger(__name__)

@@ -15,10 +15,12 @@ from memory.errors import Conflict, ContinuityError, StorageUnavailable, Unknown
 from memory.faults import point
 from memory.language.languages import Languages
 from memory.language.sentences import clean
+from memory.ledger.ledgers import Ledgers, Writing
+from memory.ledger.store import refusal_row
+from memory.ledger.types import Actor, Hand, Operation, Refusal
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
-from memory.sessions.turn_taking import TurnTaking
 from memory.state import state_manager
 from memory.storage.checkpoint import CheckpointFiles, CheckpointWriter
 from memory.storage.store import (
@@ -33,6 +35,7 @@ from memory.storage.store import (
     turn_digest,
     update_session,
 )
+from memory.turn_taking import TurnTaking
 from memory.types import (
     ConversationCheckpointSnapshot,
     ConversationContextPacket,
@@ -76,6 +79,10 @@ class Exchange:
     """By whose clock "by Friday" is read from now on; None keeps the session's."""
     change: StateChange | None = None
     """What the turn did to the session besides being said (a tool closed a loop): pure, applied after the fold."""
+    operations: tuple[Operation, ...] = ()
+    """What the turn did to the conversation's notes; applied to the ledger as it stands at the commit."""
+    hand: Hand = "model"
+    """Who did that."""
 
 
 def _cleaned_call(call: ToolCall) -> ToolCall:
@@ -102,6 +109,22 @@ async def _quietly(promote: Promote, state: SessionState, turns: Sequence[Conver
         log.exception("memory candidates of session %s were not kept", state.session_id)
 
 
+def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
+    """Apply what a turn did to the notes, and return what writes down that some of it had no place any more.
+
+    It had when the turn's tool did it, so the model hears of it with the next message.
+    """
+    by = Actor(exchange.hand, exchange.created_at_ms, exchange.turn_id)
+    outcomes = zip(exchange.operations, writing.apply(exchange.operations, by), strict=True)
+    lost = [(operation, outcome) for operation, outcome in outcomes if isinstance(outcome, Refusal)]
+    return [
+        refusal_row(
+            f"f_{exchange.turn_id}_{n}", exchange.conversation_id, exchange.session_id, (operation, outcome), by
+        )
+        for n, (operation, outcome) in enumerate(lost, 1)
+    ]
+
+
 class Recorder:
     """Writes turns and keeps the sessions they belong to. One writer per session at a time, many side by side."""
 
@@ -114,6 +137,7 @@ class Recorder:
         counter: TokenCounter,
         clock: Clock,
         ids: Ids,
+        ledgers: Ledgers,
         *,
         promote: Promote | None = None,
         notice: Promote | None = None,
@@ -125,6 +149,7 @@ class Recorder:
         self._counter = counter
         self._clock = clock
         self._ids = ids
+        self._ledgers = ledgers
         self._promote = promote
         self._notice = notice
         self._noticing: set[asyncio.Task[None]] = set()
@@ -242,22 +267,28 @@ class Recorder:
             before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})
             state = self._hydrator.fold.advance(before, logged, live.turns)
             state = exchange.change(state) if exchange.change else state
-            point("before_commit")
-            await self._write(
-                live,
-                state,
-                insert_turn(
-                    turn,
-                    logged.digest,
-                    model=exchange.model,
-                    input_tokens=exchange.input_tokens,
-                    output_tokens=exchange.output_tokens,
-                    dedupe_key=exchange.dedupe_key,
-                ),
-                *([snapshot_row(packet, turn.turn_id)] if packet else []),
-                *await self._hydrator.derived(turn),
-                *also,
-            )
+            derived = await self._hydrator.derived(turn)
+            async with self._ledgers.writing(exchange.conversation_id) as writing:
+                refused = refusals(writing, exchange)
+                point("before_commit")
+                await self._write(
+                    live,
+                    state,
+                    insert_turn(
+                        turn,
+                        logged.digest,
+                        model=exchange.model,
+                        input_tokens=exchange.input_tokens,
+                        output_tokens=exchange.output_tokens,
+                        dedupe_key=exchange.dedupe_key,
+                    ),
+                    *([snapshot_row(packet, turn.turn_id)] if packet else []),
+                    *derived,
+                    *writing.statements,
+                    *refused,
+                    *also,
+                )
+                writing.stored()
             point("after_commit")
             live.append(logged)
             self._checkpoint_later(live)
@@ -323,6 +354,7 @@ class Recorder:
             raise  # nothing was stored, the live state still holds
         except BaseException:  # another writer was first, or we were cancelled and do not know: load it again
             self._live.drop(state.session_id)
+            self._ledgers.evict(lambda each: each == state.conversation_id)
             raise
         live.state = state
         live.version += 1

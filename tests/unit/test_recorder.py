@@ -9,6 +9,7 @@ import pytest
 
 from memory.errors import Conflict, StorageUnavailable, UnknownSession
 from memory.language.sentences import clean
+from memory.ledger.ledgers import Ledgers
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Recorder
@@ -39,7 +40,10 @@ def recorder_over(memory, *, db=None, checkpoints=None, **options):
     store = Store(db or memory.db)
     files = checkpoints or memory.checkpoints
     hydrator = Hydrator(store, files, memory.languages, memory.counter, memory.clock)
-    return Recorder(store, hydrator, files, memory.languages, memory.counter, memory.clock, memory.ids, **options)
+    ledgers = Ledgers(db or memory.db)
+    return Recorder(
+        store, hydrator, files, memory.languages, memory.counter, memory.clock, memory.ids, ledgers, **options
+    )
 
 
 class RefusingDatabase:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from bot.answers.offline.words import Words
-from memory.language.zones import zone_of
+from memory.zones import zone_of
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from bot.ops import checkpoints, matters, quarantine
 from bot.ops.workspace import OpsError
 from bot.replies import plural, shorten
 from memory.continuity.types import BootstrapOwner, Mode, Preference
-from memory.language.zones import zone_of
+from memory.zones import zone_of
 
 Form = Mapping[str, str]
 

@@ -26,10 +26,10 @@ from bot.ops.workspace import OpsError
 from bot.replies import ago
 from bot.spent import NANODOLLARS
 from memory.continuity.types import Mode, ScoredArc
-from memory.language.zones import zone_of
 from memory.ports import Row
 from memory.search.query import Query
 from memory.types import ConversationTurn
+from memory.zones import zone_of
 
 LISTED = 60
 TURNS = 60

@@ -1,0 +1,54 @@
+"""What a session is called and where it stands, in the keeper's words, and how far it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from memory.ports import Database, Row, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLine:
+    """One session as the keeper left it; `version` 0 = never read."""
+
+    session_id: str
+    conversation_id: str
+    title: str = ""
+    """A few words; "" when there was nothing to name."""
+    standing: str = ""
+    """Where it stands, in two to four sentences."""
+    turn_ids: tuple[str, ...] = ()
+    """The turns that both rest on."""
+    read_through_seq: int = 0
+    version: int = 0
+    written_at_ms: int = 0
+
+
+def put_session_line(line: SessionLine) -> Statement:
+    """What writes a line over the one with its `version`; `Conflict` when somebody else wrote since."""
+    values = {
+        "session_id": line.session_id,
+        "conversation_id": line.conversation_id,
+        "title": line.title,
+        "standing": line.standing,
+        "turn_ids_json": orjson.dumps(list(line.turn_ids)).decode(),
+        "read_through_seq": line.read_through_seq,
+        "version": line.version,
+        "written_at_ms": line.written_at_ms,
+    }
+    return Statement("session_line_update" if line.version else "session_line_insert", values, expect=1)
+
+
+def read_session_line(row: Row) -> SessionLine:
+    """The line in a row."""
+    values = {name: row[name] for name in row if name != "turn_ids_json"}
+    return SessionLine(**values, turn_ids=tuple(orjson.loads(row["turn_ids_json"])))
+
+
+async def session_lines(db: Database, conversation_id: str) -> Mapping[str, SessionLine]:
+    """The lines of a conversation's sessions by session id. Raises `StorageUnavailable`."""
+    rows: Sequence[Row] = await db.read("session_lines_of", conversation_id=conversation_id)
+    return {row["session_id"]: read_session_line(row) for row in rows}

@@ -1,0 +1,352 @@
+"""What an operation makes of a ledger: the one place where notes change. Pure; a refusal is a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from memory.ledger import series
+from memory.ledger.types import (
+    LASTING,
+    TEXT_MAX_CHARS,
+    Actor,
+    Add,
+    Applied,
+    Change,
+    End,
+    Ledger,
+    Merge,
+    Move,
+    Note,
+    NoteChange,
+    Occurrence,
+    OccurrenceState,
+    Operation,
+    Outcome,
+    Refusal,
+    Reopen,
+    Ring,
+    Verb,
+)
+
+CHANGEABLE: Final = frozenset({
+    "kind", "text", "subject", "owner", "due_at_ms", "due_exact", "time_zone", "rings_from", "repeats", "occurrences",
+    "about", "weight", "confidence", "said_at_ms", "snoozed_until_ms", "offered", "turn_ids", "doubtful",
+})  # fmt: skip
+"""Fields that `Change` may give; the rest follows from what is done."""
+_DERIVED: Final = frozenset({"version", "rings_at_ms"})
+
+
+def apply(ledger: Ledger, operation: Operation, by: Actor) -> Outcome:
+    """The ledger after the operation with the changes to write down, or why it has no place."""
+    if isinstance(operation, Add):
+        return _add(ledger, operation, by)
+    note = ledger.find(operation.number)
+    if note is None:
+        return Refusal("unknown", operation.number)
+    if isinstance(operation, Reopen):
+        return _reopened(ledger, note, by)
+    if not note.is_open:
+        return Refusal("ended", note.number, note.status)
+    work: Callable[[Ledger, Note, Any, Actor], Outcome] = _WORK[type(operation)]
+    return work(ledger, note, operation, by)
+
+
+def apply_all(ledger: Ledger, operations: Sequence[Operation], by: Actor) -> tuple[Ledger, list[Outcome]]:
+    """The ledger after all of them, each upon the one before, and what became of each."""
+    outcomes: list[Outcome] = []
+    for operation in operations:
+        outcome = apply(ledger, operation, by)
+        ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
+        outcomes.append(outcome)
+    return ledger, outcomes
+
+
+def folded(text: str) -> str:
+    """A text without case, spacing and final stop: by it two notes are seen to say the same."""
+    return " ".join(text.casefold().split()).rstrip(" .!。")
+
+
+def one_line(text: str, most: int = TEXT_MAX_CHARS) -> str:
+    """A text on one line, cut at the end of a word where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    head = line[: most - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[most // 2 :] else head).rstrip(" ,;:-") + "…"
+
+
+# --- each operation -------------------------------------------------------------------------------------------------
+
+
+def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
+    known = ledger.by_id(operation.note_id) or same_as(ledger, operation)
+    if known is not None:
+        return Refusal("known", known.number)
+    text = one_line(operation.text)
+    if not text:
+        return Refusal("empty")
+    if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
+        return Refusal("field", detail=", ".join(sorted(unknown)))
+    fields = {"said_at_ms": by.at_ms, **operation.fields}
+    new = Note(
+        note_id=operation.note_id,
+        conversation_id=ledger.conversation_id,
+        number=ledger.next_number,
+        kind=operation.kind,
+        text=text,
+        source=by.hand,
+        **fields,
+    )
+    if (refusal := _faulty(new)) is not None:
+        return refusal
+    old = _of_subject(ledger, new)
+    ledger = replace(ledger, next_number=ledger.next_number + 1)
+    changes: tuple[NoteChange, ...] = ()
+    if old is not None:
+        done = _written(ledger, old, {"status": "replaced", "replaced_by": new.note_id}, "end", by)
+        ledger, changes = done.ledger, done.changes
+    done = _written(ledger, new, {}, "add", by, said=operation.said)
+    return replace(done, changes=(*changes, *done.changes))
+
+
+def same_as(ledger: Ledger, new: Add) -> Note | None:
+    """The note that stands and says word for word the same, about the same world; one that rings is another."""
+    plain, about = folded(new.text), new.fields.get("about", "")
+    rings = bool(new.fields.get("rings_from"))
+    return next(
+        (n for n in ledger if n.is_open and n.about == about and n.rings == rings and folded(n.text) == plain), None
+    )
+
+
+def _of_subject(ledger: Ledger, new: Note) -> Note | None:
+    """The lasting note that stands for the same subject of the same person: the new one takes its place."""
+    if not new.subject or new.kind not in LASTING:
+        return None
+    key = (folded(new.subject), new.about, new.user_id)
+    return next((n for n in ledger if n.is_open and n.lasts and (folded(n.subject), n.about, n.user_id) == key), None)
+
+
+def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome:
+    fields = dict(operation.fields)
+    if unknown := set(fields) - CHANGEABLE:
+        return Refusal("field", note.number, ", ".join(sorted(unknown)))
+    if "text" in fields:
+        fields["text"] = one_line(fields["text"])
+        if not fields["text"]:
+            return Refusal("empty", note.number)
+    if "turn_ids" in fields:
+        fields["turn_ids"] = joined(note.turn_ids, fields["turn_ids"])
+    if {"rings_from", "repeats", "time_zone"} & set(fields) and "occurrences" not in fields:
+        fields["occurrences"] = ()
+    new = {name: value for name, value in fields.items() if getattr(note, name) != value}
+    if not new or set(new) == {"turn_ids"}:
+        return Refusal("same", note.number)
+    if (refusal := _faulty(note.model_copy(update=new))) is not None:
+        return refusal
+    return _written(ledger, note, new, "change", by, said=operation.said)
+
+
+def _end(ledger: Ledger, note: Note, operation: End, by: Actor) -> Outcome:
+    turn_ids = {"turn_ids": joined(note.turn_ids, operation.turn_ids)}
+    if operation.occurrence and note.repeats:
+        if not _is_date(note, operation.occurrence):
+            return Refusal("date", note.number, operation.occurrence)
+        state: OccurrenceState = "done" if operation.how == "done" else "left_out"
+        occurrence = Occurrence(original_local=operation.occurrence, state=state)
+        return _written(ledger, note, turn_ids | _dated(note, occurrence), "end", by, said=operation.said)
+    return _written(ledger, note, turn_ids | {"status": operation.how}, "end", by, said=operation.said)
+
+
+def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
+    into = ledger.find(operation.into)
+    if into is None or into is note:
+        return Refusal("unknown", operation.into)
+    if not into.is_open:
+        return Refusal("ended", into.number, into.status)
+    gone = _written(ledger, note, {"status": "replaced", "replaced_by": into.note_id}, "merge", by, said=operation.said)
+    turn_ids = joined(joined(into.turn_ids, note.turn_ids), operation.turn_ids)
+    if turn_ids == into.turn_ids:
+        return replace(gone, note=into)
+    kept = _written(gone.ledger, into, {"turn_ids": turn_ids}, "merge", by)
+    return replace(kept, changes=(*gone.changes, *kept.changes))
+
+
+def _reopened(ledger: Ledger, note: Note, by: Actor) -> Outcome:
+    if note.is_open:
+        return Refusal("same", note.number)
+    return _written(ledger, note, {"status": "open", "replaced_by": None}, "reopen", by)
+
+
+def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:
+    if not _is_date(note, operation.occurrence):
+        return Refusal("date", note.number, operation.occurrence)
+    if operation.to_ms is not None and operation.to_ms <= by.at_ms:
+        return Refusal("past", note.number)
+    rang = any(each.original_local == operation.occurrence and each.state in series.OVER for each in note.occurrences)
+    state: OccurrenceState = "left_out" if operation.to_ms is None else "snoozed" if rang else "moved"
+    occurrence = Occurrence(original_local=operation.occurrence, moved_to_ms=operation.to_ms, state=state)
+    return _written(ledger, note, _dated(note, occurrence), "change", by)
+
+
+def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
+    if series.next_ring(note) != (operation.occurrence, operation.rings_at_ms):
+        return Refusal("changed", note.number)
+    dates = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms))
+    occurrences = note.occurrences
+    for local in dates:
+        occurrences = series.put(occurrences, Occurrence(original_local=local, state="rang"))
+    return _written(ledger, note, {"occurrences": occurrences}, "ring", by)
+
+
+_WORK: Final[dict[type, Callable[[Ledger, Note, Any, Actor], Outcome]]] = {
+    Change: _change,
+    End: _end,
+    Merge: _merge,
+    Move: _move,
+    Ring: _ring,
+}
+
+
+# --- how a change is written ------------------------------------------------------------------------------------------
+
+
+def _is_date(note: Note, local: str) -> bool:
+    return any(each.original_local == local for each in note.occurrences) or series.has_date(note, local)
+
+
+def _dated(note: Note, occurrence: Occurrence) -> dict[str, Any]:
+    return {"occurrences": series.put(note.occurrences, occurrence)}
+
+
+def _faulty(note: Note) -> Refusal | None:
+    """Why a note cannot be as it would be: a rule that is none, a time that is none."""
+    if not note.rings_from:
+        return Refusal("rule", note.number, note.repeats) if note.repeats else None
+    try:
+        series.at_ms_of(note.rings_from, note.time_zone)
+    except ValueError:
+        return Refusal("date", note.number, note.rings_from)
+    try:
+        if note.repeats:
+            series.rule_of(note.repeats, note.rings_from)
+    except ValueError as exc:
+        return Refusal("rule", note.number, str(exc))
+    return None
+
+
+def _written(
+    ledger: Ledger, note: Note, update: Mapping[str, Any], verb: Verb, by: Actor, *, said: str = ""
+) -> Applied:
+    """The ledger with the note as it becomes, and the change that says so."""
+    update = {name: value for name, value in update.items() if getattr(note, name) != value}
+    changed = note.model_copy(update=update)
+    ring = series.next_ring(changed)
+    changed = changed.model_copy(update={"rings_at_ms": ring[1] if ring else None, "version": ledger.version + 1})
+    change = NoteChange(
+        conversation_id=ledger.conversation_id,
+        version=ledger.version + 1,
+        note_id=note.note_id,
+        number=note.number,
+        verb=verb,
+        before={} if verb == "add" else _plain(note, update),
+        after=changed.model_dump(mode="json", exclude_defaults=True) if verb == "add" else _plain(changed, update),
+        hand=by.hand,
+        cause=by.cause,
+        said=said,
+        at_ms=by.at_ms,
+    )
+    notes = {**ledger.notes, changed.number: changed}
+    return Applied(replace(ledger, version=ledger.version + 1, notes=notes), changed, (change,))
+
+
+def _plain(note: Note, fields: Collection[str]) -> dict[str, Any]:
+    """The fields as JSON values."""
+    return note.model_dump(mode="json", include=set(fields) - _DERIVED)
+
+
+def joined(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    """Both without repetition, the old first."""
+    return tuple(dict.fromkeys((*old, *new)))
+
+
+# --- from changes -----------------------------------------------------------------------------------------------------
+
+
+def rebuilt(conversation_id: str, changes: Sequence[NoteChange], next_number: int = 1) -> Ledger:
+    """The ledger that these changes, in their order, have made."""
+    ledger = Ledger(conversation_id, next_number=next_number)
+    for change in changes:
+        if change.verb == "add":
+            note = Note.model_validate(change.after, strict=False)
+        else:
+            before = ledger.by_id(change.note_id)
+            if before is None:
+                continue  # its beginning was forgotten, and so is the rest
+            note = Note.model_validate(before.model_dump(mode="json") | change.after, strict=False)
+        ring = series.next_ring(note)
+        note = note.model_copy(update={"version": change.version, "rings_at_ms": ring[1] if ring else None})
+        notes = {**ledger.notes, note.number: note}
+        ledger = Ledger(conversation_id, change.version, max(ledger.next_number, note.number + 1), notes)
+    return ledger
+
+
+def undo(ledger: Ledger, changes: Sequence[NoteChange], by: Actor) -> tuple[Ledger, list[Outcome]]:
+    """Put back what these changes did, the latest first; a field that somebody touched since stays as it is now.
+
+    A note that they made is dropped if nothing of it was touched since. What cannot be put back is a `Refusal` with
+    code `changed`.
+    """
+    outcomes: list[Outcome] = []
+    for change in sorted(changes, key=lambda each: -each.version):
+        outcome = _undone(ledger, change, by)
+        ledger = outcome.ledger if isinstance(outcome, Applied) else ledger
+        outcomes.append(outcome)
+    return ledger, outcomes
+
+
+def _undone(ledger: Ledger, change: NoteChange, by: Actor) -> Outcome:
+    note = ledger.by_id(change.note_id)
+    if note is None:
+        return Refusal("unknown", change.number)
+    now = note.model_dump(mode="json")
+    if change.verb == "add":
+        touched = any(now[name] != value for name, value in change.after.items() if name not in _DERIVED)
+        if touched or not note.is_open:
+            return Refusal("changed", note.number)
+        return _written(ledger, note, {"status": "dropped"}, "undo", by)
+    back = {name: value for name, value in change.before.items() if now[name] == change.after.get(name)}
+    if not back:
+        return Refusal("changed", note.number)
+    old = Note.model_validate(now | back, strict=False)
+    return _written(ledger, note, {name: getattr(old, name) for name in back}, "undo", by)
+
+
+def rebased(operations: Sequence[Operation], since: Sequence[NoteChange]) -> tuple[list[Operation], list[Refusal]]:
+    """The keeper's operations upon what happened since its snapshot, and what of them has no place any more.
+
+    Fields that a person, a model or an operator changed since stay as those wrote them; what was ended stays ended; a
+    merge needs both sides unchanged.
+    """
+    touched: dict[int, set[str]] = {}
+    for change in since:
+        if change.hand not in {"keeper", "offline"}:
+            touched.setdefault(change.number, set()).update(change.after)
+    kept: list[Operation] = []
+    refused: list[Refusal] = []
+    for operation in operations:
+        if isinstance(operation, Add) or (operation.number not in touched and _into(operation) not in touched):
+            kept.append(operation)
+            continue
+        fields = touched.get(operation.number, set())
+        left = {k: v for k, v in operation.fields.items() if k not in fields} if isinstance(operation, Change) else {}
+        if isinstance(operation, Change) and set(left) - {"turn_ids"}:
+            kept.append(replace(operation, fields=left))
+        else:
+            refused.append(Refusal("changed", operation.number))
+    return kept, refused
+
+
+def _into(operation: Operation) -> int:
+    return operation.into if isinstance(operation, Merge) else 0

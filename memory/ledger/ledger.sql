@@ -1,0 +1,108 @@
+-- Queries of the ledger: its version, its notes, their dates, and what was done to them.
+
+-- name: ledger_of
+-- How far a conversation's ledger is; no row before it was first opened.
+SELECT conversation_id, version, next_number, left_json FROM ledgers WHERE conversation_id = :conversation_id;
+
+-- name: ledger_begin
+-- The first row; whoever comes second loses.
+INSERT INTO ledgers (conversation_id, version, next_number, left_json)
+VALUES (:conversation_id, :version, :next_number, :left_json) ON CONFLICT (conversation_id) DO NOTHING;
+
+-- name: ledger_move
+-- No row changes when somebody else wrote first.
+UPDATE ledgers SET version = :version, next_number = :next_number
+WHERE conversation_id = :conversation_id AND version = :from_version;
+
+-- name: notes_of
+-- The notes of a conversation in their order.
+SELECT note_id, conversation_id, number, kind, text, subject, owner, due_at_ms, due_exact, time_zone, rings_from, repeats,
+    rings_at_ms, status, about, weight, confidence, said_at_ms, snoozed_until_ms, offered, session_id, user_id, persona,
+    turn_ids_json, source, doubtful, replaced_by, version
+FROM notes WHERE conversation_id = :conversation_id ORDER BY number;
+
+-- name: occurrences_of
+-- The dates of a conversation's notes.
+SELECT o.note_id, o.original_local, o.moved_to_ms, o.state FROM occurrences o JOIN notes n ON n.note_id = o.note_id
+WHERE n.conversation_id = :conversation_id ORDER BY o.note_id, o.original_local;
+
+-- name: note_put
+-- A note as it stands now.
+INSERT INTO notes (note_id, conversation_id, number, kind, text, subject, owner, due_at_ms, due_exact, time_zone, rings_from,
+    repeats, rings_at_ms, status, about, weight, confidence, said_at_ms, snoozed_until_ms, offered, session_id, user_id,
+    persona, turn_ids_json, source, doubtful, replaced_by, version)
+VALUES (:note_id, :conversation_id, :number, :kind, :text, :subject, :owner, :due_at_ms, :due_exact, :time_zone, :rings_from,
+    :repeats, :rings_at_ms, :status, :about, :weight, :confidence, :said_at_ms, :snoozed_until_ms, :offered, :session_id,
+    :user_id, :persona, :turn_ids_json, :source, :doubtful, :replaced_by, :version)
+ON CONFLICT (note_id) DO UPDATE SET kind = excluded.kind, text = excluded.text, subject = excluded.subject,
+    owner = excluded.owner, due_at_ms = excluded.due_at_ms, due_exact = excluded.due_exact, time_zone = excluded.time_zone,
+    rings_from = excluded.rings_from, repeats = excluded.repeats, rings_at_ms = excluded.rings_at_ms,
+    status = excluded.status, about = excluded.about, weight = excluded.weight, confidence = excluded.confidence,
+    said_at_ms = excluded.said_at_ms, snoozed_until_ms = excluded.snoozed_until_ms, offered = excluded.offered,
+    turn_ids_json = excluded.turn_ids_json, doubtful = excluded.doubtful, replaced_by = excluded.replaced_by,
+    version = excluded.version;
+
+-- name: occurrences_clear
+-- Before the dates of a note are written anew.
+DELETE FROM occurrences WHERE note_id = :note_id;
+
+-- name: occurrence_put
+-- One date of a note.
+INSERT INTO occurrences (note_id, original_local, moved_to_ms, state)
+VALUES (:note_id, :original_local, :moved_to_ms, :state);
+
+-- name: note_change_put
+-- What was done; two with one version cannot be.
+INSERT INTO note_changes (conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms)
+VALUES (:conversation_id, :version, :note_id, :number, :verb, :before_json, :after_json, :hand, :cause, :said, :at_ms);
+
+-- name: note_changes_since
+-- What was done since a version, in its order; 0 = all.
+SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
+FROM note_changes WHERE conversation_id = :conversation_id AND version > :version ORDER BY version;
+
+-- name: note_changes_by_cause
+-- What came with one turn, tap or reading.
+SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
+FROM note_changes WHERE conversation_id = :conversation_id AND cause = :cause ORDER BY version;
+
+-- name: note_changes_of
+-- The history of one note.
+SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
+FROM note_changes WHERE note_id = :note_id ORDER BY version;
+
+-- name: notes_ringing
+-- What is due to ring, the longest due first.
+SELECT note_id, conversation_id, number, rings_at_ms FROM notes
+WHERE rings_at_ms <= :now_ms AND conversation_id LIKE :prefix ORDER BY rings_at_ms, note_id LIMIT :limit;
+
+-- name: notes_next_ring
+-- When to look again.
+SELECT MIN(rings_at_ms) AS rings_at_ms FROM notes WHERE rings_at_ms IS NOT NULL AND conversation_id LIKE :prefix;
+
+-- name: note_refusal_put
+-- What a hand wanted and did not get.
+INSERT INTO note_refusals (refusal_id, conversation_id, session_id, change_json, reason, turn_ids_json, hand, at_ms)
+VALUES (:refusal_id, :conversation_id, :session_id, :change_json, :reason, :turn_ids_json, :hand, :at_ms)
+ON CONFLICT (refusal_id) DO NOTHING;
+
+-- name: note_refusals_of
+-- What was refused in a conversation, the latest first.
+SELECT refusal_id, session_id, change_json, reason, turn_ids_json, hand, at_ms FROM note_refusals
+WHERE conversation_id = :conversation_id ORDER BY at_ms DESC, refusal_id LIMIT :limit;
+
+-- name: erase_note_refusals
+-- With everything else that says it (P13).
+DELETE FROM note_refusals WHERE conversation_id = :conversation_id;
+
+-- name: erase_note
+-- A note goes (P13).
+DELETE FROM notes WHERE note_id = :note_id;
+
+-- name: erase_note_changes
+-- With everything that was done to it.
+DELETE FROM note_changes WHERE note_id = :note_id;
+
+-- name: erase_ledger
+-- The conversation itself goes.
+DELETE FROM ledgers WHERE conversation_id = :conversation_id;

@@ -1,0 +1,168 @@
+"""The ledgers of many conversations over one database: read once, kept at hand, changed by one writer at a time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from memory.errors import Conflict
+from memory.ledger import store
+from memory.ledger.apply import apply_all, undo
+from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Outcome
+from memory.ports import Database, Statement
+from memory.turn_taking import TurnTaking
+
+AT_HAND: Final = 256
+"""Ledgers that are kept in memory."""
+
+CarryOver = Callable[[str], Awaitable[None]]
+"""Opens the ledger of a conversation with what the stores before it held."""
+
+
+@dataclass(slots=True)
+class Writing:
+    """A ledger that one writer has to itself: operations are applied here and stored with what belongs to them."""
+
+    begun: Ledger
+    """As it stands in the database."""
+    ledger: Ledger
+    changes: list[NoteChange] = field(default_factory=list)
+    is_stored: bool = False
+
+    def apply(self, operations: Sequence[Operation], by: Actor) -> list[Outcome]:
+        """Apply operations one upon the other and return what became of each; nothing is stored yet."""
+        self.ledger, outcomes = apply_all(self.ledger, operations, by)
+        return self._taken(outcomes)
+
+    def undo(self, changes: Sequence[NoteChange], by: Actor) -> list[Outcome]:
+        """Put back what these changes did, where nobody touched it since."""
+        self.ledger, outcomes = undo(self.ledger, changes, by)
+        return self._taken(outcomes)
+
+    def _taken(self, outcomes: list[Outcome]) -> list[Outcome]:
+        self.changes += [change for each in outcomes if isinstance(each, Applied) for change in each.changes]
+        return outcomes
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What stores it, for the transaction of what it belongs to; `Conflict` when another process was first."""
+        return store.statements(self.begun, self.ledger, self.changes)
+
+    def stored(self) -> None:
+        """Say that the statements were committed."""
+        self.is_stored = True
+
+
+class Ledgers:
+    """Reads and changes ledgers; each method raises `StorageUnavailable`."""
+
+    def __init__(self, db: Database, carry_over: CarryOver | None = None) -> None:
+        self._db = db
+        self._carry_over = carry_over
+        self._taking = TurnTaking()
+        self._kept: OrderedDict[str, Ledger] = OrderedDict()
+
+    async def read(self, conversation_id: str) -> Ledger:
+        """The ledger as it is committed; opened, with what older stores held, when it never was."""
+        kept = self._kept.get(conversation_id)
+        if kept is not None:
+            self._kept.move_to_end(conversation_id)
+            return kept
+        async with self._taking.of(conversation_id):
+            return await self._load(conversation_id)
+
+    async def _load(self, conversation_id: str) -> Ledger:
+        kept = self._kept.get(conversation_id)
+        if kept is not None:
+            return kept
+        found = await self._db.read_chain(store.reading(conversation_id))
+        if found is None:
+            if self._carry_over:
+                await self._carry_over(conversation_id)
+            await self._db.write(store.begin(conversation_id))
+            found = await self._db.read_chain(store.reading(conversation_id)) or Ledger(conversation_id)
+        return self._keep(found)
+
+    def _keep(self, ledger: Ledger) -> Ledger:
+        self._kept[ledger.conversation_id] = ledger
+        self._kept.move_to_end(ledger.conversation_id)
+        while len(self._kept) > AT_HAND:
+            self._kept.popitem(last=False)
+        return ledger
+
+    @asynccontextmanager
+    async def writing(self, conversation_id: str) -> AsyncIterator[Writing]:
+        """Have a ledger to oneself. What was not `stored` when the block ends is thrown away, and read again."""
+        async with self._taking.of(conversation_id):
+            begun = await self._load(conversation_id)
+            writing = Writing(begun, begun)
+            try:
+                yield writing
+            finally:
+                if writing.is_stored:
+                    self._keep(writing.ledger)
+                elif writing.changes:
+                    self._kept.pop(conversation_id, None)
+
+    async def change(
+        self, conversation_id: str, operations: Sequence[Operation], by: Actor, *also: Statement
+    ) -> list[Outcome]:
+        """Store operations with `also` in one transaction and return what became of each.
+
+        When another process was first they are applied again to what stands. Raises `Conflict` of `also`.
+        """
+        return await self._stored(conversation_id, lambda writing: writing.apply(operations, by), also)
+
+    async def undo(
+        self, conversation_id: str, changes: Sequence[NoteChange], by: Actor, *also: Statement
+    ) -> list[Outcome]:
+        """Store the undoing of these changes with `also`, and return what became of each, the latest first."""
+        return await self._stored(conversation_id, lambda writing: writing.undo(changes, by), also)
+
+    async def _stored(
+        self, conversation_id: str, work: Callable[[Writing], list[Outcome]], also: Sequence[Statement]
+    ) -> list[Outcome]:
+        for last_try in (False, True):
+            try:
+                async with self.writing(conversation_id) as writing:
+                    outcomes = work(writing)
+                    if writing.changes or also:
+                        await self._db.write(*also, *writing.statements)
+                    writing.stored()
+                    return outcomes
+            except Conflict:
+                self.evict(lambda each: each == conversation_id)
+                if last_try:
+                    raise
+        raise AssertionError("the loop returns or raises")
+
+    async def since(self, conversation_id: str, version: int) -> list[NoteChange]:
+        """What was done since a version of the ledger, in its order."""
+        rows = await self._db.read("note_changes_since", conversation_id=conversation_id, version=version)
+        return [store.read_change(row) for row in rows]
+
+    async def caused_by(self, conversation_id: str, cause: str) -> list[NoteChange]:
+        """What came with one turn, tap or reading."""
+        rows = await self._db.read("note_changes_by_cause", conversation_id=conversation_id, cause=cause)
+        return [store.read_change(row) for row in rows]
+
+    async def history(self, note_id: str) -> list[NoteChange]:
+        """What was done to one note, from its beginning."""
+        return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
+
+    @asynccontextmanager
+    async def alone(self, conversation_id: str) -> AsyncIterator[None]:
+        """Keep everybody else from a ledger while its rows are rewritten (P13); it is read again afterwards."""
+        async with self._taking.of(conversation_id):
+            try:
+                yield
+            finally:
+                self._kept.pop(conversation_id, None)
+
+    def evict(self, belongs: Callable[[str], bool]) -> None:
+        """Drop what is at hand of these conversations: another process may have gone on with them since."""
+        for conversation_id in [each for each in self._kept if belongs(each)]:
+            self._kept.pop(conversation_id, None)

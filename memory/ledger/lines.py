@@ -1,0 +1,50 @@
+"""A note as model and keeper read it: one line with its number, its kind, and what else they must know. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memory.ledger import series
+from memory.ledger.types import USER, Note
+from memory.ledger.views import is_past, is_snoozed, waits_for_word
+from memory.zones import zone_of
+
+
+def model_line(note: Note, now_ms: int, zone: str) -> str:
+    """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
+
+    Times are by the person's clock, `zone`; the person's own matters name no owner.
+    """
+    remarks = "; ".join(_remarks(note, now_ms, zone))
+    return f"#{note.number} {note.kind}: {note.text}" + (f" ({remarks})" if remarks else "")
+
+
+def _remarks(note: Note, now_ms: int, zone: str) -> list[str]:
+    found: list[str] = [note.status] if not note.is_open else []
+    if note.about:
+        found.append(f"in {note.about}")
+    if note.owner not in {"", USER}:
+        found.append(f"owner {note.owner}")
+    if note.due_at_ms is not None:
+        word = "was" if is_past(note, now_ms) else "due"
+        found.append(
+            f"{word} {moment(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}"
+        )
+    if note.rings_at_ms is not None:
+        rule = f", {note.repeats}" if note.repeats else ""
+        found.append(f"rings {moment(note.rings_at_ms, zone)}{rule}")
+    found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
+    if waits_for_word(note):
+        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
+        found.append(f"rang {moment(series.at_ms_of(rang, note.time_zone), zone)}, not called done")
+    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+        found.append(f"put off until {moment(note.snoozed_until_ms, zone)}")
+    if note.doubtful:
+        found.append("doubtful: the message was edited")
+    return found
+
+
+def moment(at_ms: int, zone: str, *, exact: bool = True) -> str:
+    """The local minute as `Fri 2026-11-27 14:30`, or the day alone."""
+    at = datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
+    return f"{at:%a %Y-%m-%d %H:%M}" if exact else f"{at:%a %Y-%m-%d}"

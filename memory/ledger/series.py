@@ -1,0 +1,155 @@
+"""When a note rings: dates of an RRULE by its own clock, those that were moved or left out, and what rang. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from dateutil.rrule import rrule, rrulestr
+
+from memory.ledger.types import Note, Occurrence
+from memory.zones import zone_of
+
+LOCAL: Final = "%Y-%m-%dT%H:%M"
+OVER: Final = frozenset({"rang", "snoozed", "done"})
+"""States of a date that has rung: the rule goes on behind it."""
+MOST_STEPS: Final = 1_000
+"""Dates of a series that are looked through for the next one: every hour for six weeks."""
+
+
+def local_of(at_ms: int, zone: str) -> str:
+    """The minute by this clock, as `2026-11-29T19:00`."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, zone_of(zone)):{LOCAL}}"
+
+
+def at_ms_of(local: str, zone: str) -> int:
+    """The moment of a local minute.
+
+    One that does not exist when summer time begins is an hour later on that day; of one that exists twice the first is
+    meant. Raises ValueError for what is no minute.
+    """
+    naive = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - it gets the zone in the next line
+    return int(naive.replace(tzinfo=zone_of(zone)).timestamp() * 1000)
+
+
+def rule_of(repeats: str, rings_from: str) -> rrule:
+    """The series as dateutil knows it, in local time without a zone. Raises ValueError for what is no RRULE."""
+    first = datetime.strptime(rings_from, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
+    try:
+        found = rrulestr(repeats.removeprefix("RRULE:").split(";UNTIL=")[0], dtstart=first)
+    except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        raise ValueError(f"{repeats!r} is no RRULE") from exc
+    if not isinstance(found, rrule):
+        raise ValueError(f"{repeats!r} is more than one RRULE")  # noqa: TRY004 - what was given is no single rule
+    until = _until(repeats)
+    return found.replace(until=until) if until else found
+
+
+def _until(repeats: str) -> datetime | None:
+    """The last day of a rule; its zone is the note's, whatever the rule says (a `Z` would make dateutil refuse it)."""
+    parts = (part.partition("=") for part in repeats.removeprefix("RRULE:").split(";"))
+    value = next((value for name, _, value in parts if name.upper() == "UNTIL"), "")
+    if not value:
+        return None
+    text = value.removesuffix("Z")
+    if "T" in text:
+        return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - local, as the series
+    return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007
+
+
+def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str | None:
+    """The first date of a series from the wanted one on that is still to come; "today" counts when its hour is ahead.
+
+    None when there is none. Raises ValueError for what is no RRULE.
+    """
+    rule = rule_of(repeats, wanted_local)
+    for n, at in enumerate(rule):
+        local = f"{at:{LOCAL}}"
+        if at_ms_of(local, zone) > now_ms:
+            return local
+        if n > MOST_STEPS:
+            break
+    return None
+
+
+def next_ring(note: Note) -> tuple[str, int] | None:
+    """The date that rings next, as its `original_local` and the moment; None when nothing rings any more."""
+    if not note.rings_from or not note.is_open:
+        return None
+    moved = [(each.moved_to_ms, each.original_local) for each in note.occurrences if each.moved_to_ms is not None]
+    regular = _next_regular(note)
+    found = [*moved, (at_ms_of(regular, note.time_zone), regular)] if regular else moved
+    if not found:
+        return None
+    at_ms, local = min(found)
+    return local, at_ms
+
+
+def _next_regular(note: Note) -> str | None:
+    """The next date that the rule itself has: behind the last that rang, none that was moved or left out."""
+    gone = {each.original_local for each in note.occurrences}
+    last = max((each.original_local for each in note.occurrences if each.state in OVER), default="")
+    if not note.repeats:
+        return None if gone else note.rings_from
+    try:
+        rule = rule_of(note.repeats, note.rings_from)
+    except ValueError:
+        return None
+    start = datetime.strptime(last or note.rings_from, LOCAL)  # noqa: DTZ007 - local, as the series
+    for n, at in enumerate(rule.xafter(start, inc=not last)):
+        local = f"{at:{LOCAL}}"
+        if local not in gone:
+            return local
+        if n > MOST_STEPS:
+            break
+    return None
+
+
+def has_date(note: Note, local: str) -> bool:
+    """Whether the note rings on this date, by its rule."""
+    if not note.repeats:
+        return local == note.rings_from
+    try:
+        at = datetime.strptime(local, LOCAL)  # noqa: DTZ007 - local, as the series
+        return bool(rule_of(note.repeats, note.rings_from).between(at, at, inc=True))
+    except ValueError:
+        return False
+
+
+def date_on(note: Note, day: str) -> str | None:
+    """The date of a note that falls on this day (`2026-11-29`), as the rule has it."""
+    known = next((each.original_local for each in note.occurrences if each.original_local.startswith(day)), None)
+    if known or not note.rings_from:
+        return known
+    if not note.repeats:
+        return note.rings_from if note.rings_from.startswith(day) else None
+    start = datetime.strptime(f"{day}T00:00", LOCAL)  # noqa: DTZ007 - local, as the series
+    try:
+        dates = rule_of(note.repeats, note.rings_from).between(start, start + timedelta(days=1), inc=True)
+    except ValueError:
+        return None
+    return next((f"{at:{LOCAL}}" for at in dates if f"{at:%Y-%m-%d}" == day), None)
+
+
+def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence, ...]:
+    """The occurrences with this one; of those that are over only the latest is kept, since the next follows from it."""
+    others = [each for each in occurrences if each.original_local != new.original_local]
+    whole = sorted([*others, new], key=lambda each: each.original_local)
+    over = [each for each in whole if each.state in OVER]
+    edge = over[-1].original_local if over else ""
+    return tuple(each for each in whole if each.moved_to_ms is not None or each.original_local >= edge)
+
+
+def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:
+    """The last date that is over by now, at least the one that rang: what was missed meanwhile comes once."""
+    if not note.repeats:
+        return rang_local
+    latest = rang_local
+    start = datetime.strptime(rang_local, LOCAL)  # noqa: DTZ007 - local, as the series
+    for n, at in enumerate(rule_of(note.repeats, note.rings_from).xafter(start)):
+        local = f"{at:{LOCAL}}"
+        if at_ms_of(local, note.time_zone) > now_ms or n > MOST_STEPS:
+            break
+        latest = local
+    return latest

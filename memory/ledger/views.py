@@ -1,0 +1,207 @@
+"""What of a ledger is shown, and in which order: every list, page and prompt block begins here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from memory.ledger.types import TO_DO, Kind, Ledger, Note
+from memory.types import OpenLoop
+from memory.zones import zone_of
+
+DAY_MS: Final = 86_400_000
+HALF_LIFE_DAYS: Final = 21.0
+"""After so long what nobody spoke of counts half."""
+SOON_MS: Final = 7 * DAY_MS
+
+Heading = Literal["you", "people", "preferences", "decisions", "going_on"]
+HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
+    ("you", frozenset({"fact"})),
+    ("people", frozenset({"person"})),
+    ("preferences", frozenset({"preference", "constraint"})),
+    ("decisions", frozenset({"decision"})),
+    ("going_on", frozenset({"project", "event", "story"})),
+)
+"""The headings of /memory, in their order; together with what is to do they hold every kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which notes reach the model; a person's own lists show all."""
+
+    persona: str = ""
+    """Stories of other personas stay with them; the real world is shared."""
+    session_id: str | None = None
+    """Only what was noted in this session: after /fresh, in mode off, for another user of a group."""
+
+
+EVERYTHING: Final = Scope()
+
+
+def standing(notes: Iterable[Note]) -> list[Note]:
+    """The notes that stand, in their order."""
+    return [note for note in notes if note.is_open]
+
+
+def within(notes: Iterable[Note], scope: Scope) -> list[Note]:
+    """The notes that stand and belong to this scope."""
+    return [
+        note
+        for note in standing(notes)
+        if (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
+    ]
+
+
+def is_past(note: Note, now_ms: int) -> bool:
+    """Whether its time is over: the moment, or where no hour was said, the day."""
+    if note.due_at_ms is None:
+        return False
+    if note.due_exact:
+        return note.due_at_ms <= now_ms
+    zone = zone_of(note.time_zone)
+    return (
+        datetime.fromtimestamp(note.due_at_ms / 1000, zone).date() < datetime.fromtimestamp(now_ms / 1000, zone).date()
+    )
+
+
+def moment_of(note: Note) -> int | None:
+    """When it is to happen, be done or ring next; None when no time was said."""
+    found = [each for each in (note.due_at_ms, note.rings_at_ms) if each is not None]
+    return min(found) if found else None
+
+
+def is_snoozed(note: Note, now_ms: int) -> bool:
+    """Whether the person put it off until a time to come."""
+    return note.snoozed_until_ms is not None and note.snoozed_until_ms > now_ms
+
+
+def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """What waits for somebody to act, as /loops lists it: by its time, then what has none, the weightiest first.
+
+    Nothing of a story; what rings is among it, whatever its kind.
+    """
+    found = [note for note in standing(notes) if note.is_real and (note.kind in TO_DO or _is_reminder(note))]
+    return sorted(found, key=lambda note: _by_time(note, now_ms))
+
+
+def _is_reminder(note: Note) -> bool:
+    """Whether a note that is no task rings still, or rang and nobody said that it is done."""
+    return note.rings and (note.rings_at_ms is not None or any(each.state == "rang" for each in note.occurrences))
+
+
+def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, int, float, int]:
+    at_ms = moment_of(note)
+    return (is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
+
+
+def ringing(notes: Iterable[Note]) -> list[Note]:
+    """What rings, as /reminders lists it, the earliest first; what rang and was not called done is among it."""
+    found = [note for note in standing(notes) if note.rings]
+    return sorted(found, key=lambda note: (note.rings_at_ms is None, note.rings_at_ms or 0, note.number))
+
+
+def waits_for_word(note: Note) -> bool:
+    """Whether it rang and nobody has said yet that it is done."""
+    return any(each.state == "rang" for each in note.occurrences)
+
+
+def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
+    """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone."""
+    kept = [note for note in standing(notes) if not _is_reminder(note)]
+    parts = [(name, best_first((n for n in kept if n.kind in kinds), now_ms)) for name, kinds in HEADINGS]
+    return [(name, found) for name, found in parts if found]
+
+
+def best_first(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """Notes by how much they matter now: what a return, the prompt and the pages begin with."""
+    return sorted(notes, key=lambda note: (-worth(note, now_ms), -note.said_at_ms, note.number))
+
+
+def worth(note: Note, now_ms: int) -> float:
+    """How much a note matters now: its weight, what is near, what waits for somebody, and how lately it was said."""
+    return sum(breakdown(note, now_ms).values())
+
+
+def breakdown(note: Note, now_ms: int) -> dict[str, float]:
+    """The parts of `worth`, by name, for whoever asks why (001: a visible breakdown)."""
+    age_days = max(0.0, (now_ms - note.said_at_ms) / DAY_MS)
+    recency = 0.5 ** (age_days / HALF_LIFE_DAYS)
+    at_ms = moment_of(note)
+    near = 0.0
+    if at_ms is not None:
+        ahead_ms = at_ms - now_ms
+        near = 0.35 * max(0.0, 1 - ahead_ms / SOON_MS) if ahead_ms >= 0 else 0.25 * max(0.0, 1 + ahead_ms / SOON_MS)
+    over = is_past(note, now_ms) and note.kind == "event"
+    return {
+        "weight": note.weight,
+        "confidence": 0.2 * (note.confidence - 1),
+        "recency": 0.25 * recency * (0.4 if note.lasts else 1.0),
+        "near": near,
+        "waits": 0.15 if note.kind in TO_DO else 0.0,
+        "lasts": 0.05 if note.kind in {"constraint", "preference"} else 0.0,
+        "over": -0.4 * min(1.0, (now_ms - (at_ms or now_ms)) / (2 * DAY_MS)) if over else 0.0,
+        "snoozed": -0.5 if is_snoozed(note, now_ms) else 0.0,
+    }
+
+
+# --- the fields of 002 ------------------------------------------------------------------------------------------------
+
+_LOOP_KIND: Final = {"task": "task", "promise": "commitment", "question": "question"}
+
+
+def open_loop(note: Note, now_ms: int) -> OpenLoop:
+    """The open loop that 002 names, for a note that waits for somebody."""
+    return OpenLoop.model_validate(
+        {
+            "loop_id": note.note_id,
+            "kind": _LOOP_KIND.get(note.kind, "request"),
+            "owner": note.owner if note.owner in {"user", "assistant"} else "other",
+            "text": note.text,
+            "status": "snoozed" if is_snoozed(note, now_ms) else "open",
+            "turn_id": note.turn_ids[0] if note.turn_ids else "",
+            "opened_seq": 0,
+            "opened_at_ms": note.said_at_ms,
+            "touched_at_ms": note.said_at_ms,
+            "due_at_ms": note.due_at_ms,
+            "due_exact": note.due_exact,
+            "snoozed_until_ms": note.snoozed_until_ms,
+        }
+    )
+
+
+def loops_of(notes: Iterable[Note], now_ms: int) -> tuple[OpenLoop, ...]:
+    """What is open, as `SessionState` and packet hold it (002 section 3.3)."""
+    return tuple(open_loop(note, now_ms) for note in to_do(notes, now_ms))
+
+
+def job_refs_of(notes: Iterable[Note]) -> tuple[str, ...]:
+    """What the assistant does later, by note id (002 section 3.3)."""
+    return tuple(note.note_id for note in ringing(notes) if note.rings_at_ms is not None)
+
+
+def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:
+    """What a reference stands for: `#12` → the note's id (002 section 3.3)."""
+    return {f"#{note.number}": note.note_id for note in to_do(notes, now_ms)}
+
+
+def days(notes: Sequence[Note], now_ms: int, zone: str) -> list[tuple[int | None, list[Note]]]:
+    """Notes grouped by their local day: days from today (negative = over), None = no day."""
+    clock = zone_of(zone)
+    today = datetime.fromtimestamp(now_ms / 1000, clock).date()
+    grouped: dict[int | None, list[Note]] = {}
+    for note in notes:
+        at_ms = moment_of(note)
+        day = (
+            None if at_ms is None else (datetime.fromtimestamp(at_ms / 1000, clock).date() - today) // timedelta(days=1)
+        )
+        grouped.setdefault(day, []).append(note)
+    return sorted(grouped.items(), key=lambda item: (item[0] is None, item[0] or 0))
+
+
+def find(ledger: Ledger, text: str) -> Note | None:
+    """The one note that stands with exactly this text, whatever its case and spacing; None for none or several."""
+    plain = " ".join(text.casefold().split()).rstrip(" .!")
+    found = [note for note in standing(ledger) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
+    return found[0] if len(found) == 1 else None

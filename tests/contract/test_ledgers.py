@@ -1,0 +1,68 @@
+"""Ledgers over a real database: what was stored comes back, writers do not overwrite each other, nothing is half."""
+
+import pytest
+
+from memory.errors import Conflict
+from memory.ledger.apply import rebuilt
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import Actor, Add, Change, End, Move
+from memory.ports import Statement
+from memory.testing import open_memory
+
+NOW = 1_800_000_000_000
+BY = Actor("model", NOW, "t_1")
+WEEKLY = {
+    "rings_from": "2027-01-17T19:00",
+    "repeats": "FREQ=WEEKLY;BYDAY=SU",
+    "time_zone": "Europe/Berlin",
+    "turn_ids": ("t_1",),
+}
+
+
+@pytest.fixture
+async def db(place):
+    async with open_memory(place) as opened:
+        yield opened.db
+
+
+async def test_a_ledger_comes_back_from_its_rows(db):
+    """What was stored is read as it was, dates and all, and its changes rebuild it."""
+    ledgers = Ledgers(db)
+    await ledgers.change("c", [Add(kind="task", text="Call mum", note_id="n_1", fields=WEEKLY)], BY)
+    await ledgers.change("c", [Move(number=1, occurrence="2027-01-24T19:00")], BY)
+
+    fresh = await Ledgers(db).read("c")
+    assert fresh == await ledgers.read("c") == rebuilt("c", await ledgers.since("c", 0))
+    assert fresh.notes[1].occurrences
+
+
+async def test_two_processes_lose_nothing_of_each_other(db):
+    """Who comes second applies its operations again to what stands."""
+    one, other = Ledgers(db), Ledgers(db)
+    await one.read("c")
+    await other.change("c", [Add(kind="task", text="Call mum", note_id="n_1")], BY)
+    await one.change("c", [Add(kind="task", text="Pay rent", note_id="n_2")], BY)
+
+    assert [note.text for note in await Ledgers(db).read("c")] == ["Call mum", "Pay rent"]
+
+
+async def test_what_belongs_to_a_change_is_stored_with_it_or_not_at_all(db):
+    """A tap that was used already changes no note."""
+    ledgers = Ledgers(db)
+    await ledgers.change("c", [Add(kind="task", text="Call mum", note_id="n_1")], BY)
+    used = Statement("set_session_status", {"session_id": "nobody", "status": "active"}, expect=1)
+    with pytest.raises(Conflict):
+        await ledgers.change("c", [End(number=1)], BY, used)
+
+    assert (await ledgers.read("c")).notes[1].is_open
+
+
+async def test_a_note_can_be_put_back_by_what_caused_its_change(db):
+    """[Undo] finds what came with a turn, and says so by a change of its own."""
+    ledgers = Ledgers(db)
+    await ledgers.change("c", [Add(kind="task", text="Call mum", note_id="n_1")], Actor("model", NOW, "t_1"))
+    await ledgers.change("c", [Change(number=1, fields={"text": "Call Ana"})], Actor("model", NOW, "t_2"))
+    await ledgers.undo("c", await ledgers.caused_by("c", "t_2"), Actor("person", NOW, "b_1"))
+
+    assert (await ledgers.read("c")).notes[1].text == "Call mum"
+    assert [each.verb for each in await ledgers.history("n_1")] == ["add", "change", "undo"]

@@ -1,0 +1,181 @@
+"""The ledger: what an operation makes of it, what it refuses, what undo puts back, and that changes rebuild it."""
+
+from memory.ledger import series, views
+from memory.ledger.apply import apply, apply_all, rebased, rebuilt, undo
+from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Merge, Move, Refusal, Reopen, Ring
+
+NOW = 1_800_000_000_000  # Fri 15 Jan 2027, 08:00 UTC
+BY = Actor("model", NOW, "t_1")
+BERLIN = {"time_zone": "Europe/Berlin"}
+
+
+def added(ledger, kind, text, note_id="n_1", **fields):
+    outcome = apply(ledger, Add(kind=kind, text=text, note_id=note_id, fields=fields), BY)
+    assert isinstance(outcome, Applied), outcome
+    return outcome.ledger
+
+
+def weekly(**more):
+    return added(
+        Ledger("c"), "task", "Call mum", rings_from="2027-01-17T19:00", repeats="FREQ=WEEKLY;BYDAY=SU", **BERLIN, **more
+    )
+
+
+def rang(ledger, number=1):
+    local, at_ms = series.next_ring(ledger.notes[number])
+    outcome = apply(ledger, Ring(number=number, occurrence=local, rings_at_ms=at_ms), Actor("person", at_ms))
+    return outcome.ledger, local, at_ms
+
+
+def test_numbers_count_up_and_are_never_used_again():
+    """A note that was dropped keeps its number to itself."""
+    ledger = added(Ledger("c"), "task", "Water the plants")
+    ledger = apply(ledger, End(number=1, how="dropped"), BY).ledger
+    ledger = added(ledger, "task", "Feed the cat", "n_2")
+
+    assert [note.number for note in ledger] == [1, 2]
+
+
+def test_the_same_note_is_not_noted_twice():
+    """What stands word for word is refused with its number, so that a second hand can use that."""
+    ledger = added(Ledger("c"), "task", "Water the plants.")
+
+    assert apply(ledger, Add(kind="task", text="water the  plants", note_id="n_2"), BY) == Refusal("known", 1)
+    assert apply(ledger, Add(kind="fact", text="else", note_id="n_1"), BY) == Refusal("known", 1)
+
+
+def test_a_value_that_changed_takes_the_place_of_the_old_one():
+    """Of two notes with one subject the later stands; the earlier tells what took its place."""
+    ledger = added(Ledger("c"), "fact", "The operation is on the 3rd", subject="operation")
+    ledger = added(ledger, "fact", "The operation is on the 9th", "n_2", subject="Operation")
+
+    assert [note.number for note in views.standing(ledger)] == [2]
+    assert ledger.notes[1].replaced_by == "n_2"
+
+
+def test_done_of_a_date_leaves_the_series():
+    """[Done] ends an occurrence, never the series."""
+    ledger, local, _ = rang(weekly())
+    ledger = apply(ledger, End(number=1, occurrence=local), BY).ledger
+
+    assert ledger.notes[1].is_open
+    assert series.next_ring(ledger.notes[1])[0] == "2027-01-24T19:00"
+    assert not views.waits_for_word(ledger.notes[1])
+
+
+def test_one_date_of_a_series_is_moved_or_left_out():
+    """The other dates stay where the rule has them."""
+    ledger = weekly()
+    ten = series.at_ms_of("2027-01-17T10:00", "Europe/Berlin")
+    ledger = apply(ledger, Move(number=1, occurrence="2027-01-17T19:00", to_ms=ten), BY).ledger
+    ledger = apply(ledger, Move(number=1, occurrence="2027-01-24T19:00"), BY).ledger
+    assert series.next_ring(ledger.notes[1]) == ("2027-01-17T19:00", ten)
+
+    ledger, _, _ = rang(ledger)
+    assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
+
+
+def test_what_was_missed_comes_once():
+    """After three silent weeks a weekly reminder rings one time, late, and goes on with the next date."""
+    ledger = weekly()
+    local, at_ms = series.next_ring(ledger.notes[1])
+    late = Actor("person", at_ms + 22 * views.DAY_MS)
+    ledger = apply(ledger, Ring(number=1, occurrence=local, rings_at_ms=at_ms), late).ledger
+
+    assert series.next_ring(ledger.notes[1])[0] == "2027-02-14T19:00"
+
+
+def test_a_date_that_rang_can_be_put_off_without_beginning_the_series_anew():
+    """[In an hour] rings the same date once more; the rule goes on behind it, however old the series is."""
+    ledger, _, _ = rang(weekly())
+    ledger, local, at_ms = rang(ledger)
+    later = Actor("person", at_ms)
+    ledger = apply(ledger, Move(number=1, occurrence=local, to_ms=at_ms + 3_600_000), later).ledger
+    assert series.next_ring(ledger.notes[1]) == (local, at_ms + 3_600_000)
+
+    ledger, _, _ = rang(ledger)
+    assert series.next_ring(ledger.notes[1])[0] == "2027-01-31T19:00"
+
+
+def test_a_ring_that_somebody_else_did_first_is_refused():
+    """Two processes that wake for one date send one message."""
+    ledger = weekly()
+    local, at_ms = series.next_ring(ledger.notes[1])
+    ledger, _, _ = rang(ledger)
+
+    assert apply(ledger, Ring(number=1, occurrence=local, rings_at_ms=at_ms), BY) == Refusal("changed", 1)
+
+
+def test_a_rule_that_is_none_is_refused():
+    """The model hears that it is no RRULE, and nothing is noted."""
+    wrong = Add(
+        kind="task", text="x", note_id="n", fields={"rings_from": "2027-01-17T19:00", "repeats": "every sunday"}
+    )
+    assert apply(Ledger("c"), wrong, BY).code == "rule"
+    assert apply(Ledger("c"), Add(kind="task", text="x", note_id="n", fields={"rings_from": "soon"}), BY).code == "date"
+
+
+def test_today_counts_when_its_hour_is_still_to_come():
+    """A series for Tuesdays at 18:00, said on a Tuesday morning, rings today."""
+    tuesday_8_utc = series.at_ms_of("2027-01-19T08:21", "UTC")
+    assert series.first_local("FREQ=WEEKLY;BYDAY=TU", "2027-01-19T18:00", tuesday_8_utc, "UTC") == "2027-01-19T18:00"
+    assert series.first_local("FREQ=WEEKLY;BYDAY=TU", "2027-01-19T07:00", tuesday_8_utc, "UTC") == "2027-01-26T07:00"
+
+
+def test_undo_puts_back_what_nobody_touched_since():
+    """A text that the person changed meanwhile stays; the day goes back to what it was."""
+    ledger = added(Ledger("c"), "task", "Pay the rent", due_at_ms=1)
+    changed = apply(ledger, Change(number=1, fields={"text": "Pay rent", "due_at_ms": 2}), BY)
+    ledger = apply(changed.ledger, Change(number=1, fields={"text": "Pay Ben"}), Actor("person", NOW)).ledger
+    ledger, _ = undo(ledger, changed.changes, Actor("person", NOW))
+
+    assert (ledger.notes[1].text, ledger.notes[1].due_at_ms) == ("Pay Ben", 1)
+
+
+def test_undo_of_a_replacement_lets_the_old_value_stand_again():
+    """Both changes of one turn are put back, the latest first."""
+    ledger = added(Ledger("c"), "fact", "Lives in Ulm", subject="home")
+    moved = apply(ledger, Add(kind="fact", text="Lives in Bonn", note_id="n_2", fields={"subject": "home"}), BY)
+    ledger, _ = undo(moved.ledger, moved.changes, Actor("person", NOW))
+
+    assert [note.text for note in views.standing(ledger)] == ["Lives in Ulm"]
+
+
+def test_a_merge_rests_on_the_turns_of_both():
+    """Forgetting a turn of either takes the note that stands for both."""
+    ledger = added(Ledger("c"), "task", "Call Halden", turn_ids=("t_1",))
+    ledger = added(ledger, "task", "Ring Halden AG", "n_2", turn_ids=("t_2",))
+    ledger = apply(ledger, Merge(number=1, into=2), BY).ledger
+
+    assert [(n.number, n.turn_ids) for n in views.standing(ledger)] == [(2, ("t_2", "t_1"))]
+
+
+def test_what_a_person_changed_since_wins_over_the_keeper():
+    """Of the keeper's change the fields that a person wrote since its snapshot are left out; the rest is done."""
+    ledger = added(Ledger("c"), "task", "Pay the rent", due_at_ms=1)
+    snapshot = ledger.version
+    tap = apply(ledger, Change(number=1, fields={"due_at_ms": 5}), Actor("person", NOW))
+    wanted = [Change(number=1, fields={"due_at_ms": 9, "weight": 0.9}), End(number=1)]
+    kept, refused = rebased(wanted, [each for each in tap.changes if each.version > snapshot])
+
+    assert kept == [Change(number=1, fields={"weight": 0.9})]
+    assert [each.code for each in refused] == ["changed"]
+
+
+def test_changes_rebuild_the_notes():
+    """The notes are what their changes say, dates and all."""
+    operations = [
+        Add(kind="task", text="Call mum", note_id="n_1",
+            fields={"rings_from": "2027-01-17T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", **BERLIN}),
+        Add(kind="fact", text="Lives in Ulm", note_id="n_2", fields={"subject": "home", "turn_ids": ("t_1",)}),
+        Add(kind="fact", text="Lives in Bonn", note_id="n_3", fields={"subject": "home"}),
+        Move(number=1, occurrence="2027-01-24T19:00"),
+        Change(number=3, fields={"text": "Lives in Köln", "turn_ids": ("t_4",)}),
+        End(number=1, how="dropped"),
+        Reopen(number=1),
+    ]  # fmt: skip
+    ledger, outcomes = apply_all(Ledger("c"), operations, BY)
+    changes = [change for each in outcomes for change in each.changes]
+
+    assert rebuilt("c", changes) == ledger
+    assert ledger.notes[1].rings_at_ms == weekly().notes[1].rings_at_ms
