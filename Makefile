@@ -10,7 +10,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 
 unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
 
-.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers docs fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers trial docs fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -66,6 +66,9 @@ bench-peers: setup ## kill this bot and others under the same traffic; downloads
 
 bench-quality: setup ## measure memory quality; each benchmark prints JSON
 	$(BIN)/python -m benchmarks.quality
+
+trial: setup ## try it with a strong model by hand: one plays the person, another answers as the model (docs/how-to/try-with-a-model.md)
+	$(BIN)/python -m benchmarks.trial serve .trial
 
 docs: $(SITE) ## build the documents as a site, into site/
 	NO_MKDOCS_2_WARNING=1 $(SITE:.installed=bin/mkdocs) build --strict --quiet && echo "site/index.html is ready."

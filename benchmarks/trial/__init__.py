@@ -1,0 +1,1 @@
+"""A trial: one plays the person, another answers as the model from its prompts alone, over files and a moved clock."""
