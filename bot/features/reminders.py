@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot import replies
-from bot.answers.care import care
+from bot.care.care import care
 from bot.answers.rearrange import Here, by_command
 from bot.answers.remind_first import repeating, set_text, undo_button
 from bot.delivery.outbox import OutgoingMessage, Target

@@ -14,7 +14,7 @@ from structlog.contextvars import bound_contextvars
 
 from bot import replies
 from bot.answers import prompts
-from bot.answers.care import care
+from bot.care.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from story import reply, rows
 
-from memory.language.distress import caring_answer
+from bot.care.care import caring_answer
 
 pytestmark = pytest.mark.acceptance
 

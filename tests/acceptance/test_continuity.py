@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from story import FRIEND, OFFER, PACKET, PERSON, PROMISE, answered, bot_lines, heard, rows, shows, tap, tapped
 
-from memory.language.distress import caring_answer
+from bot.care.care import caring_answer
 
 pytestmark = pytest.mark.acceptance
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."

@@ -35,7 +35,7 @@ from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
 from memory.language import due_dates
-from memory.language.distress import distress_in
+from bot.care.care import distress_in
 from memory.language.languages import Languages
 from memory.language.ready import compile_rules
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from bot.answers.care import care
-from memory.language import distress
-from memory.language.distress import caring_answer, distress_in
+from bot.care.care import care
+from bot.care import care as distress
+from bot.care.care import caring_answer, distress_in
 from memory.language.languages import Languages
 from memory.longterm.promotion import candidates
 from memory.state.state_manager import apply_turn, new_state, session_title

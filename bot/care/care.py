@@ -5,17 +5,22 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from memory.language.language import cue_pattern
+from bot.answers.responder import Answer, own_words
+from bot.matching import Pattern, any_of, find, without
+from memory.types import CARE
 
-_DATA: Final = Path(__file__).parent / "language_data" / "distress"
+_DATA: Final = Path(__file__).parent / "languages"
 MAX_CHARS: Final = 6_000
 """So much of a message is looked at, from its beginning and its end alike."""
+WINDOW_CHARS: Final = 1_000
+OVERLAP_CHARS: Final = 200
+"""A message is read in windows that overlap by more than the longest sign."""
 _BREVE: Final = "\u0306"
 _STRETCHED: Final = re.compile(r"(.)\1{2,}")
 _INVISIBLE: Final = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad*_~`]")
@@ -29,9 +34,18 @@ class Distress:
     """How distress sounds in one language, and the caring answer."""
 
     code: str
-    signs: re.Pattern[str]
-    idioms: re.Pattern[str]
+    signs: Pattern
+    idioms: Pattern
     answer: str
+
+
+def care(text: str, language: str | None = None) -> Answer | None:
+    """Return the answer to words of distress, with where help is to be had; None for any other message.
+
+    The turn is stored as said and filed nowhere (`ConversationTurn.unfiled`). Never raises.
+    """
+    code = distress_in(text, language or "en")
+    return own_words(caring_answer(code), CARE) if code else None
 
 
 def distress_in(text: str, first: str = "en") -> str | None:
@@ -45,9 +59,14 @@ def distress_in(text: str, first: str = "en") -> str | None:
 
 @lru_cache(maxsize=64)
 def _found(text: str, first: str) -> str | None:
-    folded = fold(text)
+    windows = list(_windows(fold(text)))
     codes = sorted(_codes(), key=lambda code: code != first)
-    return next((code for code in codes if _speaks(folded, _distress(code))), None)
+    return next((code for code in codes if any(_speaks(each, _distress(code)) for each in windows)), None)
+
+
+def _windows(folded: str) -> Iterator[str]:
+    for start in range(0, max(1, len(folded) - OVERLAP_CHARS), WINDOW_CHARS - OVERLAP_CHARS):
+        yield folded[start : start + WINDOW_CHARS]
 
 
 def clipped(text: str) -> str:
@@ -70,7 +89,7 @@ def fold(text: str) -> str:
 
 
 def _speaks(folded: str, distress: Distress) -> bool:
-    return distress.signs.search(distress.idioms.sub(" … ", folded)) is not None
+    return find(distress.signs, without(distress.idioms, folded, " … ")) is not None
 
 
 @lru_cache(maxsize=1)
@@ -81,14 +100,5 @@ def _codes() -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def _distress(code: str) -> Distress:
     data = tomllib.loads((_DATA / f"{code}.toml").read_text(encoding="utf-8"))
-    parts = data["parts"]
-    return Distress(code, _pattern(data["signs"], parts), _pattern(data["idioms"], parts), data["answer"].strip())
-
-
-def _pattern(phrases: Iterable[str], parts: Mapping[str, str]) -> re.Pattern[str]:
-    whole = []
-    for phrase in phrases:
-        for name, part in parts.items():
-            phrase = phrase.replace(f"{{{name}}}", part)  # noqa: PLW2901 - filled in one after another
-        whole.append(phrase)
-    return cue_pattern(whole)
+    signs, idioms = (any_of(data[name], data["parts"]) for name in ("signs", "idioms"))
+    return Distress(code, signs, idioms, data["answer"].strip())

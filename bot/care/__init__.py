@@ -1,0 +1,1 @@
+"""Somebody who speaks of ending their life: heard in any language that there is a file for, and answered."""
