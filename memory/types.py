@@ -296,6 +296,8 @@ class ConversationContextPacket(Contract):
     """Who is who in a group: user id → name, of those that are known."""
     bootstrap: str = ""
     """The continuity bootstrap, only before the first assistant reply of a session that uses it (001)."""
+    notices: tuple[str, ...] = ()
+    """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
     receipts: tuple[TierReceipt, ...] = ()
     instructions_tokens: int = 0
     """What stands beside the tiers in the same prompt: instructions, descriptions of tools, bootstrap, new message."""

@@ -30,6 +30,8 @@ from memory.types import ConversationContextPacket, JobProgress, OpenLoop, Pendi
 STABLE_TITLE: Final = "What came before the messages below, from the assistant's memory."
 TURN_TITLE: Final = "What the assistant remembers that may bear on the next message."
 
+NOTICES_TITLE: Final = "What the program has to say about the notes."
+
 _DAY_MS: Final = 24 * 3600 * 1000
 
 
@@ -57,7 +59,8 @@ def reference_text(packet: ConversationContextPacket) -> str:
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessage, ...]:
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
     said = spoken(packet.person if packet.is_group else "", user_message(message))
-    last = PromptMessage("user", "\n\n".join(filter(None, (turn_text(packet), clock_line(packet), said))))
+    before = (turn_text(packet), notices_text(packet), clock_line(packet))
+    last = PromptMessage("user", "\n\n".join(filter(None, (*before, said))))
     first, *others = (*to_messages(packet.history, company(packet)), last)
     stable = stable_text(packet)
     return (PromptMessage("user", f"{stable}\n\n{first.text}") if stable else first, *others)
@@ -75,9 +78,14 @@ def clock_line(packet: ConversationContextPacket) -> str:
     return f"[{who} {when}]".replace("[ ", "[").replace(" ]", "]") if who or when else ""
 
 
+def notices_text(packet: ConversationContextPacket) -> str:
+    """What the program tells the model before a message, fenced: it may repeat a note; "" for nothing."""
+    return fence("\n".join(packet.notices), NOTICES_TITLE)
+
+
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the history."""
-    blocks = filter(None, (stable_text(packet), turn_text(packet), clock_line(packet)))
+    blocks = filter(None, (stable_text(packet), turn_text(packet), notices_text(packet), clock_line(packet)))
     return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + _names_tokens(packet, counter)
 
 

@@ -90,10 +90,12 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if unknown := set(operation.fields) - CHANGEABLE - {"session_id", "user_id", "persona"}:
         return Refusal("field", detail=", ".join(sorted(unknown)))
     fields = {"said_at_ms": by.at_ms, **operation.fields}
+    told = operation.number
+    number = told if told and told not in ledger.notes else ledger.next_number
     new = Note(
         note_id=operation.note_id,
         conversation_id=ledger.conversation_id,
-        number=ledger.next_number,
+        number=number,
         kind=operation.kind,
         text=text,
         source=by.hand,
@@ -102,7 +104,7 @@ def _add(ledger: Ledger, operation: Add, by: Actor) -> Outcome:
     if (refusal := _faulty(new)) is not None:
         return refusal
     old = _of_subject(ledger, new)
-    ledger = replace(ledger, next_number=ledger.next_number + 1)
+    ledger = replace(ledger, next_number=max(ledger.next_number, number + 1))
     changes: tuple[NoteChange, ...] = ()
     if old is not None:
         done = _written(ledger, old, {"status": "replaced", "replaced_by": new.note_id}, "end", by)
@@ -258,6 +260,8 @@ def _written(
         at_ms=by.at_ms,
     )
     notes = {**ledger.notes, changed.number: changed}
+    if verb == "add" and changed.number < ledger.next_number - 1:  # it was told before others were noted
+        notes = dict(sorted(notes.items()))
     return Applied(replace(ledger, version=ledger.version + 1, notes=notes), changed, (change,))
 
 

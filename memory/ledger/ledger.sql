@@ -91,6 +91,11 @@ ON CONFLICT (refusal_id) DO NOTHING;
 SELECT refusal_id, session_id, change_json, reason, turn_ids_json, hand, at_ms FROM note_refusals
 WHERE conversation_id = :conversation_id ORDER BY at_ms DESC, refusal_id LIMIT :limit;
 
+-- name: note_refusals_of_turn
+-- What of one turn had no place when it was committed: the model hears of it with the next message.
+SELECT change_json, reason FROM note_refusals
+WHERE conversation_id = :conversation_id AND hand = :hand AND turn_ids_json = :turn_ids_json ORDER BY refusal_id;
+
 -- name: erase_note_refusals
 -- With everything else that says it (P13).
 DELETE FROM note_refusals WHERE conversation_id = :conversation_id;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memory.errors import Conflict
@@ -64,6 +64,17 @@ class Ledgers:
         self._carry_over = carry_over
         self._taking = TurnTaking()
         self._kept: OrderedDict[str, Ledger] = OrderedDict()
+        self._reserved: dict[str, int] = {}
+        """By conversation the next number that was not told to anybody, where that is ahead of what is stored."""
+
+    def reserve(self, ledger: Ledger) -> int:
+        """A number for a note that is told before it is stored: nobody else in this process is given it.
+
+        It is never used when what it was meant for is not stored: gaps are fine.
+        """
+        number = max(ledger.next_number, self._reserved.get(ledger.conversation_id, 0))
+        self._reserved[ledger.conversation_id] = number + 1
+        return number
 
     async def read(self, conversation_id: str) -> Ledger:
         """The ledger as it is committed; opened, with what older stores held, when it never was."""
@@ -89,6 +100,8 @@ class Ledgers:
     def _keep(self, ledger: Ledger) -> Ledger:
         self._kept[ledger.conversation_id] = ledger
         self._kept.move_to_end(ledger.conversation_id)
+        if self._reserved.get(ledger.conversation_id, 0) <= ledger.next_number:
+            self._reserved.pop(ledger.conversation_id, None)
         while len(self._kept) > AT_HAND:
             self._kept.popitem(last=False)
         return ledger
@@ -98,12 +111,13 @@ class Ledgers:
         """Have a ledger to oneself. What was not `stored` when the block ends is thrown away, and read again."""
         async with self._taking.of(conversation_id):
             begun = await self._load(conversation_id)
-            writing = Writing(begun, begun)
+            told = max(begun.next_number, self._reserved.get(conversation_id, 0))
+            writing = Writing(begun, replace(begun, next_number=told))
             try:
                 yield writing
             finally:
                 if writing.is_stored:
-                    self._keep(writing.ledger)
+                    self._keep(writing.ledger if writing.changes else begun)
                 elif writing.changes:
                     self._kept.pop(conversation_id, None)
 

@@ -37,7 +37,7 @@ def rule_of(repeats: str, rings_from: str) -> rrule:
     """The series as dateutil knows it, in local time without a zone. Raises ValueError for what is no RRULE."""
     first = datetime.strptime(rings_from, LOCAL)  # noqa: DTZ007 - a series is reckoned in local time
     try:
-        found = rrulestr(repeats.removeprefix("RRULE:").split(";UNTIL=")[0], dtstart=first)
+        found = rrulestr(";".join(part for part in _parts(repeats) if not _is_until(part)), dtstart=first)
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
         raise ValueError(f"{repeats!r} is no RRULE") from exc
     if not isinstance(found, rrule):
@@ -48,14 +48,21 @@ def rule_of(repeats: str, rings_from: str) -> rrule:
 
 def _until(repeats: str) -> datetime | None:
     """The last day of a rule; its zone is the note's, whatever the rule says (a `Z` would make dateutil refuse it)."""
-    parts = (part.partition("=") for part in repeats.removeprefix("RRULE:").split(";"))
-    value = next((value for name, _, value in parts if name.upper() == "UNTIL"), "")
+    value = next((part.partition("=")[2] for part in _parts(repeats) if _is_until(part)), "")
     if not value:
         return None
     text = value.removesuffix("Z")
     if "T" in text:
         return datetime.strptime(text, "%Y%m%dT%H%M%S")  # noqa: DTZ007 - local, as the series
     return datetime.strptime(text, "%Y%m%d") + timedelta(days=1, seconds=-1)  # noqa: DTZ007
+
+
+def _parts(repeats: str) -> list[str]:
+    return repeats.removeprefix("RRULE:").split(";")
+
+
+def _is_until(part: str) -> bool:
+    return part.upper().startswith("UNTIL=")
 
 
 def first_local(repeats: str, wanted_local: str, now_ms: int, zone: str) -> str | None:

@@ -151,6 +151,8 @@ class Add:
     """The same id twice is the same note: a call that is made again adds nothing."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of the note: owner, due_at_ms, rings_from, turn_ids, …"""
+    number: int | None = None
+    """The number that was told already, by `Ledgers.reserve`; None, and one that is taken, for the next free one."""
     said: str = ""
 
 
@@ -214,9 +216,12 @@ class Ring:
 
 Operation = Add | Change | End | Merge | Reopen | Move | Ring
 
-RefusalCode = Literal["unknown", "ended", "empty", "same", "known", "past", "rule", "date", "field", "changed"]
+RefusalCode = Literal[
+    "unknown", "ended", "empty", "same", "known", "past", "rule", "date", "field", "changed", "number"
+]
 """Why an operation has no place: no such number, ended already, no text, nothing new, noted already (`number`), a time
-that is over, no RRULE, no such date of the series, a field that cannot be changed, changed by a stronger hand since.
+that is over, no RRULE, no such date of the series, a field that cannot be changed, changed by a stronger hand since; or
+that it has: under another number than was told (`detail`).
 """
 
 

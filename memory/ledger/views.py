@@ -47,11 +47,12 @@ def standing(notes: Iterable[Note]) -> list[Note]:
 
 def within(notes: Iterable[Note], scope: Scope) -> list[Note]:
     """The notes that stand and belong to this scope."""
-    return [
-        note
-        for note in standing(notes)
-        if (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
-    ]
+    return [note for note in standing(notes) if belongs(note, scope)]
+
+
+def belongs(note: Note, scope: Scope) -> bool:
+    """Whether a note, standing or not, belongs to this scope."""
+    return (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
 
 
 def is_past(note: Note, now_ms: int) -> bool:

@@ -17,7 +17,7 @@ from memory.language.languages import Languages
 from memory.language.sentences import clean
 from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.store import refusal_row
-from memory.ledger.types import Actor, Hand, Operation, Refusal
+from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
@@ -112,17 +112,26 @@ async def _quietly(promote: Promote, state: SessionState, turns: Sequence[Conver
 def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
     """Apply what a turn did to the notes, and return what writes down that some of it had no place any more.
 
-    It had when the turn's tool did it, so the model hears of it with the next message.
+    It had when the turn's tool did it, so the model hears of it with the next message; likewise of a note that was
+    given another number than the one that was told.
     """
     by = Actor(exchange.hand, exchange.created_at_ms, exchange.turn_id)
     outcomes = zip(exchange.operations, writing.apply(exchange.operations, by), strict=True)
-    lost = [(operation, outcome) for operation, outcome in outcomes if isinstance(outcome, Refusal)]
+    lost = [(operation, refusal) for operation, outcome in outcomes if (refusal := _lost(operation, outcome))]
     return [
         refusal_row(
             f"f_{exchange.turn_id}_{n}", exchange.conversation_id, exchange.session_id, (operation, outcome), by
         )
         for n, (operation, outcome) in enumerate(lost, 1)
     ]
+
+
+def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
+    """Why an operation is not as it was told."""
+    if isinstance(outcome, Refusal):
+        return outcome
+    told = operation.number if isinstance(operation, Add) else None
+    return None if told in {None, outcome.note.number} else Refusal("number", told, f"#{outcome.note.number}")
 
 
 class Recorder:

@@ -66,3 +66,15 @@ async def test_a_note_can_be_put_back_by_what_caused_its_change(db):
 
     assert (await ledgers.read("c")).notes[1].text == "Call mum"
     assert [each.verb for each in await ledgers.history("n_1")] == ["add", "change", "undo"]
+
+
+async def test_a_number_that_was_reserved_is_given_to_nobody_else(db):
+    """The model was told #1 while it writes; what is noted meanwhile is #2, and #1 is there for its turn."""
+    ledgers = Ledgers(db)
+    number = ledgers.reserve(await ledgers.read("c"))
+    await ledgers.change("c", [Add(kind="task", text="Feed", note_id="n_2")], Actor("keeper", NOW, "r_1"))
+    add = Add(kind="task", text="Water", note_id="n_1", number=number)
+    await ledgers.change("c", [add], Actor("model", NOW, "t_1"))
+
+    assert [(n.number, n.text) for n in (await ledgers.read("c"))] == [(1, "Water"), (2, "Feed")]
+    assert ledgers.reserve(await ledgers.read("c")) == 3

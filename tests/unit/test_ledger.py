@@ -179,3 +179,18 @@ def test_changes_rebuild_the_notes():
 
     assert rebuilt("c", changes) == ledger
     assert ledger.notes[1].rings_at_ms == weekly().notes[1].rings_at_ms
+
+
+def test_a_rule_ends_on_its_last_day_wherever_that_stands_in_it():
+    """What follows UNTIL in a rule counts as what stands before it does."""
+    rule = series.rule_of("FREQ=WEEKLY;UNTIL=20270126;BYDAY=TU", "2027-01-12T18:00")
+
+    assert [f"{at:%m-%d}" for at in rule] == ["01-12", "01-19", "01-26"]
+
+
+def test_a_number_that_was_told_is_kept_and_one_that_is_taken_is_not():
+    """A note that was told as #7 is #7, whatever was noted meanwhile; numbers go on behind it."""
+    ledger = apply(Ledger("c"), Add(kind="task", text="Water", note_id="n_7", number=7), BY).ledger
+    ledger = apply(ledger, Add(kind="task", text="Feed", note_id="n_8", number=7), BY).ledger
+
+    assert [(note.number, note.text) for note in ledger] == [(7, "Water"), (8, "Feed")]
