@@ -20,3 +20,12 @@ WHERE session_id = :session_id AND version = :version;
 -- name: erase_session_line
 -- A session goes, or a turn that its line rests on (P13).
 DELETE FROM session_lines WHERE session_id = :session_id;
+
+-- name: session_line_unread
+-- Turns that were read are to be read again: a note that rested on them went (P13).
+UPDATE session_lines SET read_through_seq = :read_through_seq, version = version + 1
+WHERE session_id = :session_id AND read_through_seq > :read_through_seq;
+
+-- name: erase_session_lines
+-- The conversation itself goes.
+DELETE FROM session_lines WHERE conversation_id = :conversation_id;

@@ -1,18 +1,44 @@
 -- Queries of the ledger: its version, its notes, their dates, and what was done to them.
 
 -- name: ledger_of
--- How far a conversation's ledger is; no row before it was first opened.
-SELECT conversation_id, version, next_number, left_json FROM ledgers WHERE conversation_id = :conversation_id;
+-- How far a conversation's ledger is; no row before it was first opened. `added` is how many notes there have to be.
+SELECT conversation_id, version, next_number, epoch, left_json,
+    (SELECT COUNT(*) FROM note_changes WHERE note_changes.conversation_id = :conversation_id AND verb = 'add') AS added
+FROM ledgers WHERE conversation_id = :conversation_id;
 
 -- name: ledger_begin
 -- The first row; whoever comes second loses.
-INSERT INTO ledgers (conversation_id, version, next_number, left_json)
-VALUES (:conversation_id, :version, :next_number, :left_json) ON CONFLICT (conversation_id) DO NOTHING;
+INSERT INTO ledgers (conversation_id, version, next_number, epoch, left_json)
+VALUES (:conversation_id, :version, :next_number, :epoch, :left_json) ON CONFLICT (conversation_id) DO NOTHING;
 
 -- name: ledger_move
--- No row changes when somebody else wrote first.
+-- No row changes when somebody else wrote first, or something was forgotten.
 UPDATE ledgers SET version = :version, next_number = :next_number
-WHERE conversation_id = :conversation_id AND version = :from_version;
+WHERE conversation_id = :conversation_id AND version = :from_version AND epoch = :epoch;
+
+-- name: ledger_unforgotten
+-- Whether what an answer or a reading was made from still stands.
+SELECT 1 AS found FROM ledgers WHERE conversation_id = :conversation_id AND epoch = :epoch;
+
+-- name: ledger_renew
+-- Something was forgotten or edited: what was made from it before has no place any more.
+UPDATE ledgers SET version = :version, epoch = :epoch
+WHERE conversation_id = :conversation_id AND version = :from_version AND epoch = :from_epoch;
+
+-- name: ledger_mend
+-- A row that was altered on the disk, as its changes have it.
+INSERT INTO ledgers (conversation_id, version, next_number, epoch, left_json)
+VALUES (:conversation_id, :version, :next_number, :epoch, :left_json)
+ON CONFLICT (conversation_id) DO UPDATE SET version = excluded.version, next_number = excluded.next_number,
+    epoch = excluded.epoch, left_json = excluded.left_json;
+
+-- name: ledgers_left
+-- For `status` and doctor: what of the stores before was not carried over.
+SELECT conversation_id, left_json FROM ledgers WHERE left_json <> '{}' ORDER BY conversation_id;
+
+-- name: ledger_ids
+-- For doctor: every conversation that has a ledger.
+SELECT conversation_id FROM ledgers ORDER BY conversation_id;
 
 -- name: notes_of
 -- The notes of a conversation in their order.
@@ -100,9 +126,37 @@ WHERE conversation_id = :conversation_id AND hand = :hand AND turn_ids_json = :t
 -- With everything else that says it (P13).
 DELETE FROM note_refusals WHERE conversation_id = :conversation_id;
 
+-- name: note_refusals_all
+-- What may cite a turn that is forgotten.
+SELECT refusal_id, change_json, turn_ids_json FROM note_refusals WHERE conversation_id = :conversation_id;
+
+-- name: erase_note_refusal
+-- What was refused and cites what is forgotten (P13).
+DELETE FROM note_refusals WHERE refusal_id = :refusal_id;
+
 -- name: erase_note
 -- A note goes (P13).
 DELETE FROM notes WHERE note_id = :note_id;
+
+-- name: erase_notes_of_number
+-- Before an altered row is written again: whatever it is called now.
+DELETE FROM notes WHERE conversation_id = :conversation_id AND number = :number;
+
+-- name: erase_all_notes
+-- The conversation itself goes.
+DELETE FROM notes WHERE conversation_id = :conversation_id;
+
+-- name: erase_all_note_changes
+-- With everything that was ever done.
+DELETE FROM note_changes WHERE conversation_id = :conversation_id;
+
+-- name: erase_all_occurrences
+-- Before the notes, by which they are found.
+DELETE FROM occurrences WHERE note_id IN (SELECT note_id FROM notes WHERE conversation_id = :conversation_id);
+
+-- name: note_change_unsay
+-- A change that stays, without the turn it came with (P13).
+UPDATE note_changes SET cause = '', said = '' WHERE conversation_id = :conversation_id AND version = :version;
 
 -- name: erase_note_changes
 -- With everything that was done to it.

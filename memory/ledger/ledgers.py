@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from memory.errors import Conflict
 from memory.ledger import store
-from memory.ledger.apply import apply_all, undo
+from memory.ledger.apply import apply_all, rebuilt, undo
 from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Outcome
 from memory.ports import Database, Statement
 from memory.turn_taking import TurnTaking
@@ -18,8 +19,22 @@ from memory.turn_taking import TurnTaking
 AT_HAND: Final = 256
 """Ledgers that are kept in memory."""
 
-CarryOver = Callable[[str], Awaitable[None]]
-"""Opens the ledger of a conversation with what the stores before it held."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A ledger at its opening: what the stores before it held, and what lets those go."""
+
+    ledger: Ledger
+    changes: Sequence[NoteChange] = ()
+    also: Sequence[Statement] = ()
+    left: Mapping[str, int] = field(default_factory=dict)
+    """Why something was not carried over → how many."""
+
+
+CarryOver = Callable[[str], Awaitable[Carried]]
+"""Gathers what the stores before the ledger held of a conversation; reads only."""
 
 
 @dataclass(slots=True)
@@ -59,9 +74,11 @@ class Writing:
 class Ledgers:
     """Reads and changes ledgers; each method raises `StorageUnavailable`."""
 
-    def __init__(self, db: Database, carry_over: CarryOver | None = None) -> None:
+    def __init__(self, db: Database, carry_over: CarryOver | None = None, *, read_only: bool = False) -> None:
+        """`read_only`: nothing is written, also not what an opening carries over."""
         self._db = db
         self._carry_over = carry_over
+        self._read_only = read_only
         self._taking = TurnTaking()
         self._kept: OrderedDict[str, Ledger] = OrderedDict()
         self._reserved: dict[str, int] = {}
@@ -91,11 +108,46 @@ class Ledgers:
             return kept
         found = await self._db.read_chain(store.reading(conversation_id))
         if found is None:
-            if self._carry_over:
-                await self._carry_over(conversation_id)
-            await self._db.write(store.begin(conversation_id))
-            found = await self._db.read_chain(store.reading(conversation_id)) or Ledger(conversation_id)
-        return self._keep(found)
+            return self._keep(await self._open(conversation_id))
+        return self._keep(found.ledger if found.is_sound else await self._mended(found))
+
+    async def _open(self, conversation_id: str) -> Ledger:
+        """Store the first row with what is carried over, as one transaction, unless another process was first."""
+        carried = await self._carry_over(conversation_id) if self._carry_over else Carried(Ledger(conversation_id))
+        ledger = replace(carried.ledger, epoch=store.new_epoch())
+        if self._read_only:
+            return ledger
+        put = [each for note in ledger for each in store.put_note(note, None)]
+        put += [Statement("note_change_put", store.change_row(change)) for change in carried.changes]
+        try:
+            await self._db.write(store.begin(ledger, carried.left), *put, *carried.also)
+        except Conflict:
+            found = await self._db.read_chain(store.reading(conversation_id))
+            if found is None:
+                raise
+            return found.ledger
+        if carried.changes:
+            log.info("%d notes carried over into the ledger of %s", len(ledger.notes), conversation_id)
+        return ledger
+
+    async def _mended(self, damaged: store.Loaded) -> Ledger:
+        """Make a ledger again from its changes: a row of it was altered on the disk."""
+        conversation_id = damaged.ledger.conversation_id
+        log.warning("the notes of %s are made again from their changes", conversation_id)
+        ledger = rebuilt(conversation_id, await self.since(conversation_id, 0), damaged.ledger.next_number)
+        version = max(ledger.version, damaged.ledger.version)
+        ledger = replace(ledger, version=version, epoch=store.new_epoch())
+        if not self._read_only:
+            await self._db.write(*store.written_anew(ledger, damaged.left))
+        return ledger
+
+    async def rebuild(self, conversation_id: str) -> Ledger:
+        """Write all notes again as their changes have made them, and return the ledger. Raises `StorageUnavailable`."""
+        async with self._taking.of(conversation_id):
+            self._kept.pop(conversation_id, None)
+            await self._load(conversation_id)
+            found = await self._db.read_chain(store.reading(conversation_id))
+            return self._keep(await self._mended(found or store.Loaded(Ledger(conversation_id))))
 
     def _keep(self, ledger: Ledger) -> Ledger:
         self._kept[ledger.conversation_id] = ledger
@@ -168,11 +220,12 @@ class Ledgers:
         return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
 
     @asynccontextmanager
-    async def alone(self, conversation_id: str) -> AsyncIterator[None]:
-        """Keep everybody else from a ledger while its rows are rewritten (P13); it is read again afterwards."""
+    async def alone(self, conversation_id: str) -> AsyncIterator[Ledger]:
+        """Have a ledger's rows to oneself while they are rewritten (P13); it is read again afterwards."""
         async with self._taking.of(conversation_id):
+            self._kept.pop(conversation_id, None)
             try:
-                yield
+                yield await self._load(conversation_id)
             finally:
                 self._kept.pop(conversation_id, None)
 

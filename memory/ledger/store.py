@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import orjson
+from pydantic import ValidationError
 
+from memory.ledger.erasing import Erased
 from memory.ledger.types import Actor, Ledger, Note, NoteChange, Occurrence, Operation, Refusal
 from memory.ports import Reads, Row, Statement
 
-_JSON = {"turn_ids": "turn_ids_json"}
 _FLAGS = ("due_exact", "offered", "doubtful")
 
 
@@ -55,6 +57,7 @@ def statements(before: Ledger, after: Ledger, changes: Sequence[NoteChange]) -> 
         "version": after.version,
         "next_number": after.next_number,
         "from_version": before.version,
+        "epoch": before.epoch,
     }
     changed = {change.note_id: after.notes[change.number] for change in changes}
     return [
@@ -101,29 +104,110 @@ def erase_notes(note_ids: Sequence[str]) -> list[Statement]:
     return [Statement(name, {"note_id": note_id}) for note_id in note_ids for name in names]
 
 
-def begin(conversation_id: str, left: dict[str, int] | None = None) -> Statement:
-    """What opens a conversation's ledger; nothing happens where it is open."""
-    left_json = orjson.dumps(left or {}).decode()
-    values = {"conversation_id": conversation_id, "version": 0, "next_number": 1, "left_json": left_json}
-    return Statement("ledger_begin", values)
+def erase_everything(conversation_id: str) -> list[Statement]:
+    """What takes a whole ledger away (P13)."""
+    names = ("erase_all_occurrences", "erase_all_notes", "erase_all_note_changes", "erase_note_refusals",
+             "erase_session_lines", "erase_ledger")  # fmt: skip
+    return [Statement(name, {"conversation_id": conversation_id}) for name in names]
 
 
-def reading(conversation_id: str) -> Reads[Ledger | None]:
+def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
+    """What takes away what was erased; `Conflict` when the ledger moved meanwhile. A new epoch voids what is under way."""
+    after = erased.ledger
+    renew = {
+        "conversation_id": after.conversation_id,
+        "version": after.version,
+        "epoch": new_epoch(),
+        "from_version": before.version,
+        "from_epoch": before.epoch,
+    }
+    here = {"conversation_id": after.conversation_id}
+    return [
+        Statement("ledger_renew", renew, expect=1),
+        *erase_notes([note.note_id for note in erased.gone]),
+        *(Statement("erase_note_changes", {"note_id": change.note_id}) for change in erased.anew),
+        *(Statement("note_change_unsay", here | {"version": change.version}) for change in erased.unsaid),
+        *(Statement("note_change_put", change_row(change)) for change in erased.anew),
+        *(each for note in erased.rewritten for each in put_note(note, note)),
+    ]
+
+
+def written_anew(ledger: Ledger, left: str) -> list[Statement]:
+    """What writes a ledger's row and all its notes over whatever stands there: one of them was altered on the disk."""
+    here = {"conversation_id": ledger.conversation_id}
+    values = here | {"version": ledger.version, "next_number": ledger.next_number, "epoch": ledger.epoch}
+    clear = [
+        Statement(name, here | {"note_id": note.note_id, "number": note.number})
+        for note in ledger
+        for name in ("occurrences_clear", "erase_note", "erase_notes_of_number")
+    ]
+    clear = [Statement(each.name, {name: each.params[name] for name in _KEYS[each.name]}) for each in clear]
+    return [
+        Statement("ledger_mend", values | {"left_json": left}),
+        *clear,
+        *(each for note in ledger for each in put_note(note, None)),
+    ]
+
+
+_KEYS = {
+    "occurrences_clear": ("note_id",),
+    "erase_note": ("note_id",),
+    "erase_notes_of_number": ("conversation_id", "number"),
+}
+
+
+def new_epoch() -> str:
+    """A word that was never used."""
+    return secrets.token_hex(8)
+
+
+def unforgotten(ledger: Ledger) -> Statement:
+    """What fails a transaction (`Conflict`) whose work was made from this ledger, when something was forgotten since."""
+    return Statement("ledger_unforgotten", {"conversation_id": ledger.conversation_id, "epoch": ledger.epoch}, expect=1)
+
+
+def begin(ledger: Ledger, left: Mapping[str, int] | None = None) -> Statement:
+    """What opens a conversation's ledger; `Conflict` where it is open already."""
+    values = {
+        "conversation_id": ledger.conversation_id,
+        "version": ledger.version,
+        "next_number": ledger.next_number,
+        "epoch": ledger.epoch,
+        "left_json": orjson.dumps(dict(left or {})).decode(),
+    }
+    return Statement("ledger_begin", values, expect=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A ledger as its rows have it."""
+
+    ledger: Ledger
+    is_sound: bool = True
+    """False when a row was altered or is missing: its changes have to make it again."""
+    left: str = "{}"
+    """JSON: what of the stores before was not carried over."""
+
+
+def reading(conversation_id: str) -> Reads[Loaded | None]:
     """The reads that load a ledger; None for one that was never opened."""
     here = {"conversation_id": conversation_id}
-    head = yield Statement("ledger_of", here)
-    if not head:
+    found = yield Statement("ledger_of", here)
+    if not found:
         return None
+    head = found[0]
     rows = yield Statement("notes_of", here)
-    dated = (
-        yield Statement("occurrences_of", here)
-        if any(row["rings_from"] for row in rows)
-        else Statement("ledger_of", here)
-    )
+    dated: Sequence[Row] = ()
+    if any(row["rings_from"] for row in rows):
+        dated = yield Statement("occurrences_of", here)
     dates: dict[str, list[Occurrence]] = {}
-    for row in dated:
-        if "original_local" in row:
+    try:
+        for row in dated:
             values = {name: row[name] for name in ("original_local", "moved_to_ms", "state")}
             dates.setdefault(row["note_id"], []).append(Occurrence.model_validate(values))
-    notes = [read_note(row, dates.get(row["note_id"], ())) for row in rows]
-    return Ledger(conversation_id, head[0]["version"], head[0]["next_number"], {note.number: note for note in notes})
+        notes = {row["number"]: read_note(row, dates.get(row["note_id"], ())) for row in rows}
+    except (ValidationError, orjson.JSONDecodeError):
+        notes = {}
+    is_sound = len(notes) >= head["added"] and all(note.version <= head["version"] for note in notes.values())
+    ledger = Ledger(conversation_id, head["version"], head["next_number"], notes, head["epoch"])
+    return Loaded(ledger, is_sound and bool(head["epoch"]), head["left_json"])

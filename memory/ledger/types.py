@@ -244,6 +244,8 @@ class Ledger:
     next_number: int = 1
     notes: Mapping[int, Note] = field(default_factory=dict)
     """By number, in their order."""
+    epoch: str = field(default="", compare=False)
+    """Another word whenever something was forgotten or edited: what was made from the ledger before is void."""
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self.notes.values())

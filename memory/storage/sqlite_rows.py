@@ -19,8 +19,15 @@ DIGEST_BYTES: Final = 8
 MADE_AGAIN: Final = {
     "conversation_sessions": {"state_json": "''"},
     "session_notes": {"notes_json": "''", "read_through_seq": "0"},
+    "ledgers": {"epoch": "''", "left_json": "'{}'"},
+    "notes": {"text": "''"},
+    "occurrences": {"state": "''"},
+    "session_lines": {"title": "''", "standing": "''", "turn_ids_json": "'[]'", "read_through_seq": "0"},
 }
-"""What of an altered row is shown as if it were not there yet: checkpoint and turns know it; it is written again."""
+"""What of an altered row is shown as if it were not there yet: others know it, and it is written again.
+
+A session is known to checkpoint and turns, what was read in it to the turns, a ledger and its notes to their changes.
+"""
 NOT_COVERED: Final = {
     "inbox": {"state", "attempts", "waits", "boot_id", "turn_id", "error", "done_at_ms"},
     "outbox": {"state", "attempts", "message_id", "after_message_id", "error", "sending_at_ms", "sent_at_ms"},
@@ -35,6 +42,8 @@ WRITTEN_WHOLE: Final = {
     "conversation_sessions": ("state_json",),
     "conversations": ("current_session_id",),
     "people": ("settings_json", "allowed"),
+    "ledgers": ("left_json",),
+    "session_lines": ("title",),
     "session_notes": ("notes_json",),
 }
 """Whoever writes these writes all that counts: the row is sound again, whatever it was before."""
@@ -178,7 +187,7 @@ def watch(connection: sqlite3.Connection, *, trusting: bool = False) -> None:
         row = bytes(key or b"?").decode("utf-8", "replace")
         if (name, row) not in known:
             known.add((name, row))
-            log.warning(NAMED, row, name, "made again from the turns" if name in MADE_AGAIN else "left out")
+            log.warning(NAMED, row, name, "made again from what else is known" if name in MADE_AGAIN else "left out")
         return False
 
     connection.execute("PRAGMA temp_store=MEMORY")

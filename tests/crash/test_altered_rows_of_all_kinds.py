@@ -21,7 +21,8 @@ from memory.testing import CONVERSATION_ID, make_exchange, open_memory
 TABLES = {
     "buttons", "chat_moves", "compactions", "continuity_arcs", "continuity_bootstrap_cache", "continuity_choices",
     "continuity_preferences", "continuity_relationship_states", "conversation_sessions", "conversations", "inbox",
-    "jobs", "memories", "outbox", "people", "session_notes",
+    "jobs", "ledgers", "memories", "note_changes", "notes", "occurrences", "outbox", "people", "session_lines",
+    "session_notes",
 }  # fmt: skip
 CHOSEN = {"user_id": 7, "settings_json": '{"language": "de"}', "created_at_ms": 1}
 

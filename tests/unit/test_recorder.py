@@ -51,7 +51,7 @@ class RefusingDatabase:
 
     def __init__(self, db):
         self.db = db
-        self.read, self.read_one = db.read, db.read_one
+        self.read, self.read_one, self.read_chain = db.read, db.read_one, db.read_chain
         self.failure = None
 
     async def write(self, *statements):

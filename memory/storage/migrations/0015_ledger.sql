@@ -6,6 +6,7 @@ CREATE TABLE ledgers (
     conversation_id TEXT PRIMARY KEY,         -- the conversation
     version BIGINT NOT NULL,                  -- optimistic lock: the version of the last change, 0 = none yet
     next_number BIGINT NOT NULL,              -- the number of the next note; never lowered
+    epoch TEXT NOT NULL,                      -- another word whenever something was forgotten or edited: what was made from before is void
     left_json TEXT NOT NULL                   -- JSON object: what of the stores before was not carried over, and why
 );
 

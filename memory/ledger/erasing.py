@@ -1,0 +1,144 @@
+"""What a ledger is without some of its notes and turns, and without a trace of them (P13). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from memory.ledger import series
+from memory.ledger.types import Ledger, Note, NoteChange
+
+WORDS: Final = frozenset({"text", "subject", "owner", "about"})
+"""Fields that hold people's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What goes, and what has to be written again without it."""
+
+    ledger: Ledger
+    """As it is afterwards; its version moved on with what was written again."""
+    gone: tuple[Note, ...] = ()
+    anew: tuple[NoteChange, ...] = ()
+    """Of each note that stays but whose history told of what goes: its whole history from now on."""
+    unsaid: tuple[NoteChange, ...] = ()
+    """Changes that stay without the turn they came with."""
+    words: tuple[str, ...] = ()
+    """What the notes, and the changes that go, had said."""
+
+    @property
+    def rewritten(self) -> tuple[Note, ...]:
+        """The notes whose history was written again."""
+        return tuple(self.ledger.notes[change.number] for change in self.anew)
+
+    @property
+    def turn_ids(self) -> set[str]:
+        """The turns that what goes rested on."""
+        return {turn_id for note in self.gone for turn_id in note.turn_ids}
+
+
+def values_of(ledger: Ledger, note_ids: Collection[str]) -> list[Note]:
+    """These notes with all older and newer values of the same thing: where one lives, and where one lived."""
+    wanted = set(note_ids)
+    notes = {note.note_id: note for note in ledger}
+    while True:
+        more = {note.note_id for note in ledger if note.replaced_by in wanted}
+        more |= {notes[each].replaced_by or "" for each in wanted if each in notes}
+        if more & notes.keys() <= wanted:
+            return [note for note in ledger if note.note_id in wanted]
+        wanted |= more & notes.keys()
+
+
+def without(
+    ledger: Ledger, changes: Sequence[NoteChange], note_ids: Collection[str], turn_ids: Collection[str]
+) -> Erased:
+    """The ledger without these notes, and without all that rests on these turns.
+
+    A note whose place one of them had taken stands again. Of a note that stays although such a turn once changed it,
+    the history goes: it is told from now on as it is now.
+    """
+    gone_turns, gone_ids = frozenset(turn_ids), set(note_ids)
+    by_note: dict[str, list[NoteChange]] = {}
+    for change in changes:
+        by_note.setdefault(change.note_id, []).append(change)
+    for note in ledger:
+        told = by_note.get(note.note_id, ())
+        if not gone_turns.isdisjoint(note.turn_ids) or any(_stands(note, each, gone_turns) for each in told):
+            gone_ids.add(note.note_id)
+    gone = tuple(note for note in ledger if note.note_id in gone_ids)
+    kept = {note.number: _standing_again(note, gone_ids) for note in ledger if note.note_id not in gone_ids}
+    after = replace(ledger, notes=kept)
+    anew: list[NoteChange] = []
+    words = [*_words_of(gone), *(word for note in gone for word in _words_in(by_note.get(note.note_id, ())))]
+    for note in kept.values():
+        told = by_note.get(note.note_id, [])
+        if note != ledger.notes[note.number] or any(_tells(each, gone_turns, gone_ids) for each in told):
+            after, change = _anew(after, note, told)
+            anew.append(change)
+            words += _words_in(each for each in told if each.cause in gone_turns)
+    again = {change.note_id for change in anew}
+    unsaid = tuple(
+        each
+        for each in changes
+        if each.cause in gone_turns and each.note_id not in gone_ids and each.note_id not in again
+    )
+    return Erased(after, gone, tuple(anew), unsaid, tuple(dict.fromkeys(words)))
+
+
+def _stands(note: Note, change: NoteChange, turn_ids: Collection[str]) -> bool:
+    """Whether words that came with one of these turns stand in the note."""
+    if change.cause not in turn_ids:
+        return False
+    return change.verb == "add" or any(change.after[name] == getattr(note, name) for name in WORDS & set(change.after))
+
+
+def _tells(change: NoteChange, turn_ids: Collection[str], note_ids: Collection[str]) -> bool:
+    """Whether a change holds words of these turns, or names these notes."""
+    if change.cause in turn_ids and WORDS & (set(change.after) | set(change.before)):
+        return True
+    return any(
+        not set(turn_ids).isdisjoint(each.get("turn_ids", ())) or each.get("replaced_by") in note_ids
+        for each in (change.before, change.after)
+    )
+
+
+def _standing_again(note: Note, gone: Collection[str]) -> Note:
+    if note.replaced_by not in gone:
+        return note
+    note = note.model_copy(update={"status": "open", "replaced_by": None})
+    ring = series.next_ring(note)
+    return note.model_copy(update={"rings_at_ms": ring[1] if ring else None})
+
+
+def _anew(ledger: Ledger, note: Note, told: Sequence[NoteChange]) -> tuple[Ledger, NoteChange]:
+    """The ledger with a note whose history begins with what it is now."""
+    version = ledger.version + 1
+    note = note.model_copy(update={"version": version})
+    change = NoteChange(
+        conversation_id=ledger.conversation_id,
+        version=version,
+        note_id=note.note_id,
+        number=note.number,
+        verb="add",
+        after=note.model_dump(mode="json", exclude_defaults=True),
+        hand=note.source,
+        at_ms=told[0].at_ms if told else note.said_at_ms,
+    )
+    return replace(ledger, version=version, notes={**ledger.notes, note.number: note}), change
+
+
+def _words_of(notes: Iterable[Note]) -> Iterator[str]:
+    return (word for note in notes for word in (note.text, note.subject) if word)
+
+
+def _words_in(changes: Iterable[NoteChange]) -> Iterator[str]:
+    for change in changes:
+        if change.said:
+            yield change.said
+        for values in (change.before, change.after):
+            yield from (word for name in ("text", "subject") if (word := _text(values.get(name))))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
