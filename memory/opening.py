@@ -258,6 +258,7 @@ class ConversationMemory(Parts):
         the others are. `turn_id` is the turn's id if you chose one, `state` what `session` returned if you asked it.
         Without `models` none is asked for a summary: what is due now is written by code. Raises `StorageUnavailable`.
         """
+        epoch = (await self.ledgers.read(conversation_id)).epoch  # before anything that the answer is made from
         recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not unanswered else None
         state = state or await self.session(conversation_id, user_id)
         besides = reserved_tokens + (self.counter.count(bootstrap) if bootstrap else 0)
@@ -289,6 +290,7 @@ class ConversationMemory(Parts):
             time_zone=zone,
             recorder=self.recorder,
             clock=self.clock,
+            epoch=epoch,
             besides_tokens=besides,
             recorded=recorded,
         )

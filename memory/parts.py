@@ -125,6 +125,7 @@ class Parts:
                 checkpoints,
                 bootstrap,
                 hydrator.fold,
+                ledgers,
                 readings,
                 clock,
                 files=db.files,

@@ -29,6 +29,8 @@ class PendingTurn:
     time_zone: str
     recorder: Recorder
     clock: Clock
+    epoch: str = ""
+    """The ledger's before anything was read for the prompt."""
     besides_tokens: int = 0
     """What of the prompt is neither history nor what the packet adds: instructions, tools, what is carried forward."""
     recorded: ConversationTurn | None = None
@@ -63,8 +65,8 @@ class PendingTurn:
         `authored` is for an answer that your program put together from what people said: the part that it says in its
         own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
         it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`.
-        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `StorageUnavailable` when the disk refuses:
-        nothing is stored.
+        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the conversation
+        was forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
         """
         exchange = Exchange(
             turn_id=self.turn_id,
@@ -87,6 +89,7 @@ class PendingTurn:
             change=change,
             operations=tuple(operations),
             hand=hand,
+            epoch=self.epoch,
         )
         self.recorded = await self.recorder.record(exchange, self.packet, *also)
         return self.recorded

@@ -159,7 +159,8 @@ def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | 
     return ForgetRequest(
         conversation_id,
         turn_ids=tuple(payload.get("turn_ids", ())),
-        memory_ids=tuple(payload.get("memory_ids", ())),
+        note_ids=tuple(payload.get("note_ids", ())),
+        messages_too=bool(payload.get("messages_too")),
         session_ids=tuple(payload.get("session_ids", ())),
         everything=payload.get("what") == "everything",
         user_id=user_id,
@@ -170,7 +171,7 @@ def counts_text(counts: ForgetCounts) -> str:
     """Return `12 messages and their answers, 3 notes, 1 summary`."""
     named = (
         (counts.turns, "forgotten_turn"),
-        (counts.memories, "note"),
+        (counts.notes, "note"),
         (counts.summaries, "summary"),
         (counts.jobs, "reminder"),
     )
@@ -311,7 +312,7 @@ class Forgetting:
         """Return the question with what would go; when nothing would any more, that."""
         whose = None if envelope.private else envelope.user_id
         foreseen = await self._forgetter.foresee(request_of(payload, envelope.conversation_id, whose))
-        if not any((foreseen.counts.turns, foreseen.counts.memories, foreseen.counts.jobs)):
+        if not any((foreseen.counts.turns, foreseen.counts.notes, foreseen.counts.jobs)):
             return OutgoingMessage(
                 replies.say("forget_nothing_here") if what == "everything" else replies.say("forget_gone")
             )

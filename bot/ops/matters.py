@@ -133,7 +133,8 @@ async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> t
     request = ForgetRequest(
         conversation_id,
         turn_ids=tuple(note.payload.get("turn_ids", ())),
-        memory_ids=tuple(note.payload.get("memory_ids", ())),
+        note_ids=tuple(note.payload.get("note_ids", ())),
+        messages_too=True,
     )
     forgotten = await workspace.memory.forgetter.forget(request)
     return forgotten, await workspace.memory.forgetter.prove(forgotten)

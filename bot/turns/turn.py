@@ -29,6 +29,7 @@ from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
+from memory.errors import Outdated
 from memory.ledger.views import Scope
 from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
@@ -202,6 +203,21 @@ class Turns:
             await self._answer(_TurnWork(together, turn_id, self._said(together), effects, unchanged, claimed))
 
     async def _answer(self, work: _TurnWork) -> None:
+        """Answer these updates; once more when something that the answer was made from was forgotten meanwhile.
+
+        Raises as `_make` does.
+        """
+        for last_try in (False, True):
+            try:
+                return await self._make(work)
+            except Outdated:
+                self._unstored.pop(work.turn_id, None)
+                if last_try:
+                    raise
+                log.info("an answer is made again: something of its conversation was forgotten", turn_id=work.turn_id)
+                work = replace(work, state=None, claimed=None)
+
+    async def _make(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
 
         What a crash leaves behind, line by line:

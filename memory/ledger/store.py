@@ -112,7 +112,7 @@ def erase_everything(conversation_id: str) -> list[Statement]:
 
 
 def rewrite(before: Ledger, erased: Erased) -> list[Statement]:
-    """What takes away what was erased; `Conflict` when the ledger moved meanwhile. A new epoch voids what is under way."""
+    """What takes away what was erased, under a new epoch; `Conflict` when the ledger moved meanwhile."""
     after = erased.ledger
     renew = {
         "conversation_id": after.conversation_id,
@@ -162,7 +162,7 @@ def new_epoch() -> str:
 
 
 def unforgotten(ledger: Ledger) -> Statement:
-    """What fails a transaction (`Conflict`) whose work was made from this ledger, when something was forgotten since."""
+    """What fails a transaction (`Conflict`) whose work was made from this ledger, if something was forgotten since."""
     return Statement("ledger_unforgotten", {"conversation_id": ledger.conversation_id, "epoch": ledger.epoch}, expect=1)
 
 

@@ -13,7 +13,7 @@ from memory.ports import Row
 from memory.search.terms import search_words
 from memory.state import state_manager
 from memory.storage.store import LoggedTurn, turn_digest
-from memory.types import ConversationTurn, Memory, OpenLoop, SessionState
+from memory.types import ConversationTurn, OpenLoop, SessionState
 
 MIN_TRACE_CHARS = 12
 MAX_TRACE_CHARS = 60
@@ -24,12 +24,6 @@ MIN_TELLING_CHARS = 3
 _BREAKS = re.compile(r'[\n\r\t"\\.!?…]+')
 _NAME = re.compile(r"[a-z]{1,6}_[0-9a-z_.]{1,64}|[a-z_]{1,16}|")
 """An id, or the name of a choice: nothing that a person wrote, but for a single short word."""
-
-
-def related(memories: Sequence[Memory], memory_ids: Collection[str]) -> list[Memory]:
-    """Return these memories with all older and newer values of the same subject of the same person."""
-    named = {(each.user_id, each.subject) for each in memories if each.memory_id in memory_ids}
-    return [each for each in memories if (each.user_id, each.subject) in named]
 
 
 def renumbered(kept: Sequence[LoggedTurn]) -> list[LoggedTurn]:
@@ -87,11 +81,11 @@ def cited_by(state: SessionState) -> set[str]:
 
 
 def without(state: SessionState, gone: Collection[str]) -> SessionState:
-    """Return the state without loops and lists that speak of these turns or jobs; the same state when none does.
+    """Return the state without loops and lists that speak of these turns, jobs or notes; the same when none does.
 
     A session may show, and take over, what was said in another one.
     """
-    loops = tuple(loop for loop in state.open_loops if loop.turn_id not in gone)
+    loops = tuple(loop for loop in state.open_loops if not {loop.turn_id, loop.loop_id} & set(gone))
     items = state.listed.items if state.listed else ()
     tells = any(item.ref in gone or item.ref.rpartition(".")[0] in gone for item in items)
     if len(loops) == len(state.open_loops) and not tells:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Protocol
 
 from memory.continuity.bootstrap import Bootstrap
-from memory.errors import StorageUnavailable
+from memory.errors import Conflict, StorageUnavailable
 from memory.faults import point
+from memory.ledger.ledgers import Ledgers
 from memory.notes.readings import Readings
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
-from memory.privacy.plan import ForgetCounts, ForgetPlanner, ForgetRequest
+from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
 from memory.search.searcher import merge_index
 from memory.sessions.fold import Fold
 from memory.sessions.recorder import Recorder
@@ -98,6 +99,7 @@ class Forgetter:
         checkpoints: CheckpointFiles,
         bootstrap: Bootstrap,
         fold: Fold,
+        ledgers: Ledgers,
         readings: Readings,
         clock: Clock,
         *,
@@ -109,10 +111,11 @@ class Forgetter:
         self._recorder = recorder
         self._checkpoints = checkpoints
         self._bootstrap = bootstrap
+        self._ledgers = ledgers
         self._readings = readings
         self._files = tuple(files)
         self._caches = tuple(caches)
-        self._planner = ForgetPlanner(db, fold, readings, clock, erase)
+        self._planner = ForgetPlanner(db, fold, clock, erase)
 
     async def forget(
         self,
@@ -127,27 +130,25 @@ class Forgetter:
         1. while it is planned: nothing has changed;
         2. when the checkpoints are gone: nothing is lost, the rows are the truth; they are written again when the
            session is loaded. They go first, since a checkpoint would bring its turns back;
-        3. in the transaction: all of it or nothing: turns, states refolded and notes read again from what is left,
-           summaries, memories, jobs, snapshots, compactions, search entries, arcs and bootstrap, what extensions
-           hold, `first` and `last`;
+        3. in the transaction: all of it or nothing: turns, states refolded, notes with all that was done to them (their
+           other turns are to be read again), summaries, jobs, snapshots, compactions, search entries, arcs and
+           bootstrap, what extensions hold, `first` and `last`;
         4. after the transaction: the rows are gone, but the write-ahead log may still hold old pages; every start
            empties it, and so does the next call;
         5. after the log is emptied: nothing readable is left (`secure_delete` overwrites what is freed).
         What is out of reach: backups that were made before, and copies at whoever carried the messages.
         Raises `Conflict` (of `first`) and `StorageUnavailable` with no row changed.
         """
-        rows = await self._planner.sessions(request.conversation_id)
-        here = request.conversation_id
-        async with self._readings.alone(here), self._recorder.alone(here, [row.session_id for row in rows]):
-            plan = await self._planner.plan(request)
-            for session_id in plan.checkpoints:
-                await asyncio.to_thread(self._checkpoints.remove, session_id)
-            if request.wholly:
-                await asyncio.to_thread(self._checkpoints.remove_set_aside, request.conversation_id)
-            point("forget_checkpoints_gone")
-            clear = self._bootstrap.forget_conversation if request.wholly else self._bootstrap.clear_conversation
-            await clear(request.conversation_id, also=[*first, *plan.statements, *last(plan.counts), merge_index()])
-            point("forget_rows_gone")
+        for last_try in (False, True):
+            before = await self._ledgers.read(request.conversation_id)
+            try:
+                plan = await self._forget(request, first, last)
+                break
+            except Conflict:
+                self._ledgers.evict(lambda each: each == request.conversation_id)
+                after = await self._ledgers.read(request.conversation_id)
+                if last_try or (after.version, after.epoch) == (before.version, before.epoch):
+                    raise
         for clear_cache in self._caches:
             clear_cache()
         emptied = await self._empty_log()
@@ -157,14 +158,36 @@ class Forgetter:
             tuple(job["job_id"] for job in plan.jobs),
             tuple(words),
             emptied,
-            conversation_id=here,
+            conversation_id=request.conversation_id,
             user_id=request.user_id,
             said=(*plan.said, *plan.notes),
         )
 
+    async def _forget(
+        self, request: ForgetRequest, first: Sequence[Statement], last: Callable[[ForgetCounts], Sequence[Statement]]
+    ) -> ForgetPlan:
+        """Plan and do it, with nobody else at work in the conversation; `Conflict` when another process was."""
+        here = request.conversation_id
+        session_ids = [row.session_id for row in await self._planner.sessions(here)]
+        async with (
+            self._readings.alone(here),
+            self._recorder.alone(here, session_ids),
+            self._ledgers.alone(here) as ledger,
+        ):
+            plan = await self._planner.plan(request, ledger)
+            for session_id in plan.checkpoints:
+                await asyncio.to_thread(self._checkpoints.remove, session_id)
+            if request.wholly:
+                await asyncio.to_thread(self._checkpoints.remove_set_aside, here)
+            point("forget_checkpoints_gone")
+            clear = self._bootstrap.forget_conversation if request.wholly else self._bootstrap.clear_conversation
+            await clear(here, also=[*first, *plan.statements, *last(plan.counts), merge_index()])
+            point("forget_rows_gone")
+        return plan
+
     async def foresee(self, request: ForgetRequest) -> Foreseen:
         """Return what `forget` would let go of, without changing anything. Raises `StorageUnavailable`."""
-        plan = await self._planner.plan(request)
+        plan = await self._planner.plan(request, await self._ledgers.read(request.conversation_id))
         titles = (job["title"] for job in plan.jobs)
         return Foreseen(plan.counts, tuple(plan.said), tuple(dict.fromkeys(plan.notes)), tuple(titles))
 

@@ -6,23 +6,22 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from memory.longterm.promoter import read_memory_row
-from memory.notes.readings import Readings
-from memory.notes.requests import rests_on, texts_of
-from memory.notes.store import StoredNotes, erase_session, rewrite_notes
-from memory.notes.types import SessionNotes
+from memory.ledger.store import erase_everything
+from memory.ledger.types import Ledger
 from memory.ports import Clock, Database, Row, Statement
 from memory.privacy import erasure
+from memory.privacy.notes import NotesPlanner, Thinned, asked_for
 from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.state import state_manager
 from memory.storage.extension import Erase, Erasure
 from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, update_session
-from memory.types import ConversationTurn, Memory, SessionState
+from memory.types import ConversationTurn, SessionState
 
 SAMPLED_TURNS = 50
 """Of a session that goes as a whole, at most this many of its last turns are looked for in the files afterwards."""
 YIELD_EVERY = 20
+READ_NAMES = ("erase_notes", "erase_reading", "erase_model_readings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,10 @@ class ForgetRequest:
 
     conversation_id: str
     turn_ids: tuple[str, ...] = ()
-    memory_ids: tuple[str, ...] = ()
-    """With all values of the same subject and the turns that they were said in."""
+    note_ids: tuple[str, ...] = ()
+    """With older and newer values of the same; what was said in the messages stays."""
+    messages_too: bool = False
+    """With the turns that these notes rest on."""
     session_ids: tuple[str, ...] = ()
     everything: bool = False
     user_id: int | None = None
@@ -49,7 +50,7 @@ class ForgetCounts:
     """How much was forgotten."""
 
     turns: int = 0
-    memories: int = 0
+    notes: int = 0
     summaries: int = 0
     sessions: int = 0
     jobs: int = 0
@@ -69,11 +70,14 @@ class ForgetPlan:
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The turns that stay, of each session that loses some."""
+    before: dict[str, list[ConversationTurn]] = field(default_factory=dict)
+    """The same sessions with the turns that they had."""
+    gone: set[str] = field(default_factory=set)
+    """Every turn that goes, also of sessions that go as a whole."""
     jobs: list[Row] = field(default_factory=list)
     states: dict[str, tuple[SessionRow, SessionState]] = field(default_factory=dict)
     """Sessions that stay, by id, as they are without it."""
     turns: int = 0
-    memories: int = 0
     summaries: int = 0
 
     def add(self, name: str, **params: object) -> None:
@@ -83,17 +87,17 @@ class ForgetPlan:
     @property
     def counts(self) -> ForgetCounts:
         """How much goes."""
-        return ForgetCounts(self.turns, self.memories, self.summaries, len(self.session_ids), len(self.jobs))
+        return ForgetCounts(self.turns, len(self.notes), self.summaries, len(self.session_ids), len(self.jobs))
 
 
 class ForgetPlanner:
     """Plans what `Forgetter.forget` does; reads only."""
 
-    def __init__(self, db: Database, fold: Fold, readings: Readings, clock: Clock, erase: Sequence[Erase]) -> None:
+    def __init__(self, db: Database, fold: Fold, clock: Clock, erase: Sequence[Erase]) -> None:
         self._db = db
         self._store = Store(db)
+        self._notes = NotesPlanner(db)
         self._fold = fold
-        self._readings = readings
         self._clock = clock
         self._erase = tuple(erase)
 
@@ -103,13 +107,11 @@ class ForgetPlanner:
             read_session_row(row) for row in await self._db.read("erased_sessions", conversation_id=conversation_id)
         ]
 
-    async def plan(self, request: ForgetRequest) -> ForgetPlan:
-        """Return what goes. Raises `StorageUnavailable`."""
+    async def plan(self, request: ForgetRequest, ledger: Ledger) -> ForgetPlan:
+        """Return what goes, of the conversation whose ledger this is. Raises `StorageUnavailable`."""
         plan = ForgetPlan()
-        rows = await self._db.read("erased_memories", conversation_id=request.conversation_id)
-        memories = [read_memory_row(row) for row in rows]
-        facts = erasure.related(memories, request.memory_ids)
-        named = {*request.turn_ids, *(each.turn_id for each in facts)}
+        asked = asked_for(ledger, request.note_ids, request.user_id)
+        named = {*request.turn_ids, *(each for note in asked if request.messages_too for each in note.turn_ids)}
         touched = await self._sessions_of(named)
         for row in await self.sessions(request.conversation_id):
             wanted = request.everything or row.session_id in request.session_ids
@@ -119,10 +121,10 @@ class ForgetPlanner:
                 await self._thin_session(plan, row, request, None if wanted else named)
             else:
                 plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
-        await self._reread(plan, request.conversation_id)
-        self._drop_memories(plan, request, memories, {each.memory_id for each in facts})
+        gone_notes = await self._drop_notes(plan, request, ledger, {note.note_id for note in asked})
+        await self._drop_memories(plan, request)
         await self._drop_jobs(plan, request)
-        await self._clear_states(plan)
+        await self._clear_states(plan, gone_notes)
         await self._drop_elsewhere(plan, request)
         return plan
 
@@ -137,13 +139,15 @@ class ForgetPlanner:
         plan.session_ids.add(key)
         plan.turns += (await self._store.count_turns(key))[0]
         plan.summaries += bool(row.rolling_summary)
+        plan.gone |= {found["turn_id"] for found in await self._db.read("turn_ids_of_session", session_id=key)}
         for turn in await self._store.last_turns(key, SAMPLED_TURNS):
             plan.turn_ids.add(turn.turn_id)
             plan.gone_texts += erasure.texts_of(turn)
             plan.said.append(turn.user_text)
         for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
             plan.add(name, session_id=key)
-        plan.statements += erase_session(key)
+        for name in (*READ_NAMES, "erase_session_line"):
+            plan.add(name, session_id=key)
         plan.add("unpoint_conversation", conversation_id=row.conversation_id, session_id=key)
 
     async def _thin_session(
@@ -164,6 +168,8 @@ class ForgetPlanner:
         state = await self._refolded(old, doomed, after)
         plan.checkpoints.append(row.session_id)
         plan.turn_ids |= gone
+        plan.gone |= gone
+        plan.before[row.session_id] = [logged.turn for logged in before]
         plan.turns += len(gone)
         plan.summaries += bool(old.rolling_summary)
         plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
@@ -178,11 +184,11 @@ class ForgetPlanner:
         plan.add("erase_compactions", session_id=row.session_id)
         plan.states[row.session_id] = row, state
 
-    async def _clear_states(self, plan: ForgetPlan) -> None:
+    async def _clear_states(self, plan: ForgetPlan, gone_notes: Collection[str]) -> None:
         """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
-        ended = {job["job_id"] for job in plan.jobs}
+        ended = {job["job_id"] for job in plan.jobs} | set(gone_notes)
         for session_id, (row, state) in plan.states.items():
-            gone = {turn_id for turn_id in erasure.cited_by(state) if await self._goes(plan, turn_id)}
+            gone = {turn_id for turn_id in erasure.cited_by(state) if turn_id in plan.gone}
             cleared = erasure.without(state, gone | ended)
             if cleared is state and session_id not in plan.left:
                 continue
@@ -190,11 +196,6 @@ class ForgetPlanner:
                 plan.checkpoints.append(session_id)
             title = state_manager.session_title(cleared)
             plan.statements.append(update_session(cleared, version=row.version, title=title, at_ms=row.created_at_ms))
-
-    async def _goes(self, plan: ForgetPlan, turn_id: str) -> bool:
-        return turn_id in plan.turn_ids or bool(
-            plan.session_ids and await self._sessions_of([turn_id]) & plan.session_ids
-        )
 
     async def _refolded(
         self, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[LoggedTurn]
@@ -209,51 +210,53 @@ class ForgetPlanner:
                 await asyncio.sleep(0)
         return erasure.carried(state, old, gone, [logged.turn for logged in left])
 
-    async def _reread(self, plan: ForgetPlan, conversation_id: str) -> None:
-        """Have the notes that rest on what goes read again from what stays, also those of other sessions."""
-        kept: list[SessionNotes] = []
-        for stored in await self._readings.notes.stored(conversation_id):
-            if stored.session_id not in plan.session_ids and not await self._rests_on_gone(plan, stored):
-                kept += [stored.notes] if stored.notes else []
-                continue
-            plan.gone_texts += texts_of(stored.notes) if stored.notes else ()
-            if stored.session_id in plan.session_ids:
-                continue
-            left = plan.left.get(stored.session_id)
-            turns = await self._store.turns_after(stored.session_id, 0) if left is None else left
-            if not turns:
-                plan.statements += erase_session(stored.session_id)
-                continue
-            new = await self._readings.reread(turns, kept, stored.notes)
-            plan.left_texts += texts_of(new)
-            plan.statements += rewrite_notes(stored, new, turns[-1], self._clock.now_ms())
-            kept.append(new)
+    async def _drop_notes(
+        self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: set[str]
+    ) -> frozenset[str]:
+        """Let notes go with everything that was done to them; return their ids."""
+        if request.wholly:
+            changes = await self._db.read("note_changes_since", conversation_id=ledger.conversation_id, version=0)
+            plan.gone_texts += [row["said"] for row in changes if row["said"]]
+            plan.notes += [note.text for note in ledger]
+            plan.gone_texts += plan.notes
+            plan.statements += erase_everything(ledger.conversation_id)
+            return frozenset(note.note_id for note in ledger)
+        wanted = asked | {note.note_id for note in ledger if note.session_id in plan.session_ids}
+        if request.everything:
+            wanted |= {note.note_id for note in ledger if note.user_id == request.user_id}
+        thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
+        notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
+        plan.statements += notes.statements
+        plan.checkpoints += sorted(notes.session_ids - {*plan.checkpoints})
+        plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
+        plan.gone_texts += notes.words
+        plan.left_texts += notes.left
+        await self._drop_readings(plan, request.conversation_id)
+        return frozenset(note.note_id for note in notes.erased.gone)
 
-    async def _rests_on_gone(self, plan: ForgetPlan, stored: StoredNotes) -> bool:
-        if stored.notes is None or stored.session_id in plan.left:
-            return True
-        turn_ids = rests_on(stored.notes)
-        if turn_ids & plan.turn_ids:
-            return True
-        return bool(plan.session_ids and await self._sessions_of(turn_ids) & plan.session_ids)
+    async def _drop_readings(self, plan: ForgetPlan, conversation_id: str) -> None:
+        """Let go of what was read for the notes of before, where it rests on what goes."""
+        for row in await self._db.read("notes_of_conversation", conversation_id=conversation_id, limit=2**31):
+            told = row["notes_json"] + row["model_json"]
+            if row["session_id"] not in plan.session_ids and any(each in told for each in plan.gone):
+                plan.add("erase_notes", session_id=row["session_id"])
+                plan.checkpoints += [row["session_id"]] if row["session_id"] not in plan.checkpoints else []
 
-    def _drop_memories(
-        self, plan: ForgetPlan, request: ForgetRequest, memories: Sequence[Memory], facts: Collection[str]
-    ) -> None:
-        for memory in memories:
-            theirs = request.user_id in (None, memory.user_id)
-            source = memory.turn_id in plan.turn_ids or memory.session_id in plan.session_ids
-            if theirs and (request.everything or source or memory.memory_id in facts):
-                plan.memories += 1
-                plan.gone_texts.append(memory.text)
-                plan.notes.append(memory.text)
-                plan.add("erase_memory", memory_id=memory.memory_id)
-                plan.add("unlink_memory", memory_id=memory.memory_id)
+    async def _drop_memories(self, plan: ForgetPlan, request: ForgetRequest) -> None:
+        """Let go of what the store before the ledger still holds of these turns."""
+        for row in await self._db.read("erased_memories", conversation_id=request.conversation_id):
+            theirs = request.user_id in (None, row["user_id"])
+            source = row["turn_id"] in plan.gone or row["session_id"] in plan.session_ids
+            if theirs and (request.everything or source):
+                plan.gone_texts.append(row["text"])
+                plan.notes.append(row["text"])
+                plan.add("erase_memory", memory_id=row["memory_id"])
+                plan.add("unlink_memory", memory_id=row["memory_id"])
 
     async def _drop_jobs(self, plan: ForgetPlan, request: ForgetRequest) -> None:
         jobs = await self._db.read("erased_jobs", conversation_id=request.conversation_id)
         jobs = [job for job in jobs if request.user_id in (None, job["user_id"])]
-        plan.jobs = jobs if request.everything else erasure.jobs_of(jobs, plan.turn_ids, plan.session_ids)
+        plan.jobs = jobs if request.everything else erasure.jobs_of(jobs, plan.gone, plan.session_ids)
         for job in plan.jobs:
             plan.gone_texts.append(job["title"])
             plan.add("erase_job", job_id=job["job_id"])

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import orjson
 
-from memory.errors import Conflict, ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import Conflict, ContinuityError, Outdated, StorageUnavailable, UnknownSession
 from memory.faults import point
 from memory.language.languages import Languages
 from memory.language.sentences import clean
 from memory.ledger.ledgers import Ledgers, Writing
-from memory.ledger.store import refusal_row
+from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
@@ -83,6 +83,8 @@ class Exchange:
     """What the turn did to the conversation's notes; applied to the ledger as it stands at the commit."""
     hand: Hand = "model"
     """Who did that."""
+    epoch: str = ""
+    """The ledger's when the answer was made; when it is another now, the turn is not stored. "" = made from nothing."""
 
 
 def _cleaned_call(call: ToolCall) -> ToolCall:
@@ -262,7 +264,8 @@ class Recorder:
 
         When another writer moved the session on, it is loaded again and the turn is stored upon what they wrote.
         Raises `Conflict` when the turn or its update was stored already (the session is loaded again before its next
-        use), `StorageUnavailable` when the disk refuses, `UnknownSession`: nothing is stored.
+        use), `Outdated` when what its answer was made from was forgotten or edited meanwhile, `StorageUnavailable` when
+        the disk refuses, `UnknownSession`: nothing is stored.
         """
         return await _once_more(lambda: self._record(exchange, packet, also))
 
@@ -278,11 +281,14 @@ class Recorder:
             state = exchange.change(state) if exchange.change else state
             derived = await self._hydrator.derived(turn)
             async with self._ledgers.writing(exchange.conversation_id) as writing:
+                if exchange.epoch not in {"", writing.begun.epoch}:
+                    raise Outdated
                 refused = refusals(writing, exchange)
                 point("before_commit")
                 await self._write(
                     live,
                     state,
+                    *([unforgotten(writing.begun)] if exchange.epoch else []),
                     insert_turn(
                         turn,
                         logged.digest,

@@ -237,6 +237,10 @@ FROM memories WHERE conversation_id = :conversation_id ORDER BY created_at_ms, m
 -- Every job of a conversation, finished ones too.
 SELECT job_id, turn_id, session_id, user_id, title FROM jobs WHERE conversation_id = :conversation_id ORDER BY job_id;
 
+-- name: turn_ids_of_session
+-- Every turn of a session that goes: what rests on one of them goes, too.
+SELECT turn_id FROM conversation_turns WHERE session_id = :session_id;
+
 -- name: erase_turn
 -- A trigger takes it out of the search.
 DELETE FROM conversation_turns WHERE turn_id = :turn_id AND session_id = :session_id;
@@ -291,9 +295,12 @@ UPDATE memories SET superseded_by = NULL WHERE superseded_by = :memory_id;
 DELETE FROM jobs WHERE job_id = :job_id;
 
 -- name: said_elsewhere
--- Whether words that were found in a file are somebody's turn that nobody asked to forget.
+-- Whether words that were found in a file are in somebody's turn or note that nobody asked to forget.
 SELECT 1 AS found FROM conversation_turns
-WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :words, '') <> assistant_text LIMIT 1;
+WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :words, '') <> assistant_text
+UNION ALL
+SELECT 1 AS found FROM notes WHERE replace(text, :words, '') <> text
+LIMIT 1;
 
 -- name: memories_with
 -- What holds some words, to forget it; in a group of one person only. `lower` knows ASCII alone on some databases, so

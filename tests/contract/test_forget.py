@@ -170,7 +170,7 @@ async def test_a_forgotten_turn_can_be_read_nowhere(memory, bootstrap, forgetter
 
     done = await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[0].turn_id,)))
 
-    assert (done.counts.turns, done.counts.memories, done.counts.summaries, done.counts.jobs) == (1, 1, 1, 1)
+    assert (done.counts.turns, done.counts.notes, done.counts.summaries, done.counts.jobs) == (1, 1, 1, 1)
     assert done.log_emptied
     assert not stays(memory, "zebrafish")
     assert (await forgetter.prove(done)).found == 0
@@ -219,18 +219,6 @@ async def test_what_a_button_decided_stays_decided(memory, forgetter, say):
     await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))
 
     assert live_loops(await memory.recorder.session(session.session_id)) == ()
-
-
-async def test_a_fact_goes_with_its_older_values_and_their_turns(memory, forgetter, say):
-    """To forget where one lives is to forget where one lived, and the messages that said so."""
-    session = await opened(memory)
-    await say(session, "I live in Reykjavik.", "How are you?", "I live in Valparaiso.", answer="Fine.")
-    rows = await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)
-    done = await forgetter.forget(ForgetRequest(HERE, memory_ids=(rows[0]["memory_id"],)))
-
-    assert (done.counts.turns, done.counts.memories) == (2, 2)
-    assert not stays(memory, "reykjavik")
-    assert not stays(memory, "valparaiso")
 
 
 async def test_a_session_is_forgotten_and_the_others_stay(memory, bootstrap, forgetter, say):

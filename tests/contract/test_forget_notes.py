@@ -1,17 +1,24 @@
-"""Forgetting and notes (P13): what rests on a forgotten turn is read again without it, in every session."""
+"""Forgetting and the ledger (P13): a note goes with every turn that it rests on, and nothing is left that tells of it."""
 
+import sqlite3
+import subprocess
+from contextlib import closing
+
+import psycopg
 import pytest
 
-from memory.language.languages import Languages
-from memory.notes.requests import texts_of
-from memory.privacy.export import gather
+from memory.errors import Conflict
+from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.ledger.apply import rebuilt
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.store import refusal_row, unforgotten
+from memory.ledger.types import Actor, Add, Change, End, Merge, Refusal
+from memory.ledger.views import standing
+from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
-from memory.testing import make_exchange, open_memory
+from memory.testing import START_MS, make_exchange, open_memory
 
-HERE = "tg:1:7:0"
-LANGUAGES = Languages.load()
-SURGERY = "My mother Zebrafish has her knee surgery on Friday at 8, I'm worried."
-PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
+HERE, SOMEBODY, FRIEND = "tg:1:7:0", 7, 8
 
 
 @pytest.fixture
@@ -21,112 +28,226 @@ async def memory(place):
 
 
 @pytest.fixture
-def readings(memory):
-    return memory.readings
+def say(memory):
+    """Say something in a session, by the session's number, with what the turn does to the notes."""
+    numbers, sessions = iter(range(1, 10_000)), {}
 
-
-@pytest.fixture
-def forgetter(memory):
-    return memory.forgetter
-
-
-@pytest.fixture
-def say(memory, readings):
-    numbers = iter(range(1, 10_000))
-
-    async def said(*texts, origin="gap"):
-        session = await memory.recorder.open_session(HERE, 7, origin)
-        fields = {"session_id": session.session_id, "conversation_id": HERE, "assistant_text": "Good."}
-        for text in texts:
-            fields["created_at_ms"] = memory.clock.advance(s=60)
-            await memory.recorder.record(make_exchange(next(numbers), user_text=text, **fields), None)
-        await readings.catch_up(HERE)
-        return session.session_id
+    async def said(text, *operations, session=1, **overrides):
+        if session not in sessions:
+            sessions[session] = await memory.recorder.open_session(HERE, SOMEBODY, "gap")
+        fields = {"session_id": sessions[session].session_id, "conversation_id": HERE, "assistant_text": "Good."}
+        exchange = make_exchange(next(numbers), user_text=text, operations=operations, **(fields | overrides))
+        return await memory.recorder.record(exchange, None)
 
     return said
 
 
-async def noted(readings):
-    return "\n".join(text for notes in await readings.notes.of_conversation(HERE) for text in texts_of(notes))
+def add(note_id, text, *turn_ids, kind="fact", **fields):
+    return Add(kind=kind, text=text, note_id=note_id, fields={"turn_ids": turn_ids, **fields}, said=text)
 
 
-async def test_notes_are_as_if_the_turn_had_never_been(memory, readings, forgetter, say):
-    """Nothing of it is left in the notes or in the files; what else was noted stays."""
-    session_id = await say(SURGERY, PLUMBER)
-    assert "Zebrafish" in await noted(readings)
-
-    forgotten = await forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
-
-    left = await noted(readings)
-    assert "Zebrafish" not in left
-    assert "plumber" in left
-    notes = await readings.notes.of_session(session_id)
-    assert notes.read_through_seq == 1
-    assert (await forgetter.prove(forgotten)).found == 0
+async def keep(memory, *operations):
+    """Change notes as the keeper does, behind the replies."""
+    return await memory.change(HERE, operations, Actor("keeper", START_MS, "r_1"))
 
 
-async def test_a_later_session_that_spoke_of_it_is_read_again_too(memory, readings, forgetter, say):
-    """A matter keeps its id over sessions; with its first turn gone, the later notes do not name it any more."""
-    await say(SURGERY)
-    later = await say("How is the weather?")
-    stored = await readings.notes.load(later)
-    borrowed = (await readings.notes.of_conversation(HERE))[0].matters
-    await readings.notes.change(later, lambda notes: notes.model_copy(update={"matters": borrowed}))
-    assert "Zebrafish" in "".join(texts_of((await readings.notes.load(later)).notes))
-
-    await forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
-
-    after = await readings.notes.load(later)
-    assert "Zebrafish" not in "".join(texts_of(after.notes))
-    assert after.version > stored.version
+async def texts(memory):
+    return [note.text for note in standing(await Ledgers(memory.db).read(HERE))]
 
 
-async def test_a_later_session_does_not_name_what_a_forgotten_session_said(memory, readings, forgetter, say):
-    """The same when the whole first session goes."""
-    first = await say(SURGERY)
-    later = await say("How is the weather?")
-    borrowed = (await readings.notes.of_conversation(HERE))[0].matters
-    await readings.notes.change(later, lambda notes: notes.model_copy(update={"matters": borrowed}))
-
-    await forgetter.forget(ForgetRequest(HERE, session_ids=(first,)))
-
-    assert "Zebrafish" not in await noted(readings)
-    assert await readings.notes.of_session(first) is None
-
-
-async def test_what_was_ended_by_hand_stays_ended(memory, readings, forgetter, say):
-    """Reading again does not open it again."""
-    session_id = await say(SURGERY, PLUMBER)
-
-    def ended(notes):
-        done = [matter.model_copy(update={"status": "settled"}) for matter in notes.matters]
-        return notes.model_copy(update={"matters": tuple(done)})
-
-    await readings.notes.change(session_id, ended)
-    await forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
-
-    notes = await readings.notes.of_session(session_id)
-    assert [matter.status for matter in notes.matters if "plumber" in matter.text] == ["settled"]
+def raw(memory):
+    """Return every byte of database, log and checkpoints; of a server every row."""
+    rows = ""
+    if memory.db.shared:
+        with psycopg.connect(memory.db.address, autocommit=True) as connection:
+            names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+            rows = "\n".join(
+                row for (name,) in names for (row,) in connection.execute(f"SELECT t::TEXT FROM {name} t").fetchall()
+            )
+    files = [str(file) for file in (*memory.db.files, *memory.checkpoints.folder.iterdir()) if file.is_file()]
+    found = subprocess.run(["/bin/cat", "/dev/null", *files], check=True, capture_output=True)
+    return (rows.encode() + found.stdout).lower()
 
 
-async def test_everything_takes_all_notes_and_readings(memory, readings, forgetter, say):
-    """Also those that wait."""
-    await say(SURGERY)
-    session = await memory.recorder.open_session(HERE, 7, "gap")
-    await memory.recorder.record(
-        make_exchange(99, session_id=session.session_id, conversation_id=HERE, user_text=PLUMBER), None
+async def test_no_trace_is_left_of_a_value_that_went_through_many_hands(memory, say, caplog):
+    """Restated, merged, changed, put back, refused, in titles and a keeper's answer under way: one turn of it goes."""
+    caplog.set_level("DEBUG")
+    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    await say("Mum's birthday is in May.", add("n_2", "Mum has her birthday in May", "t_2"))
+    await say("Yes, 4711, the card's.", add("n_3", "The card has the PIN 4711", "t_3"), session=2)
+    await keep(memory, Merge(number=3, into=1, turn_ids=("t_3",), said="the card's"))
+    await keep(memory, Change(number=2, fields={"text": "Mum: May, PIN 4711", "turn_ids": ("t_1",)}))
+    await memory.ledgers.undo(HERE, await memory.ledgers.since(HERE, 5), Actor("person", START_MS, "b_1"))
+    refused = (Change(number=2, fields={"text": "Mum has 4711"}), Refusal("changed", 2))
+    line = SessionLine("s_1", HERE, "PIN 4711", "The PIN is 4711.", ("t_1",), 2)
+    await memory.db.write(
+        refusal_row("f_1", HERE, "s_1", refused, Actor("keeper", START_MS, "t_1")), put_session_line(line)
     )
+    read_by_keeper = await memory.ledgers.read(HERE)
+    await memory.recorder.settle()
+    assert b"4711" in raw(memory)
+    caplog.clear()
 
-    await forgetter.forget(ForgetRequest(HERE, everything=True))
+    done = await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1", "t_3")))
 
-    assert await readings.notes.of_conversation(HERE) == []
-    assert await readings.notes.unread(HERE) == []
+    late = Add(kind="fact", text="PIN 4711", note_id="n_9", fields={"turn_ids": ("t_2",)})
+    with pytest.raises(Conflict):
+        await memory.ledgers.change(HERE, [late], Actor("keeper", START_MS, "r_2"), unforgotten(read_by_keeper))
+    assert await texts(memory) == ["Mum has her birthday in May"]
+    await memory.recorder.settle()
+    assert b"4711" not in raw(memory)
+    assert "4711" not in caplog.text
+    assert (await memory.forgetter.prove(done)).found == 0
 
 
-async def test_the_export_holds_the_notes(memory, readings, say):
-    """A person gets what was noted with each session."""
-    await say(SURGERY)
-    document = await gather(memory.db, memory.clock, HERE)
+async def test_what_stays_is_told_by_its_changes(memory, say):
+    """A note that a forgotten turn once changed begins anew; notes and changes still agree, and no version falls."""
+    await say("Mum's birthday is in May.", add("n_1", "Mum: May", "t_1"))
+    await say("The 4711 one.", Change(number=1, fields={"text": "Mum: 4711"}))
+    await memory.ledgers.undo(HERE, await memory.ledgers.caused_by(HERE, "t_2"), Actor("person", START_MS, "b_1"))
+    before = await memory.ledgers.read(HERE)
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
 
-    [session] = document["sessions"]
-    assert any("Zebrafish" in matter["text"] for matter in session["notes"]["matters"])
+    after = await Ledgers(memory.db).read(HERE)
+    changes = await memory.ledgers.since(HERE, 0)
+    assert rebuilt(HERE, changes) == after
+    assert [change.verb for change in changes] == ["add"]
+    assert after.version > before.version
+    assert after.next_number == before.next_number
+
+
+async def test_the_other_turns_of_a_note_that_went_are_read_again(memory, say):
+    """What they say for themselves may be noted anew: the session is unread from the first of them on."""
+    for text in ("I moved.", "To Ulm.", "Nice there."):
+        await say(text)
+    await say("Into Lena's street.", add("n_1", "Moved to Ulm, Lena's street", "t_2", "t_4"), session=2)
+    line = SessionLine("s_1", HERE, "The move", "Moved.", ("t_1",), 3)
+    await memory.db.write(put_session_line(line), Statement("erase_reading", {"session_id": "s_1"}))
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_4",)))
+
+    kept = (await session_lines(memory.db, HERE))["s_1"]
+    assert (kept.title, kept.read_through_seq) == ("The move", 1)
+    assert [row["last_seq"] for row in await memory.db.read("reading_of_session", session_id="s_1")] == [3]
+
+
+async def test_a_note_is_forgotten_with_its_older_values_and_the_messages_stay(memory, say):
+    """To forget where one lives is to forget where one lived; messages go only when asked for."""
+    await say("I live in Lima.", add("n_1", "Lives in Lima", "t_1", subject="home"))
+    await say("I live in Oslo now.", add("n_2", "Lives in Oslo", "t_2", subject="home"))
+    done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_2",)))
+
+    assert (done.counts.notes, done.counts.turns) == (1, 0)
+    assert list((await Ledgers(memory.db).read(HERE)).notes) == []
+    assert len(await memory.store.last_turns("s_1", 9)) == 2
+    assert [row["last_seq"] for row in await memory.db.read("reading_of_session", session_id="s_1")] == [2]
+
+
+async def test_a_note_is_forgotten_with_its_messages_when_asked(memory, say):
+    """[The messages too]."""
+    await say("I live in Lima.", add("n_1", "Lives in Lima", "t_1"))
+    await say("I like tea.", add("n_2", "Likes tea", "t_2"))
+    done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",), messages_too=True))
+
+    assert (done.counts.notes, done.counts.turns) == (1, 1)
+    assert await texts(memory) == ["Likes tea"]
+    assert b"lima" not in raw(memory)
+
+
+async def test_what_was_replaced_by_what_goes_stands_again(memory, say):
+    """As if the later value had never been said."""
+    await say("I live in Lima.", add("n_1", "Lives in Lima", "t_1", subject="home"))
+    await say("I live in Oslo now.", add("n_2", "Lives in Oslo", "t_2", subject="home"))
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
+
+    assert await texts(memory) == ["Lives in Lima"]
+    assert rebuilt(HERE, await memory.ledgers.since(HERE, 0)).notes == (await memory.ledgers.read(HERE)).notes
+
+
+async def test_a_forgotten_done_takes_the_note_that_rests_on_it_alone(memory, say):
+    """A turn that merely ended something takes no note along when that does not rest on it."""
+    await say("I have to call Ana.", add("n_1", "Call Ana", "t_1", kind="task"))
+    await say("Called Ana, she said 4711.", End(number=1, said="she said 4711"))
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
+
+    [note] = await Ledgers(memory.db).read(HERE)
+    assert (note.text, note.status) == ("Call Ana", "done")
+    assert b"4711" not in raw(memory)
+
+
+async def test_a_session_takes_its_notes_and_everything_takes_the_ledger(memory, say):
+    """Also what a button noted there; a conversation that begins again counts from 1."""
+    await say("I live in Lima.", add("n_1", "Lives in Lima", "t_1"))
+    await say("Tea.", session=2)
+    await memory.change(HERE, [add("n_2", "Buys tea", session_id="s_2")], Actor("person", START_MS, "b_1"))
+    await memory.forgetter.forget(ForgetRequest(HERE, session_ids=("s_2",)))
+    assert await texts(memory) == ["Lives in Lima"]
+    stale = await memory.ledgers.read(HERE)
+
+    await memory.forgetter.forget(ForgetRequest(HERE, everything=True))
+
+    assert b"lima" not in raw(memory)
+    await memory.change(HERE, [add("n_3", "Likes tea")], Actor("person", START_MS, "b_2"))
+    assert list((await Ledgers(memory.db).read(HERE)).notes) == [1]
+    with pytest.raises(Conflict):
+        await memory.db.write(unforgotten(stale))
+
+
+async def test_in_a_group_only_ones_own_notes_go(memory, say):
+    """What others said stays noted."""
+    await say("I live in Lima.", add("n_1", "Ana lives in Lima", "t_1", user_id=SOMEBODY))
+    await say("I live in Oslo.", add("n_2", "Ben lives in Oslo", "t_2", user_id=FRIEND), user_id=FRIEND)
+    await memory.forgetter.forget(ForgetRequest(HERE, everything=True, user_id=SOMEBODY))
+
+    assert await texts(memory) == ["Ben lives in Oslo"]
+
+
+async def test_the_checkpoint_of_another_session_does_not_bring_a_note_back(memory, say):
+    """A note rests on turns of two sessions; with the turn of the one, the copy of the other goes."""
+    await say("I live in Lima.", add("n_1", "Lives in Lima", "t_1", session_id="s_1"))
+    await say("Calle Ocho.", Change(number=1, fields={"text": "Lives in Lima, Ocho", "turn_ids": ("t_2",)}), session=2)
+    await memory.recorder.settle()
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
+
+    assert not memory.checkpoints.path("s_1").exists()
+
+
+async def test_an_answer_made_from_what_was_forgotten_is_not_stored(memory, say):
+    """Whoever forgot it, in whichever process: the turn is to be made again from what is left."""
+    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    pending = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+    with pytest.raises(Conflict):
+        await pending.record("It is 4711.")
+
+    assert b"4711" not in raw(memory)
+    again = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
+    assert (await again.record("I don't know.")).assistant_text == "I don't know."
+
+
+async def test_an_answer_is_stored_whatever_was_noted_meanwhile(memory, say):
+    """Notes that changed since void nothing: only what was forgotten does."""
+    pending = await memory.begin(HERE, "Hello", user_id=SOMEBODY)
+    await memory.change(HERE, [add("n_1", "Likes tea")], Actor("person", START_MS, "b_1"))
+
+    assert (await pending.record("Hi.")).assistant_text == "Hi."
+
+
+async def test_another_process_forgets_while_the_ledger_is_at_hand(memory, say, place):
+    """The answer is made from a ledger that was read before; the rows know better."""
+    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    pending = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
+    async with open_memory(place) as other:
+        await other.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+    with pytest.raises(Conflict):
+        await pending.record("It is 4711.")
+
+
+async def test_altered_changes_are_forgotten_like_the_rest(memory, say):
+    """A byte flipped in a change of the note: it goes with the note."""
+    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    if not memory.db.shared:
+        with closing(sqlite3.connect(memory.db.path)) as disk, disk:
+            disk.execute("UPDATE note_changes SET said = 'x 4711'")
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+
+    assert b"4711" not in raw(memory)

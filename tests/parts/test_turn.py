@@ -11,6 +11,7 @@ from bot.answers.responder import Answer, NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Statement
+from memory.privacy.plan import ForgetRequest
 
 
 async def test_a_turn_is_stored_with_its_reply_and_the_end_of_its_message(one, screen):
@@ -60,6 +61,30 @@ async def test_an_answer_that_could_not_be_stored_is_not_asked_for_again(one, sc
     assert len(script.asked) == 1
     assert screen.sent[-1] == "You said: hello"
     assert await one.rows("conversation_turns", "turn_id") == [(turn_id,)]
+
+
+async def test_an_answer_made_from_what_was_forgotten_is_made_again(one, screen, script):
+    """Somebody forgets on the console while the model writes: what it wrote is thrown away, whatever it cost."""
+    await one.take(1, "My PIN is 4711.")
+    await one.settled()
+    ((turn_id,),) = await one.rows("conversation_turns", "turn_id")
+    ((conversation_id,),) = await one.rows("conversations", "conversation_id")
+    forgetting: list[asyncio.Task[object]] = []
+
+    async def forgets(_ask, _show):
+        if not forgetting:
+            request = ForgetRequest(conversation_id, turn_ids=(turn_id,))
+            forgetting.append(asyncio.create_task(one.services.memory.forget(request)))
+            await forgetting[0]
+            return Answer("Your PIN is 4711.")
+        return Answer("I don't know.")
+
+    script.reply = forgets
+    await one.take(2, "What is my PIN?")
+    await one.settled()
+
+    assert screen.sent[-1] == "I don't know."
+    assert await one.rows("conversation_turns", "assistant_text") == [("I don't know.",)]
 
 
 async def test_no_answer_is_said_and_can_be_asked_for_again(one, screen, script):

@@ -9,7 +9,7 @@ from bot.features.memories import everything_known, holding, known_memory, memor
 from memory.language.languages import Languages
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import merge
-from memory.privacy.erasure import carries, moved, own_words, related, renumbered, traces
+from memory.privacy.erasure import carries, moved, own_words, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
 from memory.storage.store import chain
@@ -69,7 +69,8 @@ def test_all_that_was_found_is_one_button():
         ({"what": "everything"}, {"everything": True}),
         ({"what": "session", "session_ids": ["s_1"]}, {"session_ids": ("s_1",)}),
         ({"what": "last", "turn_ids": ["t_1"]}, {"turn_ids": ("t_1",)}),
-        ({"memory_ids": ["m_1"]}, {"memory_ids": ("m_1",)}),
+        ({"note_ids": ["n_1"]}, {"note_ids": ("n_1",)}),
+        ({"note_ids": ["n_1"], "messages_too": True}, {"note_ids": ("n_1",), "messages_too": True}),
     ],
 )
 def test_a_button_becomes_a_wish(payload, expected):
@@ -77,7 +78,7 @@ def test_a_button_becomes_a_wish(payload, expected):
     request = request_of(payload, "c", 7)
 
     assert (request.conversation_id, request.user_id) == ("c", 7)
-    empty = {"turn_ids": (), "memory_ids": (), "session_ids": (), "everything": False}
+    empty = {"turn_ids": (), "note_ids": (), "messages_too": False, "session_ids": (), "everything": False}
     assert {name: getattr(request, name) for name in empty} == empty | expected
 
 
@@ -93,7 +94,7 @@ def test_a_button_becomes_a_wish(payload, expected):
 )
 def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     """That there is no trace is said only after a look that found none, with the log emptied."""
-    text = report_text(ForgetCounts(turns=12, memories=3, summaries=1), proof, log_emptied=emptied)
+    text = report_text(ForgetCounts(turns=12, notes=3, summaries=1), proof, log_emptied=emptied)
 
     assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
 
@@ -115,13 +116,6 @@ def test_turns_that_are_left_count_and_chain_again():
     assert [logged.turn.seq for logged in after] == [1, 2, 3, 4]
     assert [logged.digest for logged in after] == [one.digest for one in chain("", [each.turn for each in after])]
     assert [(logged.turn.turn_id, logged.turn.seq) for logged in moved(before, after)] == [("t_4", 3), ("t_5", 4)]
-
-
-def test_values_of_one_subject_belong_together():
-    """Older and newer values of the same person, nobody else's."""
-    kept = [memory(1), memory(2), memory(3, user_id=8), memory(4, subject="user.dog")]
-
-    assert [each.memory_id for each in related(kept, ["m_1"])] == ["m_1", "m_2"]
 
 
 def test_traces_are_what_is_said_nowhere_else():

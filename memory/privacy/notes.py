@@ -1,0 +1,162 @@
+"""What of a ledger, and of what was read for it, goes when something is forgotten (P13), gathered by reading alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import orjson
+
+from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.ledger import store
+from memory.ledger.erasing import Erased, values_of, without
+from memory.ledger.types import Ledger, Note
+from memory.ports import Database, Statement
+from memory.types import ConversationTurn
+
+READ_AGAIN_TURNS: Final = 20
+"""Of a session whose line goes, at most so many of its last turns are read again for a new one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinned:
+    """A session that loses turns."""
+
+    before: Sequence[ConversationTurn]
+    left: Sequence[ConversationTurn]
+    """With the seqs that they have from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesPlan:
+    """What goes of the notes."""
+
+    erased: Erased
+    statements: tuple[Statement, ...]
+    session_ids: frozenset[str]
+    """Sessions whose checkpoints hold some of it."""
+    words: tuple[str, ...]
+    left: tuple[str, ...]
+    """What the notes that stay say."""
+
+
+def asked_for(ledger: Ledger, note_ids: Collection[str], user_id: int | None) -> list[Note]:
+    """These notes with older and newer values of the same; in a group only what this person said."""
+    return [note for note in values_of(ledger, note_ids) if user_id is None or note.user_id in {None, user_id}]
+
+
+class NotesPlanner:
+    """Plans what is taken from ledgers; reads only, and raises `StorageUnavailable`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def plan(
+        self,
+        ledger: Ledger,
+        note_ids: Collection[str],
+        turn_ids: Collection[str],
+        thinned: Mapping[str, Thinned],
+        now_ms: int,
+    ) -> NotesPlan:
+        """Return what goes with these notes and turns; the other turns of what goes are to be read again.
+
+        They are not when only notes were asked for: what they say is not to be noted once more.
+        """
+        here = ledger.conversation_id
+        rows = await self._db.read("note_changes_since", conversation_id=here, version=0)
+        erased = without(ledger, [store.read_change(row) for row in rows], note_ids, turn_ids)
+        asked = set(note_ids)
+        again = {each for note in erased.gone if note.note_id not in asked for each in note.turn_ids} - set(turn_ids)
+        statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
+        statements += await self._refusals(erased, turn_ids)
+        statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms)
+        touched = {note.session_id for note in (*erased.gone, *erased.rewritten)} - {None}
+        return NotesPlan(
+            erased,
+            tuple(statements),
+            frozenset(each for each in touched if each),
+            erased.words,
+            tuple(note.text for note in erased.ledger),
+        )
+
+    async def _refusals(self, erased: Erased, turn_ids: Collection[str]) -> list[Statement]:
+        here = erased.ledger.conversation_id
+        texts = [note.text for note in erased.gone]
+        gone = []
+        for row in await self._db.read("note_refusals_all", conversation_id=here):
+            cites = not set(turn_ids).isdisjoint(orjson.loads(row["turn_ids_json"]))
+            if cites or any(text in row["change_json"] for text in texts):
+                gone.append(Statement("erase_note_refusal", {"refusal_id": row["refusal_id"]}))
+        return gone
+
+    async def _places(self, turn_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Return session → those of its turns."""
+        places: dict[str, list[str]] = {}
+        for turn_id in turn_ids:
+            row = await self._db.read_one("get_turn", turn_id=turn_id)
+            if row:
+                places.setdefault(row["session_id"], []).append(turn_id)
+        return places
+
+    async def _lines(
+        self,
+        conversation_id: str,
+        turn_ids: Collection[str],
+        thinned: Mapping[str, Thinned],
+        again: Mapping[str, Sequence[str]],
+        now_ms: int,
+    ) -> list[Statement]:
+        """Return what takes away the lines that rest on what goes, and has turns read again."""
+        lines = await session_lines(self._db, conversation_id)
+        statements: list[Statement] = []
+        for session_id in sorted({*lines, *thinned, *again}):
+            line = lines.get(session_id)
+            loss, wanted = thinned.get(session_id), again.get(session_id, ())
+            if line is not None:
+                new = _without(line, turn_ids, loss)
+                seqs = [seq for each in wanted if (seq := await self._seq(each, loss)) is not None]
+                new = replace(new, read_through_seq=min([new.read_through_seq, *(seq - 1 for seq in seqs)]))
+                if new != line:
+                    statements.append(put_session_line(replace(new, written_at_ms=now_ms)))
+            if loss is not None and not loss.left:
+                statements.append(Statement("erase_reading", {"session_id": session_id}))
+            elif loss or wanted:
+                statements += await self._ask(session_id, loss, now_ms)
+        return statements
+
+    async def _seq(self, turn_id: str, loss: Thinned | None) -> int | None:
+        if loss is not None:
+            return next((turn.seq for turn in loss.left if turn.turn_id == turn_id), None)
+        row = await self._db.read_one("get_turn", turn_id=turn_id)
+        return row["seq"] if row else None
+
+    async def _ask(self, session_id: str, loss: Thinned | None, now_ms: int) -> list[Statement]:
+        """Return what has a session read again at once."""
+        last = loss.left[-1] if loss else None
+        row = None if last else await self._db.read_one("get_session", session_id=session_id)
+        if last is None and row is None:
+            return []
+        asked = {
+            "session_id": session_id,
+            "conversation_id": last.conversation_id if last else (row or {})["conversation_id"],
+            "user_id": last.user_id if last else (row or {})["user_id"],
+            "last_seq": last.seq if last else (row or {})["last_seq"],
+            "due_at_ms": now_ms,
+        }
+        return [Statement("erase_reading", {"session_id": session_id}), Statement("put_reading", asked)]
+
+
+def _without(line: SessionLine, turn_ids: Collection[str], loss: Thinned | None) -> SessionLine:
+    """The line of a session without what rests on these turns, read as far as what is left of it goes."""
+    read = line.read_through_seq
+    lost = False
+    if loss is not None:
+        kept = {turn.turn_id for turn in loss.left}
+        lost = any(turn.turn_id not in kept for turn in loss.before if turn.seq <= read)
+        read = sum(turn.turn_id in kept for turn in loss.before if turn.seq <= read)
+    if not lost and set(turn_ids).isdisjoint(line.turn_ids):
+        return replace(line, read_through_seq=read)
+    read = max(0, read - READ_AGAIN_TURNS)
+    return replace(line, title="", standing="", turn_ids=(), read_through_seq=read)
