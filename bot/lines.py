@@ -1,0 +1,70 @@
+"""A note as a person reads it: the sentence that a friend would have written down, and in brackets what helps. Pure."""
+
+from __future__ import annotations
+
+from bot import replies
+from bot.dates import every_text, hour_text, when_text
+from memory.ledger import series
+from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
+from memory.ledger.views import is_past, is_snoozed, waits_for_word
+
+_TOGETHER_MS = 60_000
+"""What is due and what rings within a minute is one time."""
+
+
+def note_line(note: Note, now_ms: int, zone: str, *, under_day: bool = False) -> str:
+    """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday, next on Sun 29 Nov at 19:00)`.
+
+    Times are by the person's clock, `zone`. With `under_day` the line stands under its day, which it doesn't repeat.
+    """
+    remarks = "; ".join(_remarks(note, now_ms, zone, under_day=under_day))
+    return f"{bare(note.text)} ({remarks})" if remarks else note.text
+
+
+def bare(text: str) -> str:
+    """The text without the stop at its end, for a line that goes on."""
+    return text.rstrip().removesuffix(".") if not text.rstrip().endswith("..") else text.rstrip()
+
+
+def ring_text(note: Note, now_ms: int, zone: str) -> str:
+    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; "" when it doesn't any more."""
+    if note.rings_at_ms is None:
+        return ""
+    language = replies.spoken()
+    when = when_text(note.rings_at_ms, now_ms, zone, language)
+    if not note.repeats:
+        return replies.say("lines.rings", when=when)
+    return replies.say("lines.next", every=every_text(note.repeats, language), when=when)
+
+
+def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str]:
+    found = [note.owner] if note.owner not in {"", USER, ASSISTANT} and note.owner not in note.text else []
+    due, rings = _due(note, now_ms, zone, under_day=under_day), ring_text(note, now_ms, zone)
+    is_one = rings and note.due_at_ms is not None and abs(note.due_at_ms - (note.rings_at_ms or 0)) < _TOGETHER_MS
+    if due and not (is_one and note.due_exact):
+        found.append(due)
+    if not rings and waits_for_word(note) and not (due and is_past(note, now_ms)):
+        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
+        at_ms = series.at_ms_of(rang, note.time_zone)
+        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
+    if rings:
+        found.append(rings)
+    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+        when = when_text(note.snoozed_until_ms, now_ms, zone, replies.spoken())
+        found.append(replies.say("lines.back", when=when))
+    if note.about and note.about not in note.text:
+        found.append(note.about)
+    return [*found, replies.say("lines.edited")] if note.doubtful else found
+
+
+def _due(note: Note, now_ms: int, zone: str, *, under_day: bool) -> str:
+    """When it is due: the hour alone under its day; said to be over when it is."""
+    if note.due_at_ms is None:
+        return ""
+    language, clock = replies.spoken(), zone if note.due_exact else note.time_zone
+    when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
+    if is_past(note, now_ms):
+        return replies.say("lines.late" if note.kind in TO_DO else "lines.was", when=when)
+    if under_day:
+        return hour_text(note.due_at_ms, clock, language) if note.due_exact else ""
+    return when

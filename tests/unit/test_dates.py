@@ -1,0 +1,89 @@
+"""Days, hours and series as people write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.dates import every_text, heading, tomorrow_ms, when_text
+from bot.sentences import LANGUAGES, sentences
+
+ZONE = "Europe/Berlin"
+
+
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+NOW = at("2026-11-24T06:00")
+
+
+@pytest.mark.parametrize(
+    ("moment", "said"),
+    [
+        ("2026-11-24T13:05", "today at 14:05"),
+        ("2026-11-24T23:30", "tomorrow at 00:30"),
+        ("2026-11-23T08:00", "yesterday at 09:00"),
+        ("2026-12-12T08:00", "on Sat 12 Dec at 09:00"),
+        ("2027-03-04T08:00", "on Thu 4 Mar 2027 at 09:00"),
+    ],
+)
+def test_a_moment_is_named_by_the_persons_day_and_clock(moment, said):
+    """Near days by their name, others by date, another year with its number; the hour is the person's."""
+    assert when_text(at(moment), NOW, ZONE, "en") == said
+
+
+def test_a_day_without_an_hour_stays_a_day():
+    """Where no hour was said none is shown."""
+    assert when_text(at("2026-11-27T23:00"), NOW, ZONE, "de", exact=False) == "am Sa, 28. Nov."
+
+
+@pytest.mark.parametrize(
+    ("rrule", "said"),
+    [
+        ("FREQ=WEEKLY;BYDAY=SU", "every Sunday"),
+        ("FREQ=WEEKLY;BYDAY=FR,MO,WE", "every Monday, Wednesday and Friday"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "on weekdays"),
+        ("FREQ=DAILY;BYDAY=SA,SU", "at weekends"),
+        ("FREQ=WEEKLY;INTERVAL=2", "every two weeks"),
+        ("FREQ=WEEKLY;INTERVAL=3;BYDAY=TU", "every 3 weeks, Tue"),
+        ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on the 3rd"),
+        ("FREQ=MONTHLY;BYMONTHDAY=11,21", "every month on the 11th and 21st"),
+        ("FREQ=MONTHLY;BYDAY=-1FR", "every month, last Fri"),
+        ("FREQ=DAILY;UNTIL=20261231T225959Z", "every day, until 31 Dec 2026"),
+        ("FREQ=MINUTELY", "regularly"),
+        ("no rule at all", "regularly"),
+    ],
+)
+def test_a_rule_is_said_in_plain_words(rrule, said):
+    """A series is told as people say it; of a rule that has no plain words only that it comes regularly."""
+    assert every_text(rrule, "en") == said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_all_days_and_months(language):
+    """Seven days short and long and twelve months in each language, none of them with a gap."""
+    said = sentences(language)
+
+    assert [len(said[f"dates.{name}"].split()) for name in ("months", "weekdays", "each_weekday")] == [12, 7, 7]
+
+
+def test_headings_go_from_overdue_to_no_day_at_all():
+    """The head of a day's lines: over, today, tomorrow, a date, none."""
+    days = [at(f"2026-11-{day}T12:00") for day in (20, 24, 25, 27)]
+
+    assert [heading(each, NOW, ZONE, "en") for each in (*days, None)] == [
+        "Overdue",
+        "Today",
+        "Tomorrow",
+        "Fri 27 Nov",
+        "Some day",
+    ]
+
+
+def test_tomorrow_morning_is_at_nine_also_when_the_clock_changes():
+    """On the day after summer time ends nine o'clock is an hour later than a day from now."""
+    evening = at("2026-10-24T19:00")
+
+    assert tomorrow_ms(evening, ZONE) == at("2026-10-25T08:00")

@@ -1,0 +1,78 @@
+"""A note as a person reads it."""
+
+from __future__ import annotations
+
+from bot import replies
+from bot.lines import note_line
+from memory.ledger.types import Note, Occurrence
+from memory.testing import START_MS
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+
+
+def a_note(text: str = "Call mum.", **fields: object) -> Note:
+    values = {"note_id": "n1", "conversation_id": "c", "number": 1, "kind": "task", "said_at_ms": START_MS}
+    return Note.model_validate(values | {"text": text} | fields)
+
+
+def line(note: Note, **options: bool) -> str:
+    return note_line(note, START_MS, "UTC", **options)
+
+
+def test_a_line_is_the_sentence_alone_when_nothing_else_helps():
+    """No quotation marks, no kind, no number, and nobody's turn where it is the person's own."""
+    assert line(a_note(owner="user")) == "Call mum."
+
+
+def test_a_name_is_said_when_it_is_somebody_elses_turn():
+    """Whose turn it is shows only as a name, and not twice."""
+    assert line(a_note("Bins", owner="Rui")) == "Bins (Rui)"
+    assert line(a_note("Rui does the bins", owner="Rui")) == "Rui does the bins"
+    assert line(a_note("Find the photo", owner="assistant")) == "Find the photo"
+
+
+def test_what_is_late_says_since_when():
+    """A task whose day is over was due, an event was."""
+    assert line(a_note(due_at_ms=START_MS - DAY_MS)) == "Call mum (was due yesterday)"
+    assert line(a_note("The party", kind="event", due_at_ms=START_MS - DAY_MS)) == "The party (was yesterday)"
+
+
+def test_a_series_says_how_often_and_when_next():
+    """What rings again names its rule and the next date, by the person's clock."""
+    note = a_note(rings_from="2026-01-04T19:00", repeats="FREQ=WEEKLY;BYDAY=SU", rings_at_ms=START_MS + HOUR_MS)
+
+    assert line(note).startswith("Call mum (⏰ every Sunday, next today at ")
+
+
+def test_one_time_is_said_once():
+    """What is due when it rings says so once."""
+    at_ms = START_MS + HOUR_MS
+    note = a_note(due_at_ms=at_ms, due_exact=True, rings_from="2026-01-04T19:00", rings_at_ms=at_ms)
+
+    assert line(note).count(" at ") == 1
+
+
+def test_under_its_day_a_line_says_the_hour_alone():
+    """The heading says the day already."""
+    note = a_note(due_at_ms=START_MS + DAY_MS, due_exact=True)
+
+    assert "tomorrow" in line(note)
+    assert "tomorrow" not in line(note, under_day=True)
+
+
+def test_what_rang_says_so_until_it_is_done():
+    """A reminder that came and was not called done says when it came."""
+    note = a_note(
+        rings_from="2026-01-01T09:00", occurrences=(Occurrence(original_local="2026-01-01T09:00", state="rang"),)
+    )
+
+    assert "I reminded you on Thu 1 Jan" in line(note)
+
+
+def test_what_was_put_off_says_until_when_in_the_language_that_is_spoken():
+    """A line is in the language of whoever reads it; the text stays as it was noted."""
+    with replies.speaking("de"):
+        assert line(a_note(snoozed_until_ms=START_MS + DAY_MS)).startswith(
+            "Call mum (zurückgestellt, wieder dran morgen"
+        )
