@@ -81,7 +81,7 @@ class Conflict(StorageError):
 
 
 class Outdated(Conflict):
-    """What this was made from was forgotten or edited meanwhile; nothing was stored. Make it again from what is left."""
+    """What this was made from was forgotten or edited meanwhile; nothing was stored. Make it again from the rest."""
 
 
 class Locked(StorageError):

@@ -145,6 +145,7 @@ class ConversationMemory(Parts):
             session_gap_s=session_gap_s,
             max_live_sessions=max_live_sessions,
             erase=tuple(each.erase for each in extensions if each.erase),
+            read_only=read_only,
         )
         async with AsyncExitStack() as held:
             lock = lock_alone(path, shared=worker is not None) if exclusive and not read_only else None

@@ -12,6 +12,7 @@ from memory.context.compactor import Compactor, SummaryWriter
 from memory.continuity.bootstrap import Bootstrap
 from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
+from memory.ledger.old_stores import OldStores
 from memory.longterm.promoter import Promoter
 from memory.notes.current import CurrentNotes
 from memory.notes.drafts import ModelReader
@@ -48,6 +49,7 @@ class Given:
     session_gap_s: float
     max_live_sessions: int
     erase: tuple[Erase, ...]
+    read_only: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -80,7 +82,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
-        ledgers = Ledgers(db)
+        ledgers = Ledgers(db, OldStores(db), read_only=given.read_only)
         hydrator = _hydrator(store, checkpoints, given, rows_alone=db.shared)
         recorder = Recorder(
             store,

@@ -65,8 +65,8 @@ class PendingTurn:
         `authored` is for an answer that your program put together from what people said: the part that it says in its
         own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
         it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`.
-        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the conversation
-        was forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
+        Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the chat was
+        forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
         """
         exchange = Exchange(
             turn_id=self.turn_id,

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from bot import replies
-from bot.care.care import care
 from bot.answers.rearrange import Here, by_command
 from bot.answers.remind_first import repeating, set_text, undo_button
+from bot.care.care import care
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.people.choices import TIME_ZONE, find_time_zone

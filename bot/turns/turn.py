@@ -14,8 +14,8 @@ from structlog.contextvars import bound_contextvars
 
 from bot import replies
 from bot.answers import prompts
-from bot.care.care import care
 from bot.answers.responder import Answer, Ask, NoAnswer
+from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
@@ -209,13 +209,15 @@ class Turns:
         """
         for last_try in (False, True):
             try:
-                return await self._make(work)
+                await self._make(work)
             except Outdated:
                 self._unstored.pop(work.turn_id, None)
                 if last_try:
                     raise
                 log.info("an answer is made again: something of its conversation was forgotten", turn_id=work.turn_id)
                 work = replace(work, state=None, claimed=None)
+            else:
+                return
 
     async def _make(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).

@@ -321,6 +321,9 @@ class Recorder:
     async def _edit(self, session_id: str, change: StateChange, also: Sequence[Statement]) -> SessionState:
         async with self._taking.of(session_id):
             live = await self._live.load(session_id)
+            await self._ledgers.read(
+                live.state.conversation_id
+            )  # what an older state held open is in it before that goes
             state = change(live.state)
             if state == live.state:
                 if also:

@@ -1,4 +1,4 @@
-"""Forgetting and the ledger (P13): a note goes with every turn that it rests on, and nothing is left that tells of it."""
+"""Forgetting and the ledger (P13): a note goes with every turn that it rests on, and nothing tells of it any more."""
 
 import sqlite3
 import subprocess
@@ -62,7 +62,9 @@ def raw(memory):
         with psycopg.connect(memory.db.address, autocommit=True) as connection:
             names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
             rows = "\n".join(
-                row for (name,) in names for (row,) in connection.execute(f"SELECT t::TEXT FROM {name} t").fetchall()
+                row
+                for (name,) in names
+                for (row,) in connection.execute(f"SELECT t::TEXT FROM {name} t")  # noqa: S608
             )
     files = [str(file) for file in (*memory.db.files, *memory.checkpoints.folder.iterdir()) if file.is_file()]
     found = subprocess.run(["/bin/cat", "/dev/null", *files], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""A byte that flips on the disk in a note, one of its dates, or a ledger's row: made again from the changes, and said."""
+"""A byte that flips on the disk in a note, one of its dates, or a ledger's row: made again from the changes."""
 
 import logging
 import sqlite3
