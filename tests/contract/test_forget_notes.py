@@ -74,38 +74,38 @@ def raw(memory):
 async def test_no_trace_is_left_of_a_value_that_went_through_many_hands(memory, say, caplog):
     """Restated, merged, changed, put back, refused, in titles and a keeper's answer under way: one turn of it goes."""
     caplog.set_level("DEBUG")
-    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    await say("My PIN is Zebrafish.", add("n_1", "The PIN is Zebrafish", "t_1"))
     await say("Mum's birthday is in May.", add("n_2", "Mum has her birthday in May", "t_2"))
-    await say("Yes, 4711, the card's.", add("n_3", "The card has the PIN 4711", "t_3"), session=2)
+    await say("Yes, Zebrafish, the card's.", add("n_3", "The card has the PIN Zebrafish", "t_3"), session=2)
     await keep(memory, Merge(number=3, into=1, turn_ids=("t_3",), said="the card's"))
-    await keep(memory, Change(number=2, fields={"text": "Mum: May, PIN 4711", "turn_ids": ("t_1",)}))
+    await keep(memory, Change(number=2, fields={"text": "Mum: May, PIN Zebrafish", "turn_ids": ("t_1",)}))
     await memory.ledgers.undo(HERE, await memory.ledgers.since(HERE, 5), Actor("person", START_MS, "b_1"))
-    refused = (Change(number=2, fields={"text": "Mum has 4711"}), Refusal("changed", 2))
-    line = SessionLine("s_1", HERE, "PIN 4711", "The PIN is 4711.", ("t_1",), 2)
+    refused = (Change(number=2, fields={"text": "Mum has Zebrafish"}), Refusal("changed", 2))
+    line = SessionLine("s_1", HERE, "PIN Zebrafish", "The PIN is Zebrafish.", ("t_1",), 2)
     await memory.db.write(
         refusal_row("f_1", HERE, "s_1", refused, Actor("keeper", START_MS, "t_1")), put_session_line(line)
     )
     read_by_keeper = await memory.ledgers.read(HERE)
     await memory.recorder.settle()
-    assert b"4711" in raw(memory)
+    assert b"zebrafish" in raw(memory)
     caplog.clear()
 
     done = await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1", "t_3")))
 
-    late = Add(kind="fact", text="PIN 4711", note_id="n_9", fields={"turn_ids": ("t_2",)})
+    late = Add(kind="fact", text="PIN Zebrafish", note_id="n_9", fields={"turn_ids": ("t_2",)})
     with pytest.raises(Conflict):
         await memory.ledgers.change(HERE, [late], Actor("keeper", START_MS, "r_2"), unforgotten(read_by_keeper))
     assert await texts(memory) == ["Mum has her birthday in May"]
     await memory.recorder.settle()
-    assert b"4711" not in raw(memory)
-    assert "4711" not in caplog.text
+    assert b"zebrafish" not in raw(memory)
+    assert "Zebrafish" not in caplog.text
     assert (await memory.forgetter.prove(done)).found == 0
 
 
 async def test_what_stays_is_told_by_its_changes(memory, say):
     """A note that a forgotten turn once changed begins anew; notes and changes still agree, and no version falls."""
     await say("Mum's birthday is in May.", add("n_1", "Mum: May", "t_1"))
-    await say("The 4711 one.", Change(number=1, fields={"text": "Mum: 4711"}))
+    await say("The Zebrafish one.", Change(number=1, fields={"text": "Mum: Zebrafish"}))
     await memory.ledgers.undo(HERE, await memory.ledgers.caused_by(HERE, "t_2"), Actor("person", START_MS, "b_1"))
     before = await memory.ledgers.read(HERE)
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
@@ -168,12 +168,12 @@ async def test_what_was_replaced_by_what_goes_stands_again(memory, say):
 async def test_a_forgotten_done_takes_the_note_that_rests_on_it_alone(memory, say):
     """A turn that merely ended something takes no note along when that does not rest on it."""
     await say("I have to call Ana.", add("n_1", "Call Ana", "t_1", kind="task"))
-    await say("Called Ana, she said 4711.", End(number=1, said="she said 4711"))
+    await say("Called Ana, she said Zebrafish.", End(number=1, said="she said Zebrafish"))
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_2",)))
 
     [note] = await Ledgers(memory.db).read(HERE)
     assert (note.text, note.status) == ("Call Ana", "done")
-    assert b"4711" not in raw(memory)
+    assert b"zebrafish" not in raw(memory)
 
 
 async def test_a_session_takes_its_notes_and_everything_takes_the_ledger(memory, say):
@@ -215,13 +215,13 @@ async def test_the_checkpoint_of_another_session_does_not_bring_a_note_back(memo
 
 async def test_an_answer_made_from_what_was_forgotten_is_not_stored(memory, say):
     """Whoever forgot it, in whichever process: the turn is to be made again from what is left."""
-    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    await say("My PIN is Zebrafish.", add("n_1", "The PIN is Zebrafish", "t_1"))
     pending = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
     with pytest.raises(Conflict):
-        await pending.record("It is 4711.")
+        await pending.record("It is Zebrafish.")
 
-    assert b"4711" not in raw(memory)
+    assert b"zebrafish" not in raw(memory)
     again = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
     assert (await again.record("I don't know.")).assistant_text == "I don't know."
 
@@ -236,20 +236,20 @@ async def test_an_answer_is_stored_whatever_was_noted_meanwhile(memory, say):
 
 async def test_another_process_forgets_while_the_ledger_is_at_hand(memory, say, place):
     """The answer is made from a ledger that was read before; the rows know better."""
-    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    await say("My PIN is Zebrafish.", add("n_1", "The PIN is Zebrafish", "t_1"))
     pending = await memory.begin(HERE, "What is my PIN?", user_id=SOMEBODY)
     async with open_memory(place) as other:
         await other.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
     with pytest.raises(Conflict):
-        await pending.record("It is 4711.")
+        await pending.record("It is Zebrafish.")
 
 
 async def test_altered_changes_are_forgotten_like_the_rest(memory, say):
     """A byte flipped in a change of the note: it goes with the note."""
-    await say("My PIN is 4711.", add("n_1", "The PIN is 4711", "t_1"))
+    await say("My PIN is Zebrafish.", add("n_1", "The PIN is Zebrafish", "t_1"))
     if not memory.db.shared:
         with closing(sqlite3.connect(memory.db.path)) as disk, disk:
-            disk.execute("UPDATE note_changes SET said = 'x 4711'")
+            disk.execute("UPDATE note_changes SET said = 'x Zebrafish'")
     await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
 
-    assert b"4711" not in raw(memory)
+    assert b"zebrafish" not in raw(memory)
