@@ -40,6 +40,8 @@ class Ask:
     """What is noted in the conversation, as it stands before this turn."""
     scope: Scope = EVERYTHING
     """Which of it may reach the model."""
+    cared_for: bool = False
+    """True in a session in which the person spoke of ending their life and was answered with where help is."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
 

@@ -1,17 +1,19 @@
-"""The model's tools as JSON schemas, and a call checked against its schema before it is made."""
+"""The model's tools as JSON schemas, and a call checked against its schema before it is made: for every way to a model."""
 
 from __future__ import annotations
 
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from bot.answers.tools import Toolbox
 
 _FILE = Path(__file__).with_name("tools.json")
-_TYPES: dict[str, type | tuple[type, ...]] = {"string": str, "null": type(None)}
+NUMBERS: Final = "numbers"
+_ALIASES: Final = {"number": NUMBERS}
+"""Names that models take for an argument's."""
 
 
 class WrongCall(Exception):
@@ -20,25 +22,21 @@ class WrongCall(Exception):
 
 @cache
 def specs() -> tuple[dict[str, Any], ...]:
-    """Return each tool's name, description and parameters, as pydantic-ai derives them from `tool_schemas.py`."""
+    """Each tool's name, description and parameters."""
     return tuple(json.loads(_FILE.read_text(encoding="utf-8")))
 
 
 @cache
 def schemas() -> str:
-    """Return the tools' names, descriptions and arguments as JSON, whose tokens are counted."""
-    return json.dumps([[spec["name"], spec["description"], spec["parameters"]] for spec in specs()])
+    """The tools' names, descriptions and arguments as JSON, whose tokens are counted."""
+    listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in specs()]
+    return json.dumps(listed, separators=(",", ":"), ensure_ascii=False)
 
 
 @cache
 def offered() -> tuple[dict[str, Any], ...]:
-    """Return the tools as a request offers them; a schema without anything optional is to be kept to strictly."""
-    return tuple({"type": "function", "function": spec | _strict(spec["parameters"])} for spec in specs())
-
-
-def _strict(parameters: dict[str, Any]) -> dict[str, bool]:
-    names = set(parameters["properties"])
-    return {"strict": True} if names and names == set(parameters.get("required", ())) else {}
+    """The tools as a request offers them."""
+    return tuple({"type": "function", "function": spec} for spec in specs())
 
 
 async def call(toolbox: Toolbox, name: str, arguments: str) -> str:
@@ -51,7 +49,10 @@ async def call(toolbox: Toolbox, name: str, arguments: str) -> str:
 
 
 def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
-    """Return the arguments with their defaults. Raises `WrongCall` when they are not what the schema says."""
+    """The arguments; what is null counts as left out. Raises `WrongCall` when they are not what the schema says.
+
+    For numbers anything is taken: the tool itself finds the note, or lists those that may be meant.
+    """
     try:
         given = json.loads(arguments or "{}")
     except ValueError:
@@ -59,22 +60,22 @@ def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise WrongCall("The arguments are not an object. Fix the errors and try again.")
     known = parameters["properties"]
+    given = {name if name in known else _ALIASES.get(name, name): value for name, value in given.items()}
+    given = {name: value for name, value in given.items() if value is not None}
     wrong = [f"{name}: there is no such argument" for name in given if name not in known]
     wrong += [f"{name}: missing" for name in parameters.get("required", ()) if name not in given]
     wrong += [f"{name}: not {_asked(known[name])}" for name in given if name in known and not _fits(known, name, given)]
     if wrong:
         raise WrongCall(f"{'; '.join(wrong)}. Fix the errors and try again.")
-    defaults = {name: field["default"] for name, field in known.items() if "default" in field}
-    return defaults | given
+    return given
 
 
 def _fits(known: dict[str, Any], name: str, given: dict[str, Any]) -> bool:
     field, value = known[name], given[name]
     if "enum" in field:
         return value in field["enum"]
-    kinds = field.get("anyOf", [field])
-    return any(isinstance(value, _TYPES[kind["type"]]) for kind in kinds)
+    return name == NUMBERS or isinstance(value, {"string": str, "boolean": bool}[field["type"]])
 
 
 def _asked(field: dict[str, Any]) -> str:
-    return f"one of {field['enum']}" if "enum" in field else "a string"
+    return f"one of {field['enum']}" if "enum" in field else f"a {field['type']}"

@@ -15,6 +15,9 @@ from memory.zones import known_zone, zone_names
 
 TIME_ZONE = "time_zone"
 NAME = "name"
+"""As somebody was seen in a group."""
+CALLED = "called"
+"""What somebody said that they are called."""
 LANGUAGE = "language"
 """The code of the language that somebody wants to be spoken to in; "" for the one that they write."""
 FOLLOW_UPS = "follow_ups"
@@ -88,7 +91,8 @@ class PersonalChoices:
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""
-        found = {user_id: (await self.choices(user_id)).get(NAME) for user_id in user_ids}
+        chosen = {user_id: await self.choices(user_id) for user_id in user_ids}
+        found = {user_id: choices.get(CALLED) or choices.get(NAME) for user_id, choices in chosen.items()}
         return {user_id: name for user_id, name in found.items() if isinstance(name, str) and name}
 
     async def known_as(self, user_id: int | None, name: str) -> list[Statement]:

@@ -1,0 +1,26 @@
+"""The buttons under an answer that did something to the notes; who obeys them stands in `bot/features`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot import replies
+from bot.delivery.outbox import Button
+
+UNDO_NOTE: Final = "note_undo"
+FORGET_ASK: Final = "forget_ask"
+
+Rows = tuple[tuple[Button, ...], ...]
+
+
+def undo_buttons(turn_id: str) -> Rows:
+    """[Undo] for what a turn noted, changed or ended."""
+    return ((Button(replies.say("undo"), UNDO_NOTE, {"turn_id": turn_id}),),)
+
+
+def forget_buttons(turn_ids: Sequence[str]) -> Rows:
+    """[Delete the messages too] for notes that are used no more: it asks once more, and shows what would go."""
+    if not turn_ids:
+        return ()
+    return ((Button(replies.say("forget_messages_too"), FORGET_ASK, {"turn_ids": list(turn_ids)}),),)

@@ -1,0 +1,147 @@
+"""What the tools of one answer share: the notes as they are in it, whose clock counts, and how a note is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from bot.answers.responder import Ask
+from bot.answers.times import LocalTime, is_too_far, read_time
+from bot.answers.which import candidates, wanted
+from bot.answers.working_copy import WorkingCopy
+from memory.context.fence import fence
+from memory.context.transcript import MEMBER_TITLE
+from memory.ledger import lines, views
+from memory.ledger.types import Applied, Note, Operation, Refusal
+
+
+class Refused(Exception):
+    """A call that is not done; the message tells the model why and what to do instead."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """The notes and the clock that every tool of an answer works with."""
+
+    ask: Ask
+    notes: WorkingCopy
+    zone: str
+    zone_known: bool
+    """False while the zone is the bot's own, for want of a choice."""
+
+    def note_id(self, name: str, *arguments: Any) -> str:
+        """The id of the note that this call makes: the same call of the same turn makes the same note."""
+        digest = blake2b(orjson.dumps([name, *arguments]), digest_size=8).hexdigest()
+        return f"n_{blake2b(f'{self.ask.turn_id}:{name}:{digest}'.encode(), digest_size=8).hexdigest()}"
+
+    def origin(self, about: str = "") -> dict[str, Any]:
+        """Where and by whom a new note is made."""
+        ask = self.ask
+        return {
+            "session_id": ask.state.session_id,
+            "user_id": ask.user_id,
+            "persona": ask.scope.persona,
+            "turn_ids": (ask.turn_id,),
+            "time_zone": self.zone,
+            "about": about,
+        }
+
+    # --- which note -------------------------------------------------------------------------------------------------
+
+    def picked(self, given: Any, *, ended: bool = False) -> tuple[list[Note], list[str]]:
+        """The notes that are meant, those that ended only with `ended`; and what to say of what is none."""
+        asked = wanted(given)
+        found, problems, unknown = dict[int, Note](), list[str](), False
+        for number in asked.numbers:
+            note = self.notes.find(number)
+            if note is None:
+                unknown = True
+                problems.append(f"There is no note #{number}.")
+            elif not (note.is_open or ended):
+                problems.append(self._ended(note))
+            else:
+                found[number] = note
+        for words in asked.words:
+            exact = views.find(self.notes.open(), words)
+            if exact is None:
+                problems.append(self.which(words))
+            else:
+                found[exact.number] = exact
+        if unknown and not asked.words:
+            problems.append(self.which(""))
+        if not asked.numbers and not asked.words:
+            problems.append(f"Not done: say which notes by their numbers. {self.which('')}")
+        return list(found.values()), problems
+
+    def which(self, words: str) -> str:
+        """The question which note is meant, with those that may be."""
+        found = candidates(self.notes.open(), words, self.ask.now_ms)
+        none = f"No note says exactly {words!r}. " if words else ""
+        return f"{none}Call again with the number of the one that is meant:\n{self.shown(found) or 'none is open'}"
+
+    def _ended(self, note: Note) -> str:
+        instead = next((each for each in self.notes.all() if each.note_id == note.replaced_by), None)
+        now = f" Its place has taken {self.line(instead)}" if instead else ""
+        return f"That ended already: {self.line(note)}{now}"
+
+    # --- what is said of it -----------------------------------------------------------------------------------------
+
+    def line(self, note: Note) -> str:
+        """A note as it stands now; what another member of a group said is fenced."""
+        return self.shown([note])
+
+    def shown(self, notes: Sequence[Note]) -> str:
+        """Notes line by line, by the person's clock."""
+        text = "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
+        own = self.ask.private or all(note.user_id == self.ask.user_id for note in notes)
+        return text if own else fence(text, MEMBER_TITLE)
+
+    def done(self, word: str, operation: Operation) -> str:
+        """Do it, and say how the note stands now, or why it is not done."""
+        outcome = self.notes.apply(operation)
+        return f"{word}: {self.line(outcome.note)}" if isinstance(outcome, Applied) else self.refused(outcome)
+
+    def refused(self, refusal: Refusal) -> str:
+        """Why something has no place, and what to do."""
+        note = self.notes.find(refusal.number) if refusal.number else None
+        line = self.line(note) if note else ""
+        return {
+            "unknown": f"There is no note #{refusal.number}.",
+            "ended": f"That ended already: {line}",
+            "empty": "Not done: there is no text in it.",
+            "same": f"It stands like that already: {line}",
+            "known": f"It is noted already, nothing was added: {line}",
+            "past": f"Not done: that is over. {self.now}",
+            "rule": f"Not done: {refusal.detail!r} is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU",
+            "date": f"Not done: it has no date {refusal.detail}: {line}",
+        }.get(refusal.code, f"Not done ({refusal.code} {refusal.detail}): {line}")
+
+    # --- the clock --------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> str:
+        """What time it is for the person."""
+        return f"It is {lines.moment(self.ask.now_ms, self.zone)} now ({self.zone}).{self.unsure}"
+
+    @property
+    def unsure(self) -> str:
+        """What to do about a clock that nobody chose; "" for one that the person has."""
+        return "" if self.zone_known else f" {self.zone} is a guess: ask where they are, then call settings."
+
+    def time(self, text: str, *, day: str = "", past: bool = False) -> LocalTime:
+        """The time that is meant, one to come unless it may be `past`. Raises `Refused`."""
+        at = read_time(text, self.zone, day)
+        if at is None:
+            raise Refused(
+                f"Not done: {text!r} is no time that can be read. Write it as 2026-11-27T14:30, or 2026-11-27. "
+                f"{self.now}"
+            )
+        if not past and at.is_over(self.ask.now_ms, self.zone):
+            raise Refused(f"Not done: {at.local() if at.hour else at.day} is over. {self.now}")
+        if is_too_far(at, self.ask.now_ms, self.zone):
+            raise Refused(f"Not done: {at.day} is more than ten years away. {self.now}")
+        return at

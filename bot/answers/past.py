@@ -1,0 +1,97 @@
+"""The tool `search`: the notes, ended ones too, and everything that was said here before; as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.answers.desk import Desk
+from bot.answers.times import read_time
+from bot.answers.which import near
+from memory.context.assembler import SearchPort
+from memory.context.fence import fence
+from memory.ledger import lines, series, views
+from memory.ledger.types import Note
+from memory.search.query import Query
+from memory.types import RetrievedItem
+
+MAX_FOUND: Final = 8
+MAX_LISTED: Final = 40
+LOOKED_THROUGH: Final = 40
+"""Finds that are looked at when only those of some days count."""
+MAX_QUERY_CHARS: Final = 500
+TITLE: Final = "Found in the notes and in what was said earlier."
+NOTHING: Final = "Nothing was found beyond what you see."
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The local days that are asked for, both included; "" for no bound."""
+
+    since: str = ""
+    until: str = ""
+
+    def have(self, at_ms: int | None, zone: str) -> bool:
+        """Whether a moment lies in them; what has no moment does where all days count."""
+        if at_ms is None:
+            return not (self.since or self.until)
+        day = series.local_of(at_ms, zone)[:10]
+        return self.since <= day and (not self.until or day <= self.until)
+
+
+async def search(desk: Desk, searcher: SearchPort | None, query: str, since: str, until: str) -> str:
+    """What of notes and messages bears on the query; without one the notes that stand, by their days."""
+    days = Days(_day(since, desk.zone), _day(until, desk.zone))
+    if not query.strip():
+        listed = _standing(desk, days)
+        more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
+        return fence(desk.shown(listed[:MAX_LISTED]) + more, TITLE) or "No note is open there."
+    notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
+    notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
+    said = await _said(desk, searcher, query, days)
+    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(said))
+    return fence("\n\n".join(filter(None, parts)), TITLE) or NOTHING
+
+
+def _day(text: str, zone: str) -> str:
+    found = read_time(text, zone)
+    return found.day if found else ""
+
+
+def _standing(desk: Desk, days: Days) -> Sequence[Note]:
+    """What is open: by its time, then what lasts."""
+    notes, now_ms = desk.notes.open(), desk.ask.now_ms
+    if days != Days():
+        dated = [note for note in notes if days.have(views.moment_of(note), desk.zone)]
+        return sorted(dated, key=lambda note: (views.moment_of(note) or 0, note.number))
+    first = views.to_do(notes, now_ms)
+    return [*first, *(note for note in views.best_first(notes, now_ms) if note not in first)]
+
+
+async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days) -> list[str]:
+    """Messages; in a session that was started fresh only its own."""
+    ask = desk.ask
+    if searcher is None:
+        return []
+    alone = [ask.state.session_id] if ask.state.isolated or ask.scope.session_id else None
+    found = await searcher.search(
+        Query(
+            ask.conversation_id,
+            query[:MAX_QUERY_CHARS],
+            session_ids=alone,
+            exclude_turn_ids=[turn.turn_id for turn in ask.packet.history],
+            limit=MAX_FOUND if days == Days() else LOOKED_THROUGH,
+            now_ms=ask.now_ms,
+        )
+    )
+    kept = [
+        item
+        for item in found
+        if item.source == "turn" and (alone is None or item.session_id in alone) and days.have(item.at_ms, desk.zone)
+    ]
+    return [_line(item, desk.zone) for item in kept[:MAX_FOUND]]
+
+
+def _line(item: RetrievedItem, zone: str) -> str:
+    return f"- said {lines.moment(item.at_ms, zone)}: {item.text.strip()}"

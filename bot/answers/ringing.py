@@ -1,0 +1,156 @@
+"""The tool `remind`: a note that rings is set, moved, silenced; one date of a series is moved or left out."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Final
+
+from bot.answers.desk import Desk, Refused
+from bot.answers.times import MORNING, read_rule
+from memory.ledger import lines, series, views
+from memory.ledger.types import USER, Add, Change, Move, Note
+
+NO_RULE: Final = "is no RRULE. Write it like FREQ=WEEKLY;BYDAY=TU, or FREQ=DAILY;BYHOUR=8,20"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the model asked for."""
+
+    text: str = ""
+    at: str = ""
+    repeats: str = ""
+    numbers: Any = ()
+    date: str = ""
+    skip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """When it is to ring."""
+
+    local: str
+    rule: str
+    remark: str = field(default="", compare=False)
+    """What the person has to know of it."""
+
+
+async def remind(desk: Desk, wish: Wish) -> str:
+    """Do what is wished, and say how each note stands now. Raises `Refused`."""
+    if not wish.numbers:
+        return await _set_new(desk, wish)
+    notes, problems = desk.picked(wish.numbers)
+    if wish.text and len(notes) > 1:
+        raise Refused("Nothing was changed: a text is for one note. Call once for each.")
+    said = [await _set_again(desk, note, wish) for note in notes]
+    return "\n".join([*said, *problems])
+
+
+async def _set_new(desk: Desk, wish: Wish) -> str:
+    if wish.date or wish.skip or not wish.text.strip():
+        what = desk.which(wish.text)
+        raise Refused(f"Not done: say by numbers which reminder is meant, or give text and at for a new one. {what}")
+    known = views.find(desk.notes.open(), wish.text)
+    if known is not None and known.rings:
+        again = "To change it call with numbers; for two times a day one rule does (BYHOUR=8,20)."
+        own = known.note_id == desk.note_id("remind", wish.text, wish.at, wish.repeats)
+        return f"It is set already: {desk.line(known)}" + ("" if own else f" {again}")
+    ring = await _ring(desk, wish)
+    rings = {"rings_from": ring.local, "repeats": ring.rule}
+    if known is not None:
+        return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
+    note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
+    owner = USER if desk.ask.private else desk.ask.user_name
+    add = Add(kind="task", text=wish.text, note_id=note_id, fields=desk.origin() | rings | {"owner": owner})
+    return desk.done("Set", add) + ring.remark
+
+
+async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
+    """Change when a note rings, all of it or one date."""
+    fields: dict[str, Any] = {"text": wish.text} if wish.text.strip() else {}
+    try:
+        if wish.date and note.repeats:
+            return _one_date(desk, note, wish)
+        if wish.skip:
+            if not note.rings:
+                return f"It does not ring: {desk.line(note)}"
+            silent = fields | {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
+            return desk.done("It rings no more, the note stays", Change(number=note.number, fields=silent))
+        if note.repeats and not wish.repeats:
+            raise Refused(
+                f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring; for all "
+                f"of them give repeats too ({note.repeats}, or once)."
+            )
+        ring = await _ring(desk, wish, note)
+        fields |= {"rings_from": ring.local, "repeats": ring.rule}
+        return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
+    except Refused as exc:
+        return f"#{note.number}: {exc}"
+
+
+def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
+    return fields | {"time_zone": desk.zone, "turn_ids": (desk.ask.turn_id,)}
+
+
+async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> Ring:
+    """When it rings first and again. Raises `Refused`."""
+    rule = read_rule(wish.repeats)
+    if rule is None:
+        raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}")
+    at = wish.at.strip() or (note.rings_from if note is not None and rule else "")
+    if not at:
+        raise Refused(f"Not set: say when it rings: at, as 2026-11-27T14:30. {desk.now}")
+    if not rule:
+        once = desk.time(at)
+        local = once.local(MORNING)
+        if series.at_ms_of(local, desk.zone) <= desk.ask.now_ms:
+            raise Refused(f"Not set: no hour was given, and {local} is over. {desk.now}")
+        return Ring(local, "", _remark(desk, has_hour=bool(once.hour)))
+    begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
+    has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
+    try:
+        found = await asyncio.to_thread(series.first_local, rule, wanted, desk.ask.now_ms, desk.zone)
+    except ValueError:
+        raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}") from None
+    if found is None:
+        raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
+    return Ring(found, rule, _remark(desk, has_hour=has_hour))
+
+
+def _remark(desk: Desk, *, has_hour: bool) -> str:
+    hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
+    return f"{hour}{desk.unsure}"
+
+
+def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
+    """Move one date of a series, or leave it out. Raises `Refused`."""
+    occurrence = date_of(note, wish.date.strip(), desk.zone)
+    if occurrence is None:
+        raise Refused(f"Not done: it does not ring on {wish.date}: {desk.line(note)}")
+    if wish.skip:
+        return desk.done(f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence))
+    if not wish.at.strip():
+        raise Refused("Not done: say when that date rings instead (at), or skip it.")
+    at = desk.time(wish.at, day=occurrence[:10])
+    if not at.hour:
+        at = desk.time(f"{at.day}T{occurrence[11:]}")
+    to_ms = at.at_ms(desk.zone)
+    moved = Move(number=note.number, occurrence=occurrence, to_ms=to_ms)
+    word = f"Only the date {wish.date} is moved to {lines.moment(to_ms, desk.zone)}, the series goes on"
+    return desk.done(word, moved) + desk.unsure
+
+
+def date_of(note: Note, day: str, zone: str) -> str | None:
+    """The date of a series on a day, by its rule or where it was moved to; None when there is none."""
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        return None
+    there = (
+        each.original_local
+        for each in note.occurrences
+        if each.moved_to_ms is not None and series.local_of(each.moved_to_ms, zone).startswith(day)
+    )
+    return next(there, None) or series.date_on(note, day)

@@ -1,0 +1,75 @@
+"""Days, minutes and rules as a model writes them: ISO by the person's clock, and RRULE. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Final
+
+from memory.ledger import series
+from memory.zones import zone_of
+
+MAX_AHEAD_DAYS: Final = 3_660
+"""Ten years: what is further away is a slip of the model's."""
+MORNING: Final = "09:00"
+"""When a reminder rings of which only the day was said; the tool's answer says so."""
+NONE: Final = frozenset({"none", "null", "never", "once"})
+"""What takes a time or a rule away."""
+OFTEN_ENOUGH: Final = frozenset({"HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTime:
+    """A day, or a minute of it, by somebody's clock."""
+
+    day: str
+    """`2026-11-27`."""
+    hour: str = ""
+    """`14:30`; "" when none was given."""
+
+    def local(self, hour: str = "00:00") -> str:
+        """The minute as `2026-11-27T14:30`, with this hour where none was given."""
+        return f"{self.day}T{self.hour or hour}"
+
+    def at_ms(self, zone: str) -> int:
+        """The moment, of a day its beginning."""
+        return series.at_ms_of(self.local(), zone)
+
+    def is_over(self, now_ms: int, zone: str) -> bool:
+        """Whether the minute is over, or the whole day."""
+        now = series.local_of(now_ms, zone)
+        return self.local() <= now if self.hour else self.day < now[:10]
+
+
+def read_time(text: str, zone: str, day: str = "") -> LocalTime | None:
+    """The time in `2026-11-27`, `2026-11-27T14:30`, the same with an offset, or with a `day` in `14:30`; else None."""
+    text = text.strip()
+    try:
+        if day and len(text) <= len("14:30:00"):
+            return LocalTime(day, f"{time.fromisoformat(text):%H:%M}")
+        if len(text) == len("2026-11-27"):
+            return LocalTime(date.fromisoformat(text).isoformat())
+        at = datetime.fromisoformat(text)
+        at = at.astimezone(zone_of(zone)) if at.tzinfo else at
+    except (ValueError, OverflowError):
+        return None
+    return LocalTime(f"{at:%Y-%m-%d}", f"{at:%H:%M}")
+
+
+def is_too_far(at: LocalTime, now_ms: int, zone: str) -> bool:
+    """Whether it is more than ten years ahead."""
+    last = datetime.fromtimestamp(now_ms / 1000, zone_of(zone)) + timedelta(days=MAX_AHEAD_DAYS)
+    return at.day > f"{last:%Y-%m-%d}"
+
+
+def read_rule(text: str) -> str | None:
+    """An RRULE without its name, `until` as the standard writes it; "" for none at all, None for what is no rule."""
+    if text.strip().lower() in {"", *NONE}:
+        return ""
+    parts = [part.strip() for part in text.strip().upper().removeprefix("RRULE:").split(";") if part.strip()]
+    named = dict(part.partition("=")[::2] for part in parts)
+    if named.get("FREQ") not in OFTEN_ENOUGH:
+        return None
+    if "UNTIL" in named:
+        named["UNTIL"] = named["UNTIL"].replace("-", "").replace(":", "")
+    return ";".join(f"{name}={value}" for name, value in named.items())

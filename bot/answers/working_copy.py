@@ -1,0 +1,71 @@
+"""The ledger as the tools of one turn see it: what they wrote is there at once, and committed with the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from memory.ledger.apply import CHANGEABLE, apply
+from memory.ledger.types import Actor, Add, Applied, Ledger, Note, Operation, Outcome
+from memory.ledger.views import Scope, belongs, standing
+
+_ADDED = (CHANGEABLE | {"session_id", "user_id", "persona"}) - {"kind", "text"}
+
+
+class WorkingCopy:
+    """A copy of the ledger; `operations` are what brings the real one to where it is."""
+
+    def __init__(self, ledger: Ledger, scope: Scope, by: Actor, reserve: Callable[[Ledger], int]) -> None:
+        """Begin with what stands; `reserve` gives numbers that nobody else is given."""
+        self.ledger = ledger
+        self.by = by
+        self._scope = scope
+        self._reserve = reserve
+        self._begun = frozenset(ledger.notes)
+        self._done: list[Operation] = []
+
+    def apply(self, operation: Operation) -> Outcome:
+        """Do it here; a refusal changes nothing."""
+        if isinstance(operation, Add) and self.ledger.by_id(operation.note_id) is None:
+            operation = replace(operation, number=self._reserve(self.ledger))
+        outcome = apply(self.ledger, operation, self.by)
+        if isinstance(outcome, Applied):
+            self.ledger = outcome.ledger
+            self._done.append(operation)
+        return outcome
+
+    def all(self) -> list[Note]:
+        """Every note that these tools may see, ended ones too."""
+        return [note for note in self.ledger if belongs(note, self._scope)]
+
+    def open(self) -> list[Note]:
+        """Those of them that stand."""
+        return standing(self.all())
+
+    def find(self, number: int) -> Note | None:
+        """The note of this number, if these tools may see it."""
+        note = self.ledger.find(number)
+        return note if note is not None and belongs(note, self._scope) else None
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What was done, a note that is new as it is now: nothing names a number that is not stored yet.
+
+        One that was made and ended in the same turn is not made.
+        """
+        return tuple(each for operation in self._done if (each := self._stored(operation)) is not None)
+
+    def _stored(self, operation: Operation) -> Operation | None:
+        if not isinstance(operation, Add):
+            return operation if operation.number in self._begun else None
+        note = self.ledger.by_id(operation.note_id)
+        if note is None or not note.is_open:
+            return None
+        return replace(operation, kind=note.kind, text=note.text, fields=_fields(note))
+
+
+def _fields(note: Note) -> dict[str, Any]:
+    """The fields that differ from those of an empty note."""
+    defaults = {name: field.default for name, field in Note.model_fields.items()}
+    return {name: getattr(note, name) for name in sorted(_ADDED) if getattr(note, name) != defaults[name]}
