@@ -10,8 +10,7 @@ from functools import partial
 
 from telegram import Bot
 
-from bot.answers.choose import make_responder, noted_matters, reading_model, summary_writer
-from bot.answers.remind_first import RemindFirst
+from bot.answers.choose import make_responder, reading_model, summary_writer
 from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError, make_bot, until_reached
@@ -59,6 +58,7 @@ from bot.turns.parked import GOES_ON
 from bot.turns.recovery import Recovery
 from bot.turns.services import Services
 from bot.turns.sharing import PEOPLE, REMINDERS, OneProcess, Sharing, Workers
+from bot.turns.stop_words import is_stop
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
 from memory.opening import ConversationMemory
@@ -237,6 +237,9 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         limit=settings.continuity_max_concurrent_turns,
         merge_window_s=settings.continuity_merge_window_ms / 1000,
         joins_bursts=settings.by_model,
+        halts=lambda envelope: (
+            envelope.kind == "text" and turns.is_answering(envelope.conversation_id) and is_stop(envelope.text)
+        ),
     )
     turns.until_waiting = lanes.until_waiting
     idle = Idle(services, lambda: lanes.idle)
@@ -374,7 +377,9 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
     reminders = ReminderScheduler(db, clock, committer, memory.recorder, people=stored.people, bot_id=line.me.bot_id)
-    responder = process.responder or make_responder(settings, db, memory, meters=process.meters, pauses=process.pauses)
+    responder = process.responder or make_responder(
+        settings, memory, people=stored.people, meters=process.meters, pauses=process.pauses
+    )
     return Services(
         settings=settings,
         me=line.me,
@@ -386,13 +391,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         committer=committer,
         delivery=delivery,
         previews=LivePreviews(line.bot, db, stored.outbox, delivery),
-        responder=RemindFirst(
-            responder,
-            memory.languages,
-            next_has_tools=settings.by_model,
-            upcoming=reminders.upcoming,
-            noted=partial(noted_matters, memory),
-        ),
+        responder=responder,
         waiting=stored.waiting,
         people=stored.people,
         reminders=reminders,

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 
 import structlog
 
-from bot.answers.responder import Ask, Responder
+from bot.answers.responder import Responder
 from bot.meters import Meters
 from bot.pauses import Pauses
+from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
 from memory.context.compactor import SummaryWriter
-from memory.errors import ContinuityError
 from memory.notes.drafts import ModelReader
-from memory.notes.types import Matter
 from memory.opening import ConversationMemory
-from memory.ports import Database
 from memory.types import ConversationTurn
 
 OFF = "off"
@@ -24,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def make_responder(
-    settings: Settings, db: Database, memory: ConversationMemory, *, meters: Meters, pauses: Pauses
+    settings: Settings, memory: ConversationMemory, *, people: PersonalChoices, meters: Meters, pauses: Pauses
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if not settings.by_model:
@@ -34,7 +32,7 @@ def make_responder(
     from bot.answers.model import ModelResponder  # noqa: PLC0415
     from bot.answers.tools import Tools  # noqa: PLC0415
 
-    tools = Tools(db, memory.searcher, memory.languages, settings.continuity_tool_output_max_chars)
+    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars)
     timeout_s = settings.continuity_model_timeout_s
     return ModelResponder(
         settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses
@@ -65,13 +63,3 @@ def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWri
         return text
 
     return write
-
-
-async def noted_matters(memory: ConversationMemory, ask: Ask) -> Sequence[Matter]:
-    """Return what the person said where they write that goes on; nothing where notes cannot be read."""
-    only = ask.state.session_id if ask.state.isolated else None
-    try:
-        return (await memory.notes.view(ask.conversation_id, only=only, user_id=ask.user_id)).matters
-    except ContinuityError as exc:
-        log.warning("a reminder is set without what was noted", error=str(exc))
-        return ()

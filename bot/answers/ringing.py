@@ -69,25 +69,32 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
 
 async def _set_again(desk: Desk, note: Note, wish: Wish) -> str:
     """Change when a note rings, all of it or one date."""
-    fields: dict[str, Any] = {"text": wish.text} if wish.text.strip() else {}
     try:
         if wish.date and note.repeats:
             return _one_date(desk, note, wish)
-        if wish.skip:
-            if not note.rings:
-                return f"It does not ring: {desk.line(note)}"
-            silent = fields | {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
-            return desk.done("It rings no more, the note stays", Change(number=note.number, fields=silent))
-        if note.repeats and not wish.repeats:
-            raise Refused(
-                f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring; for all "
-                f"of them give repeats too ({note.repeats}, or once)."
-            )
-        ring = await _ring(desk, wish, note)
-        fields |= {"rings_from": ring.local, "repeats": ring.rule}
-        return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
+        return _silenced(desk, note) if wish.skip else await _rung_anew(desk, note, wish)
     except Refused as exc:
         return f"#{note.number}: {exc}"
+
+
+def _silenced(desk: Desk, note: Note) -> str:
+    if not note.rings:
+        return f"It does not ring: {desk.line(note)}"
+    silent = {"rings_from": "", "repeats": "", "turn_ids": (desk.ask.turn_id,)}
+    return desk.done("It rings no more, the note stays", Change(number=note.number, fields=silent))
+
+
+async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
+    """Another time for all of it. Raises `Refused`, also for a series of which one date may be meant."""
+    if note.repeats and not wish.repeats:
+        raise Refused(
+            f"Not moved, it is a series: {desk.line(note)}. For one date give date, the day it would ring; for all "
+            f"of them give repeats too ({note.repeats}, or once)."
+        )
+    ring = await _ring(desk, wish, note)
+    fields = {"text": wish.text} if wish.text.strip() else {}
+    fields |= {"rings_from": ring.local, "repeats": ring.rule}
+    return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
 
 
 def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +137,9 @@ def _one_date(desk: Desk, note: Note, wish: Wish) -> str:
     if occurrence is None:
         raise Refused(f"Not done: it does not ring on {wish.date}: {desk.line(note)}")
     if wish.skip:
-        return desk.done(f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence))
+        return desk.done(
+            f"Left out on {wish.date}, the series goes on", Move(number=note.number, occurrence=occurrence)
+        )
     if not wish.at.strip():
         raise Refused("Not done: say when that date rings instead (at), or skip it.")
     at = desk.time(wish.at, day=occurrence[:10])

@@ -1,4 +1,4 @@
-"""The model's tools as JSON schemas, and a call checked against its schema before it is made: for every way to a model."""
+"""The model's tools as JSON schemas for every way to a model, and a call checked before it is made."""
 
 from __future__ import annotations
 
@@ -35,8 +35,14 @@ def schemas() -> str:
 
 @cache
 def offered() -> tuple[dict[str, Any], ...]:
-    """The tools as a request offers them."""
-    return tuple({"type": "function", "function": spec} for spec in specs())
+    """The tools as a request offers them; a schema without anything optional is to be kept to strictly."""
+    return tuple({"type": "function", "function": _strict(spec)} for spec in specs())
+
+
+def _strict(spec: dict[str, Any]) -> dict[str, Any]:
+    parameters = spec["parameters"] | {"additionalProperties": False}
+    whole = set(parameters["properties"]) == set(parameters.get("required", ()))
+    return spec | {"parameters": parameters} | ({"strict": True} if whole else {})
 
 
 async def call(toolbox: Toolbox, name: str, arguments: str) -> str:

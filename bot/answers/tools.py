@@ -204,8 +204,8 @@ class Toolbox:
         date = _date_that_is_done(note, desk.ask.now_ms)
         if not date:
             return (
-                f"Not done, its next date is still ahead: {desk.line(note)}. dropped ends the whole series; remind with "
-                "numbers, date and skip leaves one date out."
+                f"Not done, its next date is still ahead: {desk.line(note)}. dropped ends the whole series; remind "
+                "with numbers, date and skip leaves one date out."
             )
         said = desk.done(f"The date {date} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
         left = desk.notes.find(note.number)
@@ -226,7 +226,7 @@ class Toolbox:
         return "\n".join([*gone, *([there] if turn_ids else []), *problems])
 
     async def _settings(self, time_zone: str, language: str, name: str) -> str:
-        desk, user_id = self._desk, self._desk.ask.user_id
+        user_id = self._desk.ask.user_id
         if user_id is None:
             raise Refused("Not done: nobody is known to write here.")
         said: list[str] = []
@@ -260,10 +260,8 @@ class Toolbox:
         others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]
         if not others:
             return [desk.now]
-        return [
-            f"{desk.now} These were set by another clock and ring, by this one, at the times that stand here; where the "
-            f"person meant another hour, mend it with remind:\n{desk.shown(others)}\n"
-        ]
+        mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
+        return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]
 
 
 def _kind(given: str) -> Kind:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -138,8 +138,18 @@ class _Line:
 class Lanes:
     """One line per conversation; an update stands in it once, however often it is sent there."""
 
-    def __init__(self, work: Work, *, limit: int, merge_window_s: float, joins_bursts: bool = True) -> None:
+    def __init__(
+        self,
+        work: Work,
+        *,
+        limit: int,
+        merge_window_s: float,
+        joins_bursts: bool = True,
+        halts: Callable[[Envelope], bool] = lambda _: False,
+    ) -> None:
+        """Work on at most `limit` lines at once; what `halts` an answer that is being written is /stop."""
         self._work = work
+        self._halts = halts
         self._merge_window_s = merge_window_s
         self._joins_bursts = joins_bursts
         self._places = asyncio.Semaphore(limit)
@@ -197,6 +207,8 @@ class Lanes:
         """
         if self._closed:
             return
+        if do is None and self._halts(envelope):
+            envelope = replace(envelope, kind="command", command="stop")
         if envelope.urgent and do is None:
             self._start(self._at_once(_Item(envelope)), f"urgent:{envelope.update_id}")
             return

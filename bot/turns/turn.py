@@ -21,19 +21,23 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
 from bot.meters import Stopwatch
-from bot.people.choices import plain_name
+from bot.people.choices import CALLED, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
+from bot.reminders.rules import when_text
 from bot.tracing import Attribute
+from bot.turns.notices import notices
+from bot.turns.safety_net import set_without_model
 from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
 from memory.errors import Outdated
+from memory.ledger.types import Note
 from memory.ledger.views import Scope
 from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
-from memory.types import ConversationTurn, SessionState
+from memory.types import CARE, ConversationTurn, SessionState
 
 log = structlog.get_logger(__name__)
 
@@ -256,7 +260,7 @@ class Turns:
                 await self._commit(work, made, live, took)
                 del self._unstored[turn_id]
             else:
-                await self._no_answer(work, outcome, live)
+                await self._no_answer(work, ask, outcome, live)
         if isinstance(outcome, Answer):
             await asyncio.sleep(HEAD_START_S)
             waits = partial(self.until_waiting, target.conversation_id)
@@ -309,6 +313,7 @@ class Turns:
         choices = await services.people.choices(first.user_id)
         zone, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
         count, responder = services.memory.counter.count, services.responder
+        name = plain_name(choices.get(CALLED) or first.user_name)
         tools_tokens = count(responder.tools())
         pending = await services.memory.begin(
             first.conversation_id,
@@ -321,17 +326,17 @@ class Turns:
             reserved_tokens=count(responder.preface(persona)) + tools_tokens,
             tools_tokens=tools_tokens,
             bootstrap=await self.gate.packet(first, state),
-            person=plain_name(first.user_name),
+            person=name,
             names=None if first.private else services.people.names,
             turn_id=turn_id,
             state=state,
             models=False,  # its claim may not be stored yet, and a person waits
         )
-        return pending, Ask(
+        ask = Ask(
             turn_id=turn_id,
             conversation_id=first.conversation_id,
             user_id=first.user_id,
-            user_name=first.user_name,
+            user_name=name,
             text=said.text,
             state=pending.state,
             packet=pending.packet,
@@ -342,17 +347,24 @@ class Turns:
             private=first.private,
             third_party=said.third_party,
             past_is_shown=await self.gate.is_shown(first, state),
+            cared_for=any(turn.action_name == CARE for turn in services.memory.recorder.at_hand(state.session_id)),
             ledger=await services.memory.ledgers.read(first.conversation_id),
             scope=Scope(
                 persona=services.personas.persona_in(choices).name,
                 session_id=pending.state.session_id if pending.state.isolated else None,
             ),
         )
+        if said_before := await notices(services, ask):
+            pending.packet = pending.packet.model_copy(update={"notices": said_before})
+        return pending, replace(ask, packet=pending.packet)
 
     async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
-        """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all."""
+        """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all.
+
+        A model that was told of it goes on with it: the same words a second time would send the person away.
+        """
         caring = care(ask.text)
-        if caring:
+        if caring and not (ask.cared_for and self._services.settings.by_model):
             return caring
         if not self._rate.admits(ask.user_id, ask.now_ms):
             return NoAnswer("the person has had all turns of this minute", replies.say("why_too_fast"))
@@ -449,15 +461,20 @@ class Turns:
         texts = (responder.instructions(ask), responder.tools())
         return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())
 
-    async def _no_answer(self, work: _TurnWork, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer) -> None:
+    async def _no_answer(
+        self, work: _TurnWork, ask: Ask, reason: NoAnswer | None, live: LiveAnswer | LocalAnswer
+    ) -> None:
         batch, turn_id = work.batch, work.turn_id
         if reason is None:
             message = OutgoingMessage(replies.say("stopped"), edits_message_id=live.message_id)
             await self._services.committer.done(batch, [message], *work.effects, turn_id=turn_id)
             return
         log.warning("no answer", reason=reason.reason)
+        notes = await set_without_model(self._services, ask)
+        what = "\n".join(_set_line(note, ask) for note in notes)
+        text = replies.say("model_down_set" if notes else "model_down", why=reason.apology, what=what)
         message = OutgoingMessage(
-            replies.say("model_down", why=reason.apology),
+            text,
             buttons=((Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
         )
@@ -470,6 +487,11 @@ def _notices(said: AskedAgain) -> list[OutgoingMessage]:
         return []
     text = replies.say("too_long", read=replies.number(len(said.text)), whole=replies.number(said.whole_chars))
     return [OutgoingMessage(text)]
+
+
+def _set_line(note: Note, ask: Ask) -> str:
+    when = when_text(note.rings_at_ms, ask.now_ms, ask.time_zone) if note.rings_at_ms else ""
+    return f"⏰ {note.text} ({when})"
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:

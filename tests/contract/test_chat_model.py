@@ -14,12 +14,11 @@ from bot.answers.cost import Usage, list_price
 from bot.answers.outcome import Prompted
 from bot.answers.reading import ReadingModel
 from bot.answers.reading import _agent as reading_agent
-from bot.answers.tool_calls import WrongCall, checked, schemas, specs
-from bot.answers.tool_schemas import toolset
+from bot.answers.tool_calls import WrongCall, checked, specs
 from memory.context.transcript import PromptMessage
 from memory.types import ToolCall as Call
 
-CALLS = (Call(call_id="c1", name="remember", arguments='{"text":"a"}', result="noted"),)
+CALLS = (Call(call_id="c1", name="note", arguments='{"text":"a","kind":"fact"}', result="noted"),)
 PROMPT = Prompted(
     "You are kind.",
     (
@@ -38,7 +37,7 @@ class Box:
 
     asked: list[str] = field(default_factory=list)
 
-    async def search_past(self, query: str) -> str:
+    async def search(self, query: str) -> str:
         self.asked.append(query)
         return "found it"
 
@@ -62,7 +61,7 @@ def nobody(*_):
     """Show nothing."""
 
 
-def searching(query='{"query":"x"}', name="search_past"):
+def searching(query='{"query":"x"}', name="search"):
     """Return a model that calls a tool, then answers."""
 
     def reply(messages):
@@ -84,7 +83,7 @@ async def test_a_request_is_what_pydantic_ai_would_send(server, chat):
         outcome = await way.run(PROMPT, box, nobody, nobody)
         assert (outcome.text, box.asked) == ("so it was", ["x"])
         assert [each.role for each in outcome.steps] == ["assistant", "tool"]
-        assert [(call.name, call.result) for call in outcome.tool_calls] == [("search_past", "found it")]
+        assert [(call.name, call.result) for call in outcome.tool_calls] == [("search", "found it")]
     await agent.close()
     ours, theirs = server.requests[:2], server.requests[2:]
 
@@ -108,17 +107,6 @@ async def test_a_reading_is_asked_for_as_pydantic_ai_would(server, chat):
     server.reply = lambda _: next(answers)
     with pytest.raises(ModelError, match="no draft"):
         await theirs._chat("What was said.")
-
-
-def test_the_tools_are_those_that_pydantic_ai_derives():
-    """`tools.json` says what the functions say; write it again from `toolset()` when they change."""
-    found = [tool.tool_def for tool in toolset().tools.values()]
-
-    assert list(specs()) == [
-        {"name": tool.name, "description": tool.description, "parameters": tool.parameters_json_schema}
-        for tool in found
-    ]
-    assert schemas().startswith('[["remember"')
 
 
 class Arriving:
@@ -163,7 +151,7 @@ async def test_what_goes_wrong_is_told_apart(server, chat, fault, kind, passing)
 
 async def test_a_model_that_calls_tools_for_ever_is_stopped(server, chat):
     """The number of requests of one answer is bounded."""
-    server.reply = lambda _: [ToolCall("search_past", {"query": "x"})]
+    server.reply = lambda _: [ToolCall("search", {"query": "x"})]
     with pytest.raises(ModelError, match="too many requests"):
         await chat.run(PROMPT, Box(), nobody, nobody)
 
@@ -180,14 +168,15 @@ async def test_a_wrong_call_is_explained_once(server, chat):
 
 
 @pytest.mark.parametrize(
-    "arguments", ["nonsense", "[]", "{}", '{"text": 1}', '{"text": "a", "kind": "odd"}', '{"text": "a", "more": 1}']
+    "arguments",
+    ["nonsense", "[]", "{}", '{"text": 1, "kind": "fact"}', '{"text": "a", "kind": "odd"}', '{"text": "a", "more": 1}'],
 )
 def test_arguments_are_checked_against_the_schema(arguments):
-    """What is missing, unknown or of another type never reaches a tool; defaults are filled in."""
-    remember = specs()[0]["parameters"]
+    """What is missing, unknown or of another type never reaches a tool; null is left out."""
+    note = specs()[0]["parameters"]
     with pytest.raises(WrongCall):
-        checked(remember, arguments)
-    assert checked(remember, '{"text": "a"}') == {"text": "a", "kind": "fact"}
+        checked(note, arguments)
+    assert checked(note, '{"text": "a", "kind": "fact", "due": null}') == {"text": "a", "kind": "fact"}
 
 
 def test_thoughts_are_not_part_of_an_answer():

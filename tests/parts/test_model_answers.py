@@ -11,7 +11,7 @@ from bot.answers.chat_model import MAX_REQUESTS
 from bot.answers.model import ATTEMPTS
 
 NAME = "another:scripted"
-REMIND = ("remind", '{"what": "call Ana", "when": "tomorrow at 9"}')
+REMIND = ("remind", '{"text": "call Ana", "at": "2027-01-16T09:00"}')
 
 
 @pytest.fixture
@@ -91,22 +91,22 @@ async def test_what_a_tool_did_is_committed_with_the_answer(model, screen):
     await one.settled()
 
     assert screen.sent[-1].strip() == "I will remind you."
-    assert await one.rows("jobs", "title") == [("call Ana",)]
+    assert await one.rows("notes", "text") == [("call Ana",)]
 
 
 async def test_of_an_answer_that_never_came_its_tools_did_nothing(model, screen):
     """The model sets a reminder and then fails for good: no reminder, and the person is told."""
-    one = await model(("remind", '{"what": "call Ana", "when": "tomorrow at 9"}'), ModelAuthenticationError(401, NAME))
+    one = await model(REMIND, ModelAuthenticationError(401, NAME))
     await one.take(1, "Remember to tell me about the call with Ana at the right time.")
     await one.settled()
 
-    assert await one.rows("jobs", "title") == []
+    assert await one.rows("notes", "text") == []
     assert screen.sent == [replies.say("model_down", why=replies.say("why_refused"))]
 
 
 async def test_a_model_that_calls_tools_for_ever_is_stopped(model, screen):
     """After so many requests the person is told; nothing is stored."""
-    one = await model(("list_reminders", "{}"))
+    one = await model(("search", "{}"))
     await one.take(1, "hello")
     await one.settled()
 

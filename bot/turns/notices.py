@@ -1,0 +1,62 @@
+"""What the program tells the model before a message: changes of its that were not stored, what was set without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from bot.answers.responder import Ask
+from bot.turns.services import Services
+from memory.ledger import lines, views
+from memory.ledger.types import Note
+
+_WHY = {
+    "unknown": "it is not there any more",
+    "ended": "it had ended meanwhile",
+    "changed": "somebody changed it meanwhile",
+    "known": "it was noted meanwhile",
+    "same": "it stood like that already",
+    "past": "its time was over",
+    "date": "that date was changed meanwhile",
+}
+
+
+async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
+    """What to say of the turn before, and of this one when it was tried before. Raises `StorageUnavailable`."""
+    return (*await _not_stored(services, ask), *_set_before(ask))
+
+
+async def _not_stored(services: Services, ask: Ask) -> list[str]:
+    last = next(iter(services.memory.recorder.at_hand(ask.state.session_id)[-1:]), None)
+    if last is None or not last.tool_calls:
+        return []
+    rows = await services.db.read(
+        "note_refusals_of_turn",
+        conversation_id=ask.conversation_id,
+        hand="model",
+        turn_ids_json=orjson.dumps([last.turn_id]).decode(),
+    )
+    return [_sentence(orjson.loads(row["change_json"]), row["reason"], ask) for row in rows]
+
+
+def _sentence(change: dict[str, Any], reason: str, ask: Ask) -> str:
+    """One change that was not stored as the model was told, and how the note stands."""
+    code, _, detail = reason.partition(" ")
+    number = change.get("number")
+    if code == "number":
+        return f"The note that was told to you as #{number} is {detail}: {change.get('text', '')}"
+    note = ask.ledger.find(int(number)) if number else None
+    now = f" It stands now: {_line(note, ask)}" if note is not None and views.belongs(note, ask.scope) else ""
+    what = f"#{number}" if number else f"“{change.get('text', '')}”"
+    return f"Of your last turn, “{change.get('op')}” of {what} was not stored: {_WHY.get(code, reason)}.{now}"
+
+
+def _set_before(ask: Ask) -> list[str]:
+    """What the program set for this very message while the model could not be reached."""
+    there = [note for note in views.within(ask.ledger, ask.scope) if ask.turn_id in note.turn_ids]
+    return [f"Set already for this message, while you could not be reached: {_line(note, ask)}" for note in there]
+
+
+def _line(note: Note, ask: Ask) -> str:
+    return lines.model_line(note, ask.now_ms, ask.time_zone)
