@@ -27,6 +27,11 @@ UPDATE inbox SET state = 'received', attempts = attempts - 1 WHERE state = 'clai
 UPDATE inbox SET state = 'received', attempts = attempts - 1, waits = waits + 1
 WHERE turn_id = :turn_id AND state = 'claimed';
 
+-- name: inbox_blame
+-- The process died in the midst of it before its claim was stored: that was an attempt all the same.
+UPDATE inbox SET attempts = attempts + 1
+WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'received' AND turn_id IS NULL;
+
 -- name: inbox_reopen
 -- The user said go: the parked turn is worked on as if it had just come.
 UPDATE inbox SET state = 'received', attempts = 0, waits = 0, received_at_ms = :at_ms, error = NULL

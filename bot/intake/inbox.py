@@ -94,6 +94,12 @@ class Inbox:
         if statements:
             await self._db.write(*statements)
 
+    async def blame(self, update_ids: Iterable[int], me: Me) -> None:
+        """Count an attempt of updates whose claim was not stored when their work hung. Raises StorageUnavailable."""
+        of_bot = [{"bot_id": me.bot_id, "update_id": update_id} for update_id in sorted(update_ids)]
+        if of_bot:
+            await self._db.write(*(Statement("inbox_blame", key) for key in of_bot))
+
     def done(self, envelope: Envelope) -> Statement:
         """Return the statement that finishes an update; a second one for the same update is a Conflict (P2)."""
         return Statement("inbox_done", {**_key(envelope), "done_at_ms": self._clock.now_ms()}, expect=1)

@@ -227,7 +227,7 @@ class Turns:
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
                     before = self._unstored.get(turn_id)
-                    outcome = before.answer if before else await self._respond(ask, live)
+                    outcome = before.answer if before else await self._respond(work, ask, live)
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 made = before or _Made(pending, ask, outcome)
@@ -325,7 +325,7 @@ class Turns:
             past_is_shown=await self.gate.is_shown(first, state),
         )
 
-    async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
+    async def _respond(self, work: _TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all."""
         caring = care(ask.text)
         if caring:
@@ -335,7 +335,9 @@ class Turns:
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
             return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
-        task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
+        responds = self._services.responder.respond(ask, live.grow)
+        steps = self._services.waiting.in_steps(ask.turn_id, work.batch[0], responds)
+        task = asyncio.create_task(steps, name=f"respond:{ask.turn_id}")
         self._running[key] = task
         try:
             with self._services.waiting.on(ask.turn_id):
