@@ -16,6 +16,7 @@ from bot.playground.keeper import Keeper, Start, start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
+from bot.playground.world import fresh_token
 
 STARTS_WITHIN_S = 60.0
 
@@ -52,6 +53,7 @@ class Playground:
         self._folder = folder
         self._clock = clock
         self.api = LoopbackBotApi(
+            token=fresh_token(),
             state_path=folder / "playground.json",
             now_s=lambda: clock.now_ms() / 1000,
             add_routes=lambda app: self._pages.add_routes(app),  # noqa: PLW0108 - built from the server, so later

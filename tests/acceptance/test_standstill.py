@@ -7,11 +7,10 @@ import socket
 
 import pytest
 from loopback.hanging import BACKTRACKS, ON_THE_LOOP, SLEEPS, hanging
-from story import FRIEND, PERSON, bot_texts, rows, shows
+from story import FRIEND, PERSON, bot_texts, rows
 
 pytestmark = pytest.mark.acceptance
 LIMIT = {"CONTINUITY_LOOP_LIMIT_S": "1.5"}
-GIVEN_UP = "couldn't be answered"
 
 
 @pytest.fixture
