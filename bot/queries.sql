@@ -8,6 +8,10 @@ VALUES (:bot_id, :update_id, :position, :conversation_id, :payload, :state, 0, :
     :done_at_ms, :chat_id, :message_id)
 ON CONFLICT (bot_id, update_id) DO NOTHING;
 
+-- name: inbox_is_known
+-- A tap that is refused unstored may be one that was obeyed: Telegram delivers again what it doesn't know to be taken.
+SELECT update_id FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
+
 -- name: inbox_claim
 -- P3: who works on it, for which turn, and how often it was begun.
 UPDATE inbox SET state = 'claimed', attempts = attempts + 1, boot_id = :boot_id, turn_id = :turn_id

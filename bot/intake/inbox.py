@@ -22,6 +22,18 @@ class Arrival:
     """The update before it in its conversation, when that one is not finished; any worker may have written it down."""
 
 
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """What is written down of one update; with an `error` it is only set aside."""
+
+    update_id: int
+    conversation_id: str | None
+    payload: str
+    error: str | None = None
+    chat_id: int | None = None
+    message_id: int | None = None
+
+
 class Inbox:
     """Rows of the table `inbox`: write down, claim, finish, replay."""
 
@@ -39,45 +51,44 @@ class Inbox:
         self._position = row["position"] if row else 0
 
     async def put(
-        self,
-        me: Me,
-        update_id: int,
-        conversation_id: str | None,
-        payload: str,
-        *,
-        error: str | None = None,
-        chat_id: int | None = None,
-        message_id: int | None = None,
+        self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
     ) -> Arrival:
         """Write one update down. Raises `StorageError`: nothing was stored."""
-        self._position += 1
+        (arrival,) = await self.put_all(me, [NewRow(update_id, conversation_id, payload, error)])
+        return arrival
+
+    async def put_all(self, me: Me, rows: Sequence[NewRow]) -> list[Arrival]:
+        """Write several updates down in one transaction, in this order. Raises `StorageError`: nothing was stored."""
         now_ms = self._clock.now_ms()
         try:
-            (result,) = await self._db.write(
-                Statement(
-                    "inbox_insert",
-                    {
-                        "bot_id": me.bot_id,
-                        "update_id": update_id,
-                        "position": self._position,
-                        "conversation_id": conversation_id,
-                        "payload": payload,
-                        "state": "quarantined" if error else "received",
-                        "error": error,
-                        "received_at_ms": now_ms,
-                        "done_at_ms": now_ms if error else None,
-                        "chat_id": chat_id,
-                        "message_id": message_id,
-                    },
-                )
-            )
+            results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows))
         except StorageError as exc:
             self.storage_error = str(exc)
             raise
         self.storage_error = None
-        if result.changed != 1:
-            return Arrival(is_new=False)
-        return Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
+        return [
+            Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
+            if result.changed == 1
+            else Arrival(is_new=False)
+            for result in results
+        ]
+
+    def _insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
+        self._position += 1
+        values = {
+            "bot_id": me.bot_id,
+            "update_id": row.update_id,
+            "position": self._position,
+            "conversation_id": row.conversation_id,
+            "payload": row.payload,
+            "state": "quarantined" if row.error else "received",
+            "error": row.error,
+            "received_at_ms": now_ms,
+            "done_at_ms": now_ms if row.error else None,
+            "chat_id": row.chat_id,
+            "message_id": row.message_id,
+        }
+        return Statement("inbox_insert", values)
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""
@@ -93,6 +104,14 @@ class Inbox:
         statements = [Statement("inbox_excuse", {"turn_id": turn_id}) for turn_id in sorted(turn_ids)]
         if statements:
             await self._db.write(*statements)
+
+    async def known(self, update_ids: Iterable[int], me: Me) -> set[int]:
+        """Return which of these updates were written down before. Raises `StorageUnavailable`."""
+        asked = sorted(set(update_ids))
+        if not asked:
+            return set()
+        of_bot = [Statement("inbox_is_known", {"bot_id": me.bot_id, "update_id": update_id}) for update_id in asked]
+        return {row["update_id"] for rows in await self._db.read_all(*of_bot) for row in rows}
 
     async def blame(self, update_ids: Iterable[int], me: Me) -> None:
         """Count an attempt of updates whose claim was not stored when their work hung. Raises StorageUnavailable."""
