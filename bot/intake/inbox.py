@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
+from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, read_update
 from memory.errors import StorageError
 from memory.ports import Clock, Database, Row, Statement
@@ -134,26 +135,26 @@ class Inbox:
 
     async def unfinished(self, me: Me) -> list[Envelope]:
         """Return what an earlier process left unfinished, in order of arrival."""
-        return _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
+        return await _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
 
     async def of_leases(self, me: Me, worker: int, names: str, mark: str, *, begun: bool) -> list[Envelope]:
         """Return what is unfinished in chats that a worker holds, and what goes on there by this mark, in order."""
         where = {"bot_id": me.bot_id, "worker": worker, "names": names, "goes_on": mark, "begun": int(begun)}
-        return _envelopes(await self._db.read("inbox_of_leases", **where), me)
+        return await _envelopes(await self._db.read("inbox_of_leases", **where), me)
 
     async def received(self, me: Me, turn_id: str) -> list[Envelope]:
         """Return the updates of one turn that was put back to work."""
-        return _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
+        return await _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
 
     async def held(self, me: Me, conversation_id: str, marks: tuple[str, str], turn_id: str) -> list[Envelope]:
         """Return what is parked here with one of these marks, and what is claimed for this turn, in order."""
         one, other = marks
         where = {"conversation_id": conversation_id, "one": one, "other": other, "turn_id": turn_id}
-        return _envelopes(await self._db.read("inbox_held", **where), me)
+        return await _envelopes(await self._db.read("inbox_held", **where), me)
 
     async def held_anywhere(self, me: Me, mark: str) -> list[Envelope]:
         """Return what is parked with this mark, conversation by conversation, in order."""
-        return _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
+        return await _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
 
     async def parked(self, turn_id: str) -> int:
         """Return how many updates of a turn wait for the user's word."""
@@ -182,8 +183,8 @@ def _key(envelope: Envelope) -> dict[str, Any]:
     return {"bot_id": envelope.bot_id, "update_id": envelope.update_id}
 
 
-def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
-    found = (_envelope(row, me) for row in rows)
+async def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
+    found = [_envelope(row, me) async for row in in_slices(rows)]
     return [envelope for envelope in found if envelope is not None]
 
 

@@ -12,6 +12,7 @@ from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
+from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
 from memory import faults
 from memory.errors import StorageError
@@ -89,7 +90,7 @@ class Intake:
         the write: Telegram delivers all of them again. Behind it: the next start replays their rows.
         """
         together: list[_Read] = []
-        for raw in raws:
+        async for raw in in_slices(raws):
             read = self._read(raw)
             if read is not None:
                 together.append(read)

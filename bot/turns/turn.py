@@ -37,6 +37,8 @@ log = structlog.get_logger(__name__)
 
 HEAD_START_S = 0.01
 """So much ahead of what is done behind it a reply is sent on its way."""
+PILE_CHARS = 16_384
+"""More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
 MAX_UNSTORED = 256
 """At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
@@ -190,15 +192,17 @@ class Turns:
         their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does, and
         `Postponed`.
         """
-        if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
-            await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects, claimed=claimed))
+        whole = said or await self._said(batch)
+        if said is not None or care(whole.text):  # nobody in distress waits for a tap on what to carry on
+            await self._answer(_TurnWork(batch, turn_id, whole, effects, claimed=claimed))
             return
         state = await self._session(batch)
         unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
         if claimed and unchanged is None:
             await claimed
         if together := await self.gate.enter(batch, turn_id, state):
-            await self._answer(_TurnWork(together, turn_id, self._said(together), effects, unchanged, claimed))
+            whole = whole if together is batch else await self._said(together)
+            await self._answer(_TurnWork(together, turn_id, whole, effects, unchanged, claimed))
 
     async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates as one turn (`on_turn`).
@@ -243,14 +247,17 @@ class Turns:
             waits = partial(self.until_waiting, target.conversation_id)
             await self._services.memory.make_room(pending, hurry=waits)
 
-    def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
-        """Return what these messages say together, as much of it as one turn takes in."""
-        third_party = any(envelope.third_party for envelope in batch)
-        settings = self._services.settings
+    async def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
+        """Return what these messages say together, as much of it as one turn takes in; a pile is read in a thread."""
+        settings, counter = self._services.settings, self._services.memory.counter
         max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
-        return bounded(
-            AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.memory.counter
-        )
+
+        def read() -> AskedAgain:
+            third_party = any(envelope.third_party for envelope in batch)
+            return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, counter)
+
+        is_pile = sum(len(envelope.text) for envelope in batch) > PILE_CHARS
+        return await asyncio.to_thread(read) if is_pile else read()
 
     def _queued_ms(self, batch: Sequence[Envelope]) -> int:
         """Return how long the last of these messages waited for its turn to begin."""
