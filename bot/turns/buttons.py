@@ -32,13 +32,13 @@ def why_refused(row: Row | None, envelope: Envelope, now_ms: int) -> str | None:
     return None
 
 
-WORDS_AT_ONCE = 3
+WORDS_AT_ONCE = 5
 WORD_EVERY_MS = 1_000
 MAX_PEOPLE = 10_000
 
 
 class WordPace:
-    """How often a refused tap gets a word: three at once, then one a second for each person; others get silence."""
+    """How often a refused tap gets a word: five at once, then one a second for each person; others get silence."""
 
     def __init__(self) -> None:
         self._next_ms: OrderedDict[int | None, int] = OrderedDict()

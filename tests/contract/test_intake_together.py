@@ -160,7 +160,7 @@ async def taps(house):
 
 
 async def test_unknown_taps_are_one_look_and_no_row(taps):
-    """A hundred of one person: three words, silence from then on, and a word again a second later."""
+    """A hundred of one person: five words, silence from then on, and a word again a second later."""
     await take(taps, *(tapped(n, f"b_{n}") for n in range(1, 101)))
     await asyncio.gather(*taps.behind)
     said = len(taps.words)
