@@ -12,7 +12,7 @@ from bot.answers.responder import Answer
 from bot.pauses import Pauses
 from tests.loopback.forked import cli
 
-BACKTRACKS, SLEEPS, ON_THE_LOOP = "backtrack", "sleep", "on the loop"
+BACKTRACKS, SLEEPS, ON_THE_LOOP, WORKS = "backtrack", "sleep", "on the loop", "work"
 FOR_EVER = "a" * 64 + "b"
 
 
@@ -50,6 +50,8 @@ class Hanging:
             await asyncio.to_thread(backtrack)
         if SLEEPS in ask.text:
             await asyncio.to_thread(time.sleep, 3600)
+        if WORKS in ask.text:
+            await asyncio.to_thread(sum, range(30_000_000))
         return Answer(f"heard: {ask.text}")
 
 
