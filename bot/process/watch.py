@@ -3,7 +3,7 @@
 A regular expression that backtracks, or any other call into C, keeps all of Python from running: no thread of ours can
 see it. So the two clocks here are C's own. `faulthandler` writes where every thread stands to standard error (files,
 lines and names of functions, never a value) and ends the process with 1; a little before, a SIGALRM lets whoever has
-registered for it leave a trace for the next start (`bot.turns.steps`).
+registered for it leave a trace for the next start (`bot.process.steps`).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import orjson
 
 from bot.intake.updates import Envelope
+from bot.process.steps import Steps, step_by_step
 from bot.process.threads import AT_WORK
-from bot.turns.steps import Steps, step_by_step
 
 _T = TypeVar("_T")
 
