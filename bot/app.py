@@ -27,6 +27,8 @@ from bot.joining import Joined, Process, connect, join, open_storage
 from bot.meters import Meters
 from bot.ops.workspace import Workspace
 from bot.pauses import FULL, Pauses
+from bot.process import systemd
+from bot.process.watch import LoopWatch
 from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
 from bot.tracing import Tracer, open_tracer
@@ -47,6 +49,8 @@ STORAGE_LOOK_S = 1.0
 """How often the database file is looked for in its place."""
 STORAGE_LAST_S = 5.0
 """How long a bot whose database is gone refuses everything before it ends, so that its watchers see why."""
+LAG_S = 5.0
+"""A bot whose event loop stood still for longer within the last half minute is not well: nobody was answered."""
 STOP_REFUSED_S = 0.5
 """How long a stop waits for turns when the database refuses just now: they could not be stored anyway."""
 STOP_TURNS_S = 5.0
@@ -355,7 +359,11 @@ class App:
         stalled_s = joined.poller.silent_for_s()
         if not self.settings.telegram_webhook_url and stalled_s > 2 * POLL_TIMEOUT_S:
             problems.append(f"polling: silent for {stalled_s:.0f} s")
+        lag_s = self._process.meters.longest_lag_s()
+        if lag_s > LAG_S:
+            problems.append(f"loop: it stood still for {lag_s:.1f} s")
         detail = {
+            "loop_lag_s": round(lag_s, 3),
             "boot_id": self._process.boot_id,
             "bot": services.me.username,
             "answered": joined.turns.answered,
@@ -439,23 +447,34 @@ class App:
 
 
 async def run(settings: Settings) -> None:
-    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on."""
+    """Run the bot until SIGTERM or SIGINT. Raises StartError when it cannot start or cannot go on.
+
+    A loop that stands still, or a stop that takes too long, ends the process by itself.
+    """
     app = App(settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
+    async with LoopWatch(settings.continuity_loop_limit_s) as watch:
+        await _until_stopped(app, watch)
+
+
+async def _until_stopped(app: App, watch: LoopWatch) -> None:
     starting = asyncio.create_task(app.start())
     stopping = asyncio.create_task(app.stopped())
     await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
+        watch.stopping()
         starting.cancel()
         with suppress(asyncio.CancelledError):
             await starting
         return
     await starting
+    systemd.tell(systemd.READY)
     looking = asyncio.create_task(garbage.begin(app.loaded.wait()))
     await stopping
     looking.cancel()
+    watch.stopping()
     await app.stop()
     if app.fatal:
         raise StartError(app.fatal)

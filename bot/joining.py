@@ -38,7 +38,7 @@ from bot.features.undo import Undoing
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
-from bot.intake.intake import Intake
+from bot.intake.intake import Intake, Refuse
 from bot.intake.polling import Poller
 from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
@@ -244,7 +244,8 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
     turns.until_waiting = lanes.until_waiting
     idle = Idle(services, lambda: lanes.idle)
     features = _features(bot, memory, services, continuity_gate=continuity_gate, turns=turns, lanes=lanes)
-    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), Buttons(bot, services, actions_of(features)))
+    buttons = Buttons(bot, services, actions_of(features), process.behind)
+    dispatch: Dispatch = Dispatch(services, turns, commands_of(features), buttons)
     strangers = Strangers(bot, services, stored.gate, stored.message_ids, process.announce)
     strangers.on_paired = line.moves.on_new = lambda: sharing.tell(PEOPLE)
     sharing = _sharing(process, stored, line, services, lanes=lanes, pace=pace, recover=continuity_gate.recover)
@@ -254,7 +255,7 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
         idle.message_arrived()
         sharing.submit(replace(envelope, received_at_ms=process.clock.now_ms()))
 
-    intake = _intake(process, stored, line, strangers, deliver)
+    intake = _intake(process, stored, line, strangers, deliver=deliver, refuse=buttons.refuse)
     return Joined(
         memory=memory,
         outbox=stored.outbox,
@@ -279,7 +280,13 @@ async def join(process: Process, stored: Stored, line: TelegramLink) -> Joined:
 
 
 def _intake(
-    process: Process, stored: Stored, line: TelegramLink, strangers: Strangers, deliver: Callable[[Envelope], None]
+    process: Process,
+    stored: Stored,
+    line: TelegramLink,
+    strangers: Strangers,
+    *,
+    deliver: Callable[[Envelope], None],
+    refuse: Refuse,
 ) -> Intake:
     """Return what takes updates in: for people who are let in `deliver`, for others a greeting behind it."""
 
@@ -298,6 +305,7 @@ def _intake(
         stranger=stranger,
         trouble=trouble,
         moves=line.moves,
+        refuse=refuse,
     )
 
 

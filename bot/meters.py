@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from bot.tracing import NoTracer, Span, Tracer
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0
+LAG_RECENT_S = 30.0
+"""How long a standstill of the event loop is told of by `/health`."""
 _SHORT_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -56,6 +60,8 @@ class Meters:
             "what",
         )
         self.lag = self._histogram("continuity_event_loop_lag_seconds", "How late the event loop woke up.", _SHORT_S)
+        self._late: deque[tuple[float, float]] = deque(maxlen=int(LAG_RECENT_S / LAG_EVERY_S))
+        self._due_s = math.inf
         self._telegram = self._counter(
             "continuity_telegram_failures", "Calls to Telegram that failed, by kind (wait = 429) and what was done.",
             "kind", "then",
@@ -148,9 +154,23 @@ class Meters:
     async def watch_lag(self) -> None:
         """Measure how late the event loop wakes up, until cancelled."""
         while True:
-            due_s = time.perf_counter() + LAG_EVERY_S
+            self._due_s = time.perf_counter() + LAG_EVERY_S
             await asyncio.sleep(LAG_EVERY_S)
-            self.lag.observe(max(0.0, time.perf_counter() - due_s))
+            self.woke_late(self.overdue_s())
+
+    def woke_late(self, seconds: float) -> None:
+        """Note how late the event loop woke up."""
+        self.lag.observe(seconds)
+        self._late.append((time.perf_counter(), seconds))
+
+    def overdue_s(self) -> float:
+        """Return how late the event loop is at this moment; 0 before it is measured."""
+        return max(0.0, time.perf_counter() - self._due_s)
+
+    def longest_lag_s(self) -> float:
+        """Return the longest standstill of the event loop in the last half minute, also one that is hardly over."""
+        since_s = time.perf_counter() - LAG_RECENT_S
+        return max(self.overdue_s(), *(late_s for at_s, late_s in self._late if at_s >= since_s), 0.0)
 
     def gauge(self, name: str, what: str, values: Mapping[str, float], label: str = "") -> None:
         """Set a figure that is read at the moment of asking, one value per label value; old labels go."""

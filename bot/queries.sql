@@ -8,6 +8,10 @@ VALUES (:bot_id, :update_id, :position, :conversation_id, :payload, :state, 0, :
     :done_at_ms, :chat_id, :message_id)
 ON CONFLICT (bot_id, update_id) DO NOTHING;
 
+-- name: inbox_is_known
+-- A tap that is refused unstored may be one that was obeyed: Telegram delivers again what it doesn't know to be taken.
+SELECT update_id FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
+
 -- name: inbox_claim
 -- P3: who works on it, for which turn, and how often it was begun.
 UPDATE inbox SET state = 'claimed', attempts = attempts + 1, boot_id = :boot_id, turn_id = :turn_id
@@ -26,6 +30,11 @@ UPDATE inbox SET state = 'received', attempts = attempts - 1 WHERE state = 'clai
 -- A death that nobody can hold against this turn is taken back, and counted by itself.
 UPDATE inbox SET state = 'received', attempts = attempts - 1, waits = waits + 1
 WHERE turn_id = :turn_id AND state = 'claimed';
+
+-- name: inbox_blame
+-- The process died in the midst of it before its claim was stored: that was an attempt all the same.
+UPDATE inbox SET attempts = attempts + 1
+WHERE bot_id = :bot_id AND update_id = :update_id AND state = 'received' AND turn_id IS NULL;
 
 -- name: inbox_reopen
 -- The user said go: the parked turn is worked on as if it had just come.

@@ -99,6 +99,13 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How long a refusing disk is waited for before the person hears of it.",
     )
+    continuity_loop_limit_s: float = Field(
+        30.0,
+        ge=1,
+        le=HOUR_S,
+        allow_inf_nan=False,
+        description="An event loop that stands still this long ends the process, to be started again.",
+    )
     continuity_merge_window_ms: int = Field(
         700, ge=0, le=60_000, description="Pieces of one long paste become one turn."
     )

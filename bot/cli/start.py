@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 PLAY_PORT = 8600
+_WARNED: set[str] = set()
 TOKEN_HINT = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN (in the environment or in .env)"
 MODEL_HINT = "set CONTINUITY_MODEL, e.g. openai:gpt-5-mini with OPENAI_API_KEY"
 
@@ -32,10 +33,22 @@ def require_model(settings: Settings) -> None:
             raise stop_with(f"{check.says}; {check.do}", 2)
 
 
+def settings_for_start() -> Settings:
+    """Return the settings, as `load_settings`; a name that looks like a setting and is none is said aloud, once."""
+    settings = load_settings()  # it puts what stands in .env into the environment
+    from bot.ops.doctor import of_names  # noqa: PLC0415 - as above
+
+    for check in of_names(os.environ):
+        if check.level == "warn" and check.says not in _WARNED:
+            _WARNED.add(check.says)
+            errors.print(f"Warning: {check.says}; {check.do}", style="yellow", highlight=False, soft_wrap=True)
+    return settings
+
+
 @app.command()
 def run() -> None:
     """Run the bot on Telegram until SIGTERM or Ctrl-C."""
-    settings = load_settings()
+    settings = settings_for_start()
     if settings.telegram_bot_token is None:
         raise stop_with(
             f"TELEGRAM_BOT_TOKEN is missing: {TOKEN_HINT}; without one, `continuity-bot chat` talks to it right here", 2
@@ -67,7 +80,7 @@ def chat(
     folder: Annotated[Path, typer.Option(help="Where the conversation is kept.")] = Path(".playground"),
 ) -> None:
     """Talk to the bot in this terminal: the same program, over a small Telegram on this machine. No token needed."""
-    settings = load_settings()
+    settings = settings_for_start()
     require_model(settings)
     from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
     from bot.people.personas import PersonaError  # noqa: PLC0415
@@ -90,12 +103,16 @@ def play(
     port: Annotated[int, typer.Option(help="Port of the page; another one is used when it is taken.")] = PLAY_PORT,
 ) -> None:
     """Open a messenger in the browser, with the console beside it: people, a group, a clock to move, a kill button."""
-    require_model(load_settings())
+    require_model(settings_for_start())
     import asyncio  # noqa: PLC0415 - as above
 
     from bot.playground.browser import play as run_play  # noqa: PLC0415
+    from memory.errors import ContinuityError  # noqa: PLC0415
 
-    asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
+    try:
+        asyncio.run(run_play(folder, lambda text: console.print(text, highlight=False), port=port))
+    except ContinuityError as exc:
+        raise stop_with(str(exc)) from None
 
 
 def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden: bool = False) -> str:
@@ -147,7 +164,7 @@ def start() -> None:
 
     With no input at all, as of a service or `< /dev/null`, it is the browser too.
     """
-    settings = load_settings()
+    settings = settings_for_start()
     if settings.telegram_bot_token is not None:
         run()
         return

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
+from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, read_update
 from memory.errors import StorageError
 from memory.ports import Clock, Database, Row, Statement
@@ -20,6 +21,18 @@ class Arrival:
     """False when it was there already: nothing was written."""
     behind: int | None = None
     """The update before it in its conversation, when that one is not finished; any worker may have written it down."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """What is written down of one update; with an `error` it is only set aside."""
+
+    update_id: int
+    conversation_id: str | None
+    payload: str
+    error: str | None = None
+    chat_id: int | None = None
+    message_id: int | None = None
 
 
 class Inbox:
@@ -39,45 +52,44 @@ class Inbox:
         self._position = row["position"] if row else 0
 
     async def put(
-        self,
-        me: Me,
-        update_id: int,
-        conversation_id: str | None,
-        payload: str,
-        *,
-        error: str | None = None,
-        chat_id: int | None = None,
-        message_id: int | None = None,
+        self, me: Me, update_id: int, conversation_id: str | None, payload: str, *, error: str | None = None
     ) -> Arrival:
         """Write one update down. Raises `StorageError`: nothing was stored."""
-        self._position += 1
+        (arrival,) = await self.put_all(me, [NewRow(update_id, conversation_id, payload, error)])
+        return arrival
+
+    async def put_all(self, me: Me, rows: Sequence[NewRow]) -> list[Arrival]:
+        """Write several updates down in one transaction, in this order. Raises `StorageError`: nothing was stored."""
         now_ms = self._clock.now_ms()
         try:
-            (result,) = await self._db.write(
-                Statement(
-                    "inbox_insert",
-                    {
-                        "bot_id": me.bot_id,
-                        "update_id": update_id,
-                        "position": self._position,
-                        "conversation_id": conversation_id,
-                        "payload": payload,
-                        "state": "quarantined" if error else "received",
-                        "error": error,
-                        "received_at_ms": now_ms,
-                        "done_at_ms": now_ms if error else None,
-                        "chat_id": chat_id,
-                        "message_id": message_id,
-                    },
-                )
-            )
+            results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows))
         except StorageError as exc:
             self.storage_error = str(exc)
             raise
         self.storage_error = None
-        if result.changed != 1:
-            return Arrival(is_new=False)
-        return Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
+        return [
+            Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
+            if result.changed == 1
+            else Arrival(is_new=False)
+            for result in results
+        ]
+
+    def _insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
+        self._position += 1
+        values = {
+            "bot_id": me.bot_id,
+            "update_id": row.update_id,
+            "position": self._position,
+            "conversation_id": row.conversation_id,
+            "payload": row.payload,
+            "state": "quarantined" if row.error else "received",
+            "error": row.error,
+            "received_at_ms": now_ms,
+            "done_at_ms": now_ms if row.error else None,
+            "chat_id": row.chat_id,
+            "message_id": row.message_id,
+        }
+        return Statement("inbox_insert", values)
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""
@@ -94,6 +106,20 @@ class Inbox:
         if statements:
             await self._db.write(*statements)
 
+    async def known(self, update_ids: Iterable[int], me: Me) -> set[int]:
+        """Return which of these updates were written down before. Raises `StorageUnavailable`."""
+        asked = sorted(set(update_ids))
+        if not asked:
+            return set()
+        of_bot = [Statement("inbox_is_known", {"bot_id": me.bot_id, "update_id": update_id}) for update_id in asked]
+        return {row["update_id"] for rows in await self._db.read_all(*of_bot) for row in rows}
+
+    async def blame(self, update_ids: Iterable[int], me: Me) -> None:
+        """Count an attempt of updates whose claim was not stored when their work hung. Raises StorageUnavailable."""
+        of_bot = [{"bot_id": me.bot_id, "update_id": update_id} for update_id in sorted(update_ids)]
+        if of_bot:
+            await self._db.write(*(Statement("inbox_blame", key) for key in of_bot))
+
     def done(self, envelope: Envelope) -> Statement:
         """Return the statement that finishes an update; a second one for the same update is a Conflict (P2)."""
         return Statement("inbox_done", {**_key(envelope), "done_at_ms": self._clock.now_ms()}, expect=1)
@@ -109,26 +135,26 @@ class Inbox:
 
     async def unfinished(self, me: Me) -> list[Envelope]:
         """Return what an earlier process left unfinished, in order of arrival."""
-        return _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
+        return await _envelopes(await self._db.read("inbox_unfinished", bot_id=me.bot_id), me)
 
     async def of_leases(self, me: Me, worker: int, names: str, mark: str, *, begun: bool) -> list[Envelope]:
         """Return what is unfinished in chats that a worker holds, and what goes on there by this mark, in order."""
         where = {"bot_id": me.bot_id, "worker": worker, "names": names, "goes_on": mark, "begun": int(begun)}
-        return _envelopes(await self._db.read("inbox_of_leases", **where), me)
+        return await _envelopes(await self._db.read("inbox_of_leases", **where), me)
 
     async def received(self, me: Me, turn_id: str) -> list[Envelope]:
         """Return the updates of one turn that was put back to work."""
-        return _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
+        return await _envelopes(await self._db.read("inbox_received_turn", turn_id=turn_id), me)
 
     async def held(self, me: Me, conversation_id: str, marks: tuple[str, str], turn_id: str) -> list[Envelope]:
         """Return what is parked here with one of these marks, and what is claimed for this turn, in order."""
         one, other = marks
         where = {"conversation_id": conversation_id, "one": one, "other": other, "turn_id": turn_id}
-        return _envelopes(await self._db.read("inbox_held", **where), me)
+        return await _envelopes(await self._db.read("inbox_held", **where), me)
 
     async def held_anywhere(self, me: Me, mark: str) -> list[Envelope]:
         """Return what is parked with this mark, conversation by conversation, in order."""
-        return _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
+        return await _envelopes(await self._db.read("inbox_held_anywhere", bot_id=me.bot_id, mark=mark), me)
 
     async def parked(self, turn_id: str) -> int:
         """Return how many updates of a turn wait for the user's word."""
@@ -157,8 +183,8 @@ def _key(envelope: Envelope) -> dict[str, Any]:
     return {"bot_id": envelope.bot_id, "update_id": envelope.update_id}
 
 
-def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
-    found = (_envelope(row, me) for row in rows)
+async def _envelopes(rows: list[Row], me: Me) -> list[Envelope]:
+    found = [_envelope(row, me) async for row in in_slices(rows)]
     return [envelope for envelope in found if envelope is not None]
 
 

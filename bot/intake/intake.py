@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import structlog
 
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
-from bot.intake.inbox import Arrival, Inbox
+from bot.intake.inbox import Arrival, Inbox, NewRow
 from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
+from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
 from memory import faults
 from memory.errors import StorageError
@@ -23,12 +24,31 @@ class NotTaken(Exception):
     """The update is not on our disk; Telegram has to send it again."""
 
 
+Refuse = Callable[[Sequence[Envelope]], Awaitable[Collection[int]]]
+"""Answers taps that are obeyed in no case, and returns their updates: nothing of them has to be written down."""
+
+
+async def none_refused(_: Sequence[Envelope]) -> Collection[int]:
+    """Refuse no tap."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An update that was read: whose it is, and what is written down of it, None for nothing."""
+
+    raw: object
+    envelope: Envelope | None
+    payload: str | None
+
+
 class Intake:
     """What polling and the webhook hand raw updates to.
 
     An update is taken at most once per identity; what a stranger sent is handed to `stranger` and never stored; what
-    is not for us is dropped. While `trouble` says that the database cannot be relied on, nothing is taken, also when
-    this one row would fit: an update that is confirmed has to be answered.
+    is not for us is dropped; taps that `refuse` has answered are not stored either. While `trouble` says that the
+    database cannot be relied on, nothing is taken, also when this one row would fit: an update that is confirmed has
+    to be answered.
     """
 
     def __init__(
@@ -41,6 +61,7 @@ class Intake:
         stranger: Callable[[Envelope], None],
         trouble: Callable[[], str | None] = lambda: None,
         moves: ChatMoves | None = None,
+        refuse: Refuse = none_refused,
     ) -> None:
         self._inbox = inbox
         self._gate = gate
@@ -49,6 +70,7 @@ class Intake:
         self._stranger = stranger
         self._trouble = trouble
         self._moves = moves
+        self._refuse = refuse
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -60,6 +82,50 @@ class Intake:
         if identity(raw) is None:
             raise Malformed("not an update: there is no update_id")
         await self.take(raw)
+
+    async def take_all(self, raws: Sequence[object], taken: Callable[[object], None]) -> None:
+        """Take what one poll brought, in order, with one write for all of it; `taken` is told of each.
+
+        Raises `NotTaken` at the first that could not be taken, and nothing else; those before it were. A crash before
+        the write: Telegram delivers all of them again. Behind it: the next start replays their rows.
+        """
+        together: list[_Read] = []
+        async for raw in in_slices(raws):
+            read = self._read(raw)
+            if read is not None:
+                together.append(read)
+                continue
+            await self._take_together(together, taken)
+            together = []
+            await self.take(raw)
+            taken(raw)
+        await self._take_together(together, taken)
+
+    async def _take_together(self, reads: Sequence[_Read], taken: Callable[[object], None]) -> None:
+        """Write these down at once; when that fails one by one, so that the one to blame holds up no other."""
+        try:
+            arrivals = await self._stored_together(reads)
+        except Exception as exc:  # noqa: BLE001 - whose fault it is shows when each is taken alone
+            log.info("updates are taken one by one", error=str(exc), updates=len(reads))
+            for read in reads:
+                await self.take(read.raw)
+                taken(read.raw)
+            return
+        for read in reads:
+            self._hand_on(read, arrivals)
+            taken(read.raw)
+
+    def _hand_on(self, read: _Read, arrivals: Mapping[int, Arrival]) -> None:
+        """Let an update be worked on, once: what was known already, refused or is not for us is not."""
+        if read.envelope is None:
+            return
+        if read.payload is None:
+            self._stranger(read.envelope)
+            return
+        arrival = arrivals.get(id(read))
+        if arrival is not None and arrival.is_new:
+            faults.point("inbox_after_write")
+            self._deliver(replace(read.envelope, behind=arrival.behind, fresh=True))
 
     async def take(self, raw: object) -> None:
         """Write the update down, then hand it to its lane. Raises `NotTaken`, and nothing else, whatever the JSON.
@@ -79,24 +145,49 @@ class Intake:
         if move is not None:
             await self._moved(*move)
             return
+        try:
+            read = self._readable(raw)
+        except TooDeep as exc:
+            await self.set_aside(identity(raw), str(exc))
+            return
+        if read is None:
+            await self.set_aside(identity(raw), "it names neither a sender nor a chat")
+            return
+        self._hand_on(read, await self._stored_together([read]))
+
+    def _read(self, raw: object) -> _Read | None:
+        """Return an update that may be written down with others; None when `take` has more to do, or to say."""
+        try:
+            return None if read_move(raw) is not None else self._readable(raw)
+        except Exception:  # noqa: BLE001 - `take` tells of it
+            return None
+
+    def _readable(self, raw: object) -> _Read | None:
+        """Return an update with whose it is; None when it names nobody that can be told. Raises `TooDeep`."""
         envelope, admitted = read_update(raw, self._me), self._gate.admits(sender(raw))
         if envelope is None or is_local(envelope.chat_id):  # what comes over HTTP has a door of its own
-            if admitted and is_placeless(raw):
-                await self.set_aside(identity(raw), "it names neither a sender nor a chat")
-            return
-        if not admitted:
-            self._stranger(envelope)
-            return
-        try:
-            payload = write_json(raw)
-        except TooDeep as exc:
-            await self.set_aside(envelope.update_id, str(exc))
-            return
-        faults.point("inbox_before_write")
-        arrival = await self._stored(envelope.update_id, envelope.conversation_id, payload, about=envelope)
-        if arrival.is_new:
-            faults.point("inbox_after_write")
-            self._deliver(replace(envelope, behind=arrival.behind, fresh=True))
+            return None if admitted and is_placeless(raw) else _Read(raw, None, None)
+        return _Read(raw, envelope, write_json(raw) if admitted else None)
+
+    async def _stored_together(self, reads: Sequence[_Read]) -> dict[int, Arrival]:
+        """Write down what is to be written, in one transaction; return what became of each. Raises `NotTaken`."""
+        known = [(each, each.envelope, each.payload) for each in reads if each.envelope and each.payload is not None]
+        taps = [envelope for _, envelope, _ in known if envelope.kind == "tap"]
+        refused = await self._refuse(taps) if taps else ()
+        rows = {
+            id(read): NewRow(
+                envelope.update_id,
+                envelope.conversation_id,
+                payload,
+                chat_id=envelope.chat_id,
+                message_id=envelope.message_id,
+            )
+            for read, envelope, payload in known
+            if envelope.update_id not in refused
+        }
+        for _ in rows:
+            faults.point("inbox_before_write")
+        return dict(zip(rows, await self._stored(list(rows.values())), strict=True)) if rows else {}
 
     async def _moved(self, before: int, after: int) -> None:
         """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""
@@ -110,30 +201,16 @@ class Intake:
         """Note that an update was passed over; nothing of what it holds is kept. Raises `NotTaken`."""
         log.warning("update passed over", update_id=update_id, reason=reason)
         if update_id is not None:
-            await self._stored(update_id, None, "", error=reason)
+            await self._stored([NewRow(update_id, None, "", reason)])
 
-    async def _stored(
-        self,
-        update_id: int,
-        conversation_id: str | None,
-        payload: str,
-        *,
-        error: str | None = None,
-        about: Envelope | None = None,
-    ) -> Arrival:
+    async def _stored(self, rows: Sequence[NewRow]) -> list[Arrival]:
+        named = f"update {rows[0].update_id}" if len(rows) == 1 else f"{len(rows)} updates"
         trouble = self._trouble()
         if trouble:
-            raise NotTaken(f"update {update_id} not taken: {trouble}")
+            raise NotTaken(f"{named} not taken: {trouble}")
         try:
-            return await self._inbox.put(
-                self._me,
-                update_id,
-                conversation_id,
-                payload,
-                error=error,
-                chat_id=about.chat_id if about else None,
-                message_id=about.message_id if about else None,
-            )
+            return await self._inbox.put_all(self._me, rows)
         except StorageError as exc:
-            log.error("update not taken: storage", update_id=update_id, error=str(exc))  # noqa: TRY400 - expected
-            raise NotTaken(f"update {update_id} not taken: {exc}") from exc
+            update_ids = [row.update_id for row in rows]
+            log.error("updates not taken: storage", update_ids=update_ids, error=str(exc))  # noqa: TRY400 - expected
+            raise NotTaken(f"{named} not taken: {exc}") from exc

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 from urllib.parse import urlencode
@@ -45,8 +45,8 @@ class PollError(Exception):
 class Takes(Protocol):
     """What polling needs of the intake."""
 
-    async def take(self, raw: object) -> None:
-        """Write one update down. Raises `NotTaken`."""
+    async def take_all(self, raws: Sequence[object], taken: Callable[[object], None]) -> None:
+        """Write updates down in order and tell of each. Raises `NotTaken` at the first that is not."""
         ...
 
     async def set_aside(self, update_id: int | None, reason: str) -> None:
@@ -67,9 +67,9 @@ def new_request() -> TelegramRequest:
 class Poller:
     """Asks Telegram for updates. `run` does it until it is cancelled, and starts afresh what ended or went silent.
 
-    The offset moves past an update when the intake has taken it, one by one. `fatal(message)` is called when polling
-    can never work again: a dead token, a rival, or a loop that cannot be kept alive. `recovered` returns when what
-    refused an update takes again: then it is asked for at once.
+    The offset moves past an update when the intake has taken it: all that one poll brought are taken together.
+    `fatal(message)` is called when polling can never work again: a dead token, a rival, or a loop that cannot be kept
+    alive. `recovered` returns when what refused an update takes again: then it is asked for at once.
     """
 
     def __init__(
@@ -187,10 +187,7 @@ class Poller:
             raise PollError("Telegram's answer has no list of updates")
         self._limit = 100
         before = self._offset
-        for raw in updates:
-            await self._intake.take(raw)
-            self._move_past(as_object(raw).get("update_id"))
-            self._beat_s = _now_s()
+        await self._intake.take_all(updates, self._taken)
         if updates and self._offset == before:
             raise PollError("no update in this batch has an id")
         if updates:
@@ -221,6 +218,10 @@ class Poller:
             raise PollError("Telegram's answer cannot be read and names no update")
         await self._intake.set_aside(update_id, reason)
         self._move_past(update_id)
+
+    def _taken(self, raw: object) -> None:
+        self._move_past(as_object(raw).get("update_id"))
+        self._beat_s = _now_s()
 
     def _move_past(self, update_id: object) -> None:
         if type(update_id) is int and update_id >= 0:

@@ -72,8 +72,8 @@ def settings(faults: Mapping[str, str], present: Collection[str], known: Collect
         for name, fault in faults.items()
     ]
     for name in sorted(present):
-        if name.startswith(("CONTINUITY_", "TELEGRAM_")) and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+        if name.upper().startswith(("CONTINUITY_", "TELEGRAM_")) and name.upper() not in known:
+            near = difflib.get_close_matches(name.upper(), known, n=1)
             do = f"did you mean {near[0]}?" if near else "remove it, or see .env.example"
             checks.append(Check("settings", "warn", f"{name} is set, but there is no such setting", do))
     return checks or [Check("settings", "ok", "all settings are valid")]

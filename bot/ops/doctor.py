@@ -50,14 +50,19 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False, told: T
         settings = read_settings()
     except SettingsError as exc:
         faults = exc.faults
-    known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
-    found = checks.settings(faults, environment, known)
+    found = of_names(environment, faults)
     found.append(_token(environment))
     if settings is None:
         return found
     found += _of_settings(settings, environment)
     found += _of_files(settings)
     return found + await _of_database(settings, deep=deep, told=told)
+
+
+def of_names(environment: Collection[str], faults: Mapping[str, str] | None = None) -> list[Check]:
+    """Judge the names that are set: what is wrong with a setting, and names that look like settings but are none."""
+    known = {name.upper() for name in Settings.model_fields} | KNOWN_BESIDES
+    return checks.settings(faults or {}, environment, known)
 
 
 def _token(environment: Mapping[str, str]) -> Check:

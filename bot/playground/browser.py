@@ -12,17 +12,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from bot.playground.folder import held, show_at
 from bot.playground.keeper import Keeper, Start, start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
+from bot.playground.world import fresh_token
 
 STARTS_WITHIN_S = 60.0
 
 
 async def play(folder: Path, say: Callable[[str], None], *, port: int, show: bool = True) -> None:
-    """Serve the page until SIGINT or SIGTERM. Everything stays in `folder`; the next start goes on there."""
-    await asyncio.to_thread(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+    """Serve the page until SIGINT or SIGTERM. Everything stays in `folder`; the next start goes on there.
+
+    Raises `Locked` when another playground works there, and `StorageUnavailable` when the folder cannot be used.
+    """
+    with held(folder):
+        await _play(folder, say, port=port, show=show)
+
+
+async def _play(folder: Path, say: Callable[[str], None], *, port: int, show: bool) -> None:
     clock = MovedClock(folder / "clock")
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -31,6 +40,7 @@ async def play(folder: Path, say: Callable[[str], None], *, port: int, show: boo
     playground = Playground(folder, clock)
     await playground.start(port)
     try:
+        show_at(folder, playground.api.url)
         say(f"Open {playground.api.url} in a browser. Ctrl-C ends it; everything is kept in {folder}.")
         if show and _has_screen():
             with suppress(webbrowser.Error):
@@ -52,6 +62,7 @@ class Playground:
         self._folder = folder
         self._clock = clock
         self.api = LoopbackBotApi(
+            token=fresh_token(),
             state_path=folder / "playground.json",
             now_s=lambda: clock.now_ms() / 1000,
             add_routes=lambda app: self._pages.add_routes(app),  # noqa: PLW0108 - built from the server, so later

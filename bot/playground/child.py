@@ -12,6 +12,7 @@ from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.logs import set_up
 from bot.playground.moved_clock import MovedClock, follow
+from bot.process.watch import LoopWatch
 from bot.settings import Settings
 
 
@@ -25,13 +26,15 @@ async def run(clock_path: Path) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, app.ask_to_stop)
-    await app.start()
-    follower = asyncio.create_task(follow(clock, app.services.reminders.look))
-    await app.stopped()
-    follower.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await follower
-    await app.stop()
+    async with LoopWatch(settings.continuity_loop_limit_s) as watch:
+        await app.start()
+        follower = asyncio.create_task(follow(clock, app.services.reminders.look))
+        await app.stopped()
+        watch.stopping()
+        follower.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await follower
+        await app.stop()
 
 
 if __name__ == "__main__":

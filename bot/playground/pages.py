@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict
@@ -34,14 +36,22 @@ _STARTING = """<!doctype html><html lang=en><meta name="color-scheme" content="l
 <p class=empty>The bot is starting …</p>"""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
-    "img-src 'self' data:; form-action 'none'; base-uri 'none'"
+    "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
+_IN_OUR_FRAME = {"X-Frame-Options": "SAMEORIGIN"}
+TOKEN_HEADER = "X-Play-Token"
+_TOKEN_PLACE = "{{token}}"
+
+RELOAD = "this page is from an earlier start; load it again"
 
 Act = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class PlaygroundPages:
-    """The routes of the page. Only this machine reaches them; a request that another site sent is refused."""
+    """The routes of the page. What it asks for and does wants the token that the page was served with.
+
+    Requests that another site sent do not come this far (`bot.playground.guard`).
+    """
 
     def __init__(
         self, api: LoopbackBotApi, keeper: Keeper, clock: MovedClock, reset: Callable[[], Awaitable[None]]
@@ -50,6 +60,7 @@ class PlaygroundPages:
         self._keeper = keeper
         self._clock = clock
         self._console = httpx.AsyncClient(timeout=30)
+        self._token = secrets.token_urlsafe(24)
         self._acts: dict[str, Act] = {
             "say": self._say,
             "press": self._press,
@@ -82,13 +93,20 @@ class PlaygroundPages:
     # --- the page ---------------------------------------------------------------------------------------------------
 
     async def _page(self, _: web.Request) -> web.Response:
-        return _file("index.html")
+        page = (STATIC / "index.html").read_text(encoding="utf-8").replace(_TOKEN_PLACE, self._token)
+        return _served(page.encode(), ".html")
+
+    def _is_ours(self, request: web.Request) -> bool:
+        """Return True for a request of the page as this start has served it."""
+        return hmac.compare_digest(request.headers.get(TOKEN_HEADER, "").encode(), self._token.encode())
 
     async def _static(self, request: web.Request) -> web.Response:
         return _file(request.match_info["name"])
 
     async def _state(self, request: web.Request) -> web.Response:
         """Return what the page shows, at once when `since` is old, else when something changed."""
+        if not self._is_ours(request):
+            return _json({"error": RELOAD}, 403)
         since, chat_id = request.query.get("since", ""), _whole(request.match_info["chat_id"])
         with suppress(TimeoutError):
             await self._api.changes.until(lambda: str(self._api.changes.count) != since, _POLL_S)
@@ -121,8 +139,8 @@ class PlaygroundPages:
     # --- what the page does -----------------------------------------------------------------------------------------
 
     async def _act(self, request: web.Request) -> web.Response:
-        if not _is_own(request):
-            return _json({"error": "this page belongs to another site"}, 403)
+        if not self._is_ours(request):
+            return _json({"error": RELOAD}, 403)
         act = self._acts.get(request.match_info["what"])
         if act is None:
             return _json({"error": "unknown"}, 404)
@@ -162,8 +180,6 @@ class PlaygroundPages:
 
         Nobody here knows the token: whoever logged out, or whose login ended when the clock was moved, is let in again.
         """
-        if request.method != "GET" and not _is_own(request):
-            return web.Response(status=403, text="this page belongs to another site")
         if request.path in _ENTRANCES:
             raise web.HTTPSeeOther("/console/sessions")
         url = f"http://127.0.0.1:{self._keeper.port}{request.rel_url}"
@@ -177,13 +193,17 @@ class PlaygroundPages:
                 answer = await self._console.request(request.method, url, headers=headers | _cookie(login))
                 answer.headers["set-cookie"] = login.headers.get("set-cookie", "")
         except httpx.HTTPError:
-            return web.Response(text=_STARTING, content_type="text/html", headers={"Content-Security-Policy": _POLICY})
+            policy = _POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+            headers = {"Content-Security-Policy": policy, **_IN_OUR_FRAME}
+            return web.Response(text=_STARTING, content_type="text/html", headers=headers)
         passed = {name: answer.headers[name] for name in _PASSED_ON if answer.headers.get(name)}
         policy = answer.headers.get("content-security-policy", "").replace(
             "frame-ancestors 'none'", "frame-ancestors 'self'"
         )
         return web.Response(
-            status=answer.status_code, body=answer.content, headers=passed | {"Content-Security-Policy": policy}
+            status=answer.status_code,
+            body=answer.content,
+            headers={**passed, "Content-Security-Policy": policy, **_IN_OUR_FRAME},
         )
 
 
@@ -193,21 +213,18 @@ def _cookie(login: httpx.Response) -> dict[str, str]:
 
 def _file(name: str) -> web.Response:
     path = STATIC / name
-    if path.parent != STATIC or not path.is_file() or path.suffix not in _TYPES:
+    if path.parent != STATIC or not path.is_file() or path.suffix not in _TYPES or path.suffix == ".html":
         return web.Response(status=404, text="there is no such file")
+    return _served(path.read_bytes(), path.suffix)
+
+
+def _served(content: bytes, suffix: str) -> web.Response:
     return web.Response(
-        body=path.read_bytes(),
-        content_type=_TYPES[path.suffix],
+        body=content,
+        content_type=_TYPES[suffix],
         charset="utf-8",
         headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"},
     )
-
-
-def _is_own(request: web.Request) -> bool:
-    """Return True for a request of our own page: made for this host, on this machine."""
-    host = request.host.rpartition(":")[0]
-    origin = request.headers.get("Origin", f"http://{request.host}")
-    return host in ("127.0.0.1", "localhost") and origin == f"http://{request.host}"
 
 
 def _whole(text: str) -> int:

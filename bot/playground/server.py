@@ -23,6 +23,7 @@ from aiohttp import web
 from bot.playground.changes import Changes
 from bot.playground.control import Control
 from bot.playground.faults import Fault, Faults, Kind
+from bot.playground.guard import guard, sign
 from bot.playground.methods import METHODS
 from bot.playground.people import SimulatedPeople
 from bot.playground.requests import Call, read_params
@@ -44,7 +45,8 @@ class LoopbackBotApi:
     """The server with its world. `async with LoopbackBotApi() as api:` starts it; `api.url` is TELEGRAM_API_URL.
 
     `validate` is asked about every request first and refuses it by raising ValueError (kept in `violations`, answered
-    with 400). With `state_path`, messages, ids and waiting updates outlive a restart.
+    with 400). With `state_path`, messages, ids and waiting updates outlive a restart. `driven` adds the addresses under
+    `/control`, for tests in other processes: whoever reaches them speaks for anybody.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class LoopbackBotApi:
         validate: Validate | None = None,
         now_s: Callable[[], float] = time.time,
         add_routes: Callable[[web.Application], None] | None = None,
+        driven: bool = False,
     ) -> None:
         self.token = token
         self.world = World(token, username=username, privacy=privacy)
@@ -72,6 +75,7 @@ class LoopbackBotApi:
         self._validate = validate
         self._now_s = now_s
         self._add_routes = add_routes
+        self._driven = driven
         self._state = _StateFile(state_path, self.world, self.updates) if state_path else None
         if state_path:
             self.updates.next_id = _fresh_update_id(now_s())
@@ -91,10 +95,12 @@ class LoopbackBotApi:
         """Listen on 127.0.0.1, on a free port by default; read the state file if there is one."""
         if self._state:
             self._state.read()
-        app = web.Application(client_max_size=_BODY_MAX_BYTES)
+        app = web.Application(client_max_size=_BODY_MAX_BYTES, middlewares=[guard])
+        app.on_response_prepare.append(sign)
         app.router.add_route("*", "/bot{token}/{method}", self._handle)
         app.router.add_get("/file/bot{token}/documents/{file_id}", self._download)
-        Control(self).add_routes(app)
+        if self._driven:
+            Control(self).add_routes(app)
         if self._add_routes:
             self._add_routes(app)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)

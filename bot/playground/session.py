@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.logs import set_up
+from bot.playground.folder import held
 from bot.playground.moved_clock import MovedClock, follow
 from bot.playground.terminal import PLAYGROUND_USER_ID
 from bot.playground.terminal import chat as converse
@@ -37,10 +38,14 @@ def playground_settings(settings: Settings, folder: Path, api_url: str, token: s
 
 
 def chat(settings: Settings, folder: Path) -> int:
-    """Talk until the person leaves; return the exit code. Raises StartError."""
+    """Talk until the person leaves; return the exit code. Raises StartError, and `Locked` when others are there."""
+    with held(folder):
+        return _chat(settings, folder)
+
+
+def _chat(settings: Settings, folder: Path) -> int:
     level = "ERROR" if settings.continuity_log_level == "INFO" else settings.continuity_log_level
     set_up(level, secrets=settings.secrets)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = MovedClock(folder / "clock")
 
     @contextlib.asynccontextmanager

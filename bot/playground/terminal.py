@@ -27,7 +27,7 @@ from bot.playground.moved_clock import MovedClock, skipped_ms
 from bot.playground.prompt import Prompt
 from bot.playground.screen import Screen
 from bot.playground.server import LoopbackBotApi
-from bot.playground.world import ChatView, ShownMessage
+from bot.playground.world import ChatView, ShownMessage, fresh_token
 
 PLAYGROUND_USER_ID = 1_000_001
 """The person at the keyboard; the application must allow this user."""
@@ -70,7 +70,9 @@ async def chat(
     """
     screen = Screen(console or Console())
     clock = clock or MovedClock(state_dir / "clock")
-    async with LoopbackBotApi(state_path=state_dir / "playground.json", now_s=lambda: clock.now_ms() / 1000) as api:
+    async with LoopbackBotApi(
+        token=fresh_token(), state_path=state_dir / "playground.json", now_s=lambda: clock.now_ms() / 1000
+    ) as api:
         api.people.world.user(PLAYGROUND_USER_ID, first_name="")
         follower = Follower(api, screen, state_dir / "downloads", clock)
         if sys.stdin.isatty() and screen.console.is_terminal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -9,9 +10,15 @@ from typing import Any
 from bot.playground.rules import ApiError, Json, refuse
 
 PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"
+"""For tests; what a person starts has a token of its own each time (`fresh_token`)."""
 DRAFT_SHOWN_S = 30.0
 TYPING_SHOWN_S = 5.0
 KEPT_MESSAGES_PER_CHAT = 2000
+
+
+def fresh_token() -> str:
+    """Return a token that nobody can guess, of the same bot at every start."""
+    return f"{PLAYGROUND_TOKEN.partition(':')[0]}:{secrets.token_urlsafe(27)}"
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import orjson
@@ -13,40 +14,110 @@ from telegram.error import TelegramError
 from bot import replies
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Tap
-from bot.turns.services import Services
-from memory.errors import Conflict, StorageUnavailable
-from memory.ports import Row, Statement
+from bot.turns.services import Services, language_of
+from memory.errors import Conflict, StorageError, StorageUnavailable
+from memory.ports import Row, Statement, unobserved
 
 log = structlog.get_logger(__name__)
 
 
-def refusal(row: Row | None, envelope: Envelope, now_ms: int) -> str | None:
-    """Return why a tap is not obeyed, or None when it is."""
+def why_refused(row: Row | None, envelope: Envelope, now_ms: int) -> str | None:
+    """Return the name of what is said to a tap that is not obeyed, None when it is."""
     if row is None or row["conversation_id"] != envelope.conversation_id or row["expires_at_ms"] < now_ms:
-        return replies.say("tap_too_old")
+        return "tap_too_old"
     if row["user_id"] is not None and row["user_id"] != envelope.user_id:
-        return replies.say("tap_not_yours")
+        return "tap_not_yours"
     if row["used_at_ms"] is not None:
-        return replies.say("tap_used")
+        return "tap_used"
     return None
+
+
+WORDS_AT_ONCE = 5
+WORD_EVERY_MS = 1_000
+MAX_PEOPLE = 10_000
+
+
+class WordPace:
+    """How often a refused tap gets a word: five at once, then one a second for each person; others get silence."""
+
+    def __init__(self) -> None:
+        self._next_ms: OrderedDict[int | None, int] = OrderedDict()
+
+    def admits(self, user_id: int | None, now_ms: int) -> bool:
+        """Return whether this person may hear a word now, and count it."""
+        next_ms = max(self._next_ms.get(user_id, 0), now_ms)
+        if next_ms - now_ms >= WORDS_AT_ONCE * WORD_EVERY_MS:
+            return False
+        self._next_ms[user_id] = next_ms + WORD_EVERY_MS
+        self._next_ms.move_to_end(user_id)
+        if len(self._next_ms) > MAX_PEOPLE:
+            self._next_ms.popitem(last=False)
+        return True
 
 
 class Buttons:
     """Finds the row behind a button and does what it says; each in one transaction with the row's use."""
 
-    def __init__(self, bot: Bot, services: Services, actions: Mapping[str, Action]) -> None:
+    def __init__(
+        self, bot: Bot, services: Services, actions: Mapping[str, Action], behind: Callable[..., object] = unobserved
+    ) -> None:
+        """`behind` runs work that nobody waits for, by its name."""
+        self._behind = behind
         self._bot = bot
         self._services = services
         self._actions = actions
+        self._pace = WordPace()
+
+    async def refuse(self, taps: Sequence[Envelope]) -> Collection[int]:
+        """Answer the taps that are obeyed in no case, and return their updates: no row and no turn is made of them.
+
+        One look for all of them. One that was obeyed before and comes again is not among them: its row says so. When
+        it cannot be looked up, nothing is refused here. Raises nothing.
+        """
+        services = self._services
+        try:
+            finds = {tap.button_id: Statement("button_find", {"button_id": tap.button_id}) for tap in taps}
+            found = dict(zip(finds, await services.db.read_all(*finds.values()), strict=True))
+            words = self._words_to_refused(taps, {button_id: rows[0] for button_id, rows in found.items() if rows})
+            known = await services.inbox.known(words, services.me)
+        except StorageError:
+            return ()
+        refused = {tap.update_id: tap for tap in taps if tap.update_id in words and tap.update_id not in known}
+        for update_id, tap in refused.items():
+            if self._pace.admits(tap.user_id, services.clock.now_ms()):
+                self._behind(self._say_in_their_language(tap, words[update_id]), "refused tap")
+        return refused.keys()
+
+    def _words_to_refused(self, taps: Sequence[Envelope], rows: Mapping[str, Row]) -> dict[int, str]:
+        """Return the key of what is said to each tap that is refused; of several on one button the first counts."""
+        now_ms = self._services.clock.now_ms()
+        words: dict[int, str] = {}
+        met: set[tuple[str, int | None]] = set()
+        for tap in taps:
+            word = why_refused(rows.get(tap.button_id), tap, now_ms)
+            if word is None and (tap.button_id, tap.user_id) in met:
+                word = "tap_used"
+            met.add((tap.button_id, tap.user_id))
+            if word is not None:
+                words[tap.update_id] = word
+        return words
+
+    async def _say_in_their_language(self, tap: Envelope, word: str) -> None:
+        try:
+            language = await language_of(self._services, tap)
+        except StorageError:
+            return
+        with replies.speaking(language):
+            await self._toast(tap, replies.say(word))
 
     async def run(self, envelope: Envelope) -> None:
         """Obey a tap once; a second one, somebody else's or an old one only gets a word."""
         row = await self._services.db.read_one("button_find", button_id=envelope.button_id)
         now_ms = self._services.clock.now_ms()
-        word = refusal(row, envelope, now_ms)
+        word = why_refused(row, envelope, now_ms)
         if row is None or word is not None:
             await self._services.committer.done([envelope], [])
-            await self._toast(envelope, word or replies.say("tap_too_old"))
+            await self._toast(envelope, replies.say(word or "tap_too_old"))
             return
         use = Statement("button_use", {"group_id": row["group_id"], "at_ms": now_ms})
         use = replace(use, expect=await self._group_size(row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -58,6 +59,8 @@ class Dispatch:
         self._taps = taps
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
+        self._suspects = asyncio.Lock()
+        """Held by a turn in which a process died before: the next death is that of one turn, and no other is blamed."""
 
     async def work(self, batch: Sequence[Envelope], do: Do | None = None) -> None:
         """Work on a batch until it is done, parked or quarantined; with `do`, do that (its tap is claimed already).
@@ -73,7 +76,8 @@ class Dispatch:
             await self._services.delivery.reachable(batch[0].bot_id, batch[0].chat_id)
             ahead = await reads_ahead(self._services, batch)
             with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
-                await self._work(batch, turn_id, do)
+                async with self._suspects if batch[0].attempts else nullcontext():
+                    await self._services.waiting.in_steps(turn_id, batch[0], self._work(batch, turn_id, do))
         finally:
             untold.discard(turn_id)
 

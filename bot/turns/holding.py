@@ -25,6 +25,12 @@ def idle(held: Mapping[str, float], busy: Collection[str], now_s: float, idle_s:
     return [name for name, since_s in held.items() if name not in busy and now_s - since_s >= idle_s]
 
 
-def excused(begun: Collection[str], noted: Iterable[str]) -> list[str]:
-    """Return the turns that are not to blame for the death of a worker: it was waited for, or was not alone at work."""
-    return sorted(begun) if len(begun) > 1 else sorted(set(begun) & set(noted))
+def excused(begun: Collection[str], noted: Iterable[str], hung: Collection[str] | None = ()) -> list[str]:
+    """Return the turns that are not to blame for the death of a worker: it was waited for, or was not alone at work.
+
+    A worker that is silent and still connected has not died: one of its turns holds it up. These are `hung`, None when
+    it is not known which: then none is excused.
+    """
+    if hung is None:
+        return []
+    return sorted((set(begun) if len(begun) > 1 else set(begun) & set(noted)) - set(hung))

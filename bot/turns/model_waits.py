@@ -2,18 +2,26 @@
 
 A process that dies while a turn merely waits for its model was most likely killed from outside, and of several turns at
 work nobody knows which one killed it. Such a death is counted by itself, and ten of them put a turn aside; a death
-while it was alone at work is an attempt that failed, of which there are three (P3). The file is a hint: it is not
-synced; without it every death is held against the turns that were begun.
+while it was alone at work is an attempt that failed, of which there are three (P3). So is a death of an event loop that
+stood still: then it is known whose step hung, and to wait for a model is no excuse. The files are hints: they are not
+synced; without them every death is held against the turns that were begun.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
 
 import orjson
+
+from bot.intake.updates import Envelope
+from bot.process.steps import Steps, step_by_step
+from bot.process.threads import AT_WORK
+
+_T = TypeVar("_T")
 
 MAX_ATTEMPTS = 3
 MAX_WAITS = 10
@@ -30,12 +38,17 @@ class ModelWaits:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._steps = Steps(path.with_name(path.name + ".steps"))
         self._waiting: set[str] = set()
         self._at_work: set[str] = set()
         self._length = 0
         self._file: int | None = None
         self.before: frozenset[str] = frozenset()
         """Turns that were not to blame when the previous process died; empty after an orderly stop."""
+        self.hung: frozenset[str] = frozenset()
+        """Turns in whose midst the event loop of the previous process stood still until it died."""
+        self.hung_update_ids: frozenset[int] = frozenset()
+        """The first update of each of them."""
 
     def open(self) -> None:
         """Read what the previous process left; it stays there until the first turn begins. Never raises."""
@@ -45,12 +58,32 @@ class ModelWaits:
             self._length = len(left)
             with contextlib.suppress(orjson.JSONDecodeError, TypeError):
                 self.before = frozenset(orjson.loads(left))
+        self._steps.open()
+        with contextlib.suppress(ValueError):
+            hung = [name.split() for name in self._steps.hung]
+            self.hung = frozenset(turn_id for turn_id, _ in hung)
+            self.hung_update_ids = frozenset(int(update_id) for _, update_id in hung)
+        self.before -= self.hung
 
     def close(self) -> None:
-        """Let go of the file; what it says stays."""
+        """Let go of the files; what they say stays."""
+        self._steps.close()
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def blamed(self) -> None:
+        """Forget the standstill: its turns are counted as tried."""
+        self._steps.forget()
+
+    async def in_steps(self, turn_id: str, first: Envelope, work: Coroutine[Any, Any, _T]) -> _T:
+        """Do the work, and let it be seen in each of its steps, in threads too, whose it is."""
+        mark = self._steps.mark(f"{turn_id} {first.update_id}")
+        before = AT_WORK.set(mark)
+        try:
+            return await step_by_step(work, mark)
+        finally:
+            AT_WORK.reset(before)
 
     def on(self, turn_id: str) -> contextlib.AbstractContextManager[None]:
         """Note that a turn waits for its model for as long as this is entered."""

@@ -59,8 +59,18 @@ class Recovery:
     async def run(self, report: StartReport) -> None:
         """Deliver unsent parts, then put unfinished updates in their lanes; both go on behind the start."""
         parts = await self._outbox.unsent(self._services.me.bot_id)
-        await self._services.inbox.excuse(self._services.waiting.before)
-        await self.take_up(parts, await self._services.inbox.unfinished(self._services.me), report)
+        waiting, inbox = self._services.waiting, self._services.inbox
+        await inbox.excuse(waiting.before)
+        await self.blame()
+        await self.take_up(parts, await inbox.unfinished(self._services.me), report)
+
+    async def blame(self) -> None:
+        """Count the death of an event loop that stood still against the turns in whose midst it did."""
+        waiting = self._services.waiting
+        if waiting.hung:
+            log.error("the event loop stood still until the process ended", turn_ids=sorted(waiting.hung))
+        await self._services.inbox.blame(waiting.hung_update_ids, self._services.me)
+        waiting.blamed()
 
     async def take_up(self, parts: Sequence[Part], envelopes: Sequence[Envelope], report: StartReport) -> None:
         """Deliver these parts, and put these updates in their lanes or ask about them; `report` counts them."""

@@ -167,6 +167,7 @@ class Workers:
     async def begin(self, report: StartReport) -> None:
         """See who is there and take up what nobody holds."""
         self._report = report
+        await self._recovery.blame()
         await self._look()
         self._report = StartReport()
 
@@ -326,7 +327,8 @@ class Workers:
     async def _bury(self, row: Row) -> None:
         """Declare a worker dead: its leases are free, and what was not to blame for its death is excused."""
         begun = {each["turn_id"] for each in await self._db.read("claims_of_boot", boot_id=row["boot_id"])}
-        turns = holding.excused(begun, orjson.loads(row["excused_json"]))
+        hung = None if row["is_connected"] else self._services.waiting.hung
+        turns = holding.excused(begun, orjson.loads(row["excused_json"]), hung)
         dead = {"worker": row["worker"], "alive_at": row["alive_at"]}
         try:
             await self._db.write(

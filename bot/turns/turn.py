@@ -43,6 +43,8 @@ log = structlog.get_logger(__name__)
 
 HEAD_START_S = 0.01
 """So much ahead of what is done behind it a reply is sent on its way."""
+PILE_CHARS = 16_384
+"""More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
 MAX_UNSTORED = 256
 """At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
@@ -196,15 +198,17 @@ class Turns:
         their claim was not stored yet); behind it they are parked, or as `_answer` says. Raises as `_answer` does, and
         `Postponed`.
         """
-        if said is not None or care(self._said(batch).text):  # nobody in distress waits for a tap on what to carry on
-            await self._answer(_TurnWork(batch, turn_id, said or self._said(batch), effects, claimed=claimed))
+        whole = said or await self._said(batch)
+        if said is not None or care(whole.text):  # nobody in distress waits for a tap on what to carry on
+            await self._answer(_TurnWork(batch, turn_id, whole, effects, claimed=claimed))
             return
         state = await self._session(batch)
         unchanged = state if state.turn_count else None  # the gate asks at the beginning of a session alone
         if claimed and unchanged is None:
             await claimed
         if together := await self.gate.enter(batch, turn_id, state):
-            await self._answer(_TurnWork(together, turn_id, self._said(together), effects, unchanged, claimed))
+            whole = whole if together is batch else await self._said(together)
+            await self._answer(_TurnWork(together, turn_id, whole, effects, unchanged, claimed))
 
     async def _answer(self, work: _TurnWork) -> None:
         """Answer these updates; once more when something that the answer was made from was forgotten meanwhile.
@@ -250,7 +254,7 @@ class Turns:
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
                     before = self._unstored.get(turn_id)
-                    outcome = before.answer if before else await self._respond(ask, live)
+                    outcome = before.answer if before else await self._respond(work, ask, live)
             faults.point("turn_answered")
             if isinstance(outcome, Answer):
                 made = before or _Made(pending, ask, outcome)
@@ -266,14 +270,17 @@ class Turns:
             waits = partial(self.until_waiting, target.conversation_id)
             await self._services.memory.make_room(pending, hurry=waits)
 
-    def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
-        """Return what these messages say together, as much of it as one turn takes in."""
-        third_party = any(envelope.third_party for envelope in batch)
-        settings = self._services.settings
+    async def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
+        """Return what these messages say together, as much of it as one turn takes in; a pile is read in a thread."""
+        settings, counter = self._services.settings, self._services.memory.counter
         max_tokens = min(settings.continuity_message_tokens, settings.continuity_context_tokens * 2 // 3)
-        return bounded(
-            AskedAgain(batch_text(batch), third_party=third_party), max_tokens, self._services.memory.counter
-        )
+
+        def read() -> AskedAgain:
+            third_party = any(envelope.third_party for envelope in batch)
+            return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, counter)
+
+        is_pile = sum(len(envelope.text) for envelope in batch) > PILE_CHARS
+        return await asyncio.to_thread(read) if is_pile else read()
 
     def _queued_ms(self, batch: Sequence[Envelope]) -> int:
         """Return how long the last of these messages waited for its turn to begin."""
@@ -358,7 +365,7 @@ class Turns:
             pending.packet = pending.packet.model_copy(update={"notices": said_before})
         return pending, replace(ask, packet=pending.packet)
 
-    async def _respond(self, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
+    async def _respond(self, work: _TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
         """Return the answer, why there is none, or None when the user stopped it. Distress is answered before all.
 
         A model that was told of it goes on with it: the same words a second time would send the person away.
@@ -371,7 +378,9 @@ class Turns:
         if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
             return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
-        task = asyncio.create_task(self._services.responder.respond(ask, live.grow), name=f"respond:{ask.turn_id}")
+        responds = self._services.responder.respond(ask, live.grow)
+        steps = self._services.waiting.in_steps(ask.turn_id, work.batch[0], responds)
+        task = asyncio.create_task(steps, name=f"respond:{ask.turn_id}")
         self._running[key] = task
         try:
             with self._services.waiting.on(ask.turn_id):

@@ -50,16 +50,19 @@ DELETE FROM workers WHERE worker = :worker;
 -- Who is not up to date itself judges nobody, and nobody was silent while the server was away.
 SELECT w.worker, w.boot_id, w.place, w.excused_json, w.started_at_ms, CAST(w.alive_at AS TEXT) AS alive_at,
     CAST(1000 * EXTRACT(EPOCH FROM clock_timestamp() - w.alive_at) AS BIGINT) AS silent_ms,
+    CAST(w.is_connected AS INTEGER) AS is_connected,
     CAST(w.worker <> :worker
         AND EXISTS (SELECT 1 FROM workers me WHERE me.worker = :worker
             AND me.alive_at > clock_timestamp() - make_interval(secs => :silent_s))
         AND (GREATEST(w.alive_at, pg_postmaster_start_time()) < clock_timestamp() - make_interval(secs => :silent_s)
             OR (GREATEST(w.alive_at, pg_postmaster_start_time()) < clock_timestamp() - make_interval(secs => :gone_s)
-                AND NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
-                    AND classid = CAST(hashtext(current_schema() || ' workers') AS OID) AND objid = CAST(w.worker AS OID)
-                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))
+                AND NOT w.is_connected))
     AS INTEGER) AS is_dead
-FROM workers w ORDER BY w.worker;
+FROM (SELECT workers.*, EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+        AND classid = CAST(hashtext(current_schema() || ' workers') AS OID) AND objid = CAST(workers.worker AS OID)
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS is_connected
+    FROM workers) w
+ORDER BY w.worker;
 
 -- name: worker_bury
 -- Waits for its open transactions; no row when it has renewed itself meanwhile.

@@ -222,3 +222,17 @@ async def test_what_is_said_over_http_never_reaches_telegram(served, api):
     await say(client, "hello", session_id="shop")
 
     assert {call.method for call in api.calls} - before <= {"getUpdates", "setMyCommands"}
+
+
+async def test_health_tells_of_a_loop_that_stood_still(served):
+    """For half a minute, since nobody was answered meanwhile; what is usual on a busy machine is no fault."""
+    app, client = await served()
+    well = await client.get("/health")
+    app._process.meters.woke_late(1.0)
+    busy = await client.get("/health")
+    app._process.meters.woke_late(12.0)
+    stood = await client.get("/health")
+
+    assert [answer.status_code for answer in (well, busy, stood)] == [200, 200, 503]
+    assert stood.json()["problems"] == ["loop: it stood still for 12.0 s"]
+    assert stood.json()["loop_lag_s"] == 12.0

@@ -98,3 +98,30 @@ async def test_a_message_that_fits_is_read_as_a_whole(api, model, bot_here):
 
     assert model.requests[-1].said == text.strip()
     assert not [each for each in bot_texts(api) if "a lot at once" in each]
+
+
+async def test_a_flood_of_taps_on_nothing_leaves_no_row_and_few_words(api, model, bot_here):
+    """2,000 taps on buttons that nobody knows; somebody else is answered in the middle of them."""
+    bot = await bot_here()
+    first = api.people.says(PERSON, "hello")
+    await answered(api, PERSON, "hello")
+    message = api.world.chats[PERSON].messages[first.message_id].message
+    who = api.world.users[PERSON]
+
+    def taps(begin: int, end: int) -> int:
+        queries = (
+            {"id": f"q{n}", "from": who, "message": message, "chat_instance": "1", "data": f"b_{n}"}
+            for n in range(begin, end)
+        )
+        return [api.updates.add({"callback_query": query}) for query in queries][-1]
+
+    taps(0, 1_000)
+    api.people.says(FRIEND, "hello?")
+    last = taps(1_000, 2_000)
+    api.world.changed()
+    await answered(api, FRIEND, "hello?")
+    await api.until(lambda: api.is_confirmed(last))
+    await bot.settled()
+
+    assert len(rows(bot, "SELECT 1 FROM inbox")) == 2
+    assert 1 <= len(api.calls_of("answerCallbackQuery")) <= 60

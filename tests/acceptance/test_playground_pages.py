@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import httpx
 import pytest
@@ -11,14 +12,22 @@ from loopback.played import fork
 from bot.playground.browser import Playground
 from bot.playground.keeper import start_program
 from bot.playground.moved_clock import MovedClock
-from bot.playground.pages import ANA, YOU
+from bot.playground.pages import ANA, TOKEN_HEADER, YOU
+from bot.playground.people import SimulatedPeople
+from bot.playground.world import PLAYGROUND_TOKEN
 
 
 class Page:
     """What the page's script does."""
 
-    def __init__(self, client: httpx.AsyncClient) -> None:
+    def __init__(self, client: httpx.AsyncClient, playground: Playground) -> None:
         self.client = client
+        self.playground = playground
+
+    async def opens(self):
+        """Load the page, and with it the token of this start."""
+        shown = await self.client.get("/")
+        self.client.headers[TOKEN_HEADER] = re.search(r'name="play-token" content="([^"]+)"', shown.text)[1]
 
     async def act(self, what: str, **body):
         """Send what a button sends."""
@@ -43,7 +52,8 @@ async def page(request, tmp_path, monkeypatch):
     playground = Playground(tmp_path, MovedClock(tmp_path / "clock"), getattr(request, "param", fork))
     await playground.start(0)
     async with httpx.AsyncClient(base_url=playground.api.url, timeout=30, follow_redirects=True) as client:
-        page = Page(client)
+        page = Page(client, playground)
+        await page.opens()
         await page.until(lambda state: state["bot"]["state"] == "running")
         yield page
     await playground.stop()
@@ -137,7 +147,6 @@ async def test_a_reset_forgets_everything(page):
     assert "Rex" not in after["lines"][-1]["text"]
 
 
-FOREIGN = [{"Origin": "http://evil.example"}, {"Host": "evil.example:80"}]
 IMPOSSIBLE = [
     ("skip", {"hours": -1}, 400),
     ("skip", {"hours": "nan"}, 400),
@@ -147,13 +156,105 @@ IMPOSSIBLE = [
 ]
 
 
-async def test_what_is_wrong_or_foreign_is_refused(page):
-    """A request that another site made, or that came by another name, does nothing; a wrong one is told so."""
-    said = {"user_id": YOU, "chat_id": YOU, "text": "x"}
-    foreign = [await page.client.post("/play/act/say", json=said, headers=headers) for headers in FOREIGN]
+async def test_what_is_wrong_is_told(page):
+    """A request that can't be done says why, and does nothing."""
     wrong = [(await page.act(what, **body), status) for what, body, status in IMPOSSIBLE]
 
-    assert {answer.status_code for answer in foreign} == {403}
     assert [answer.status_code for answer, _ in wrong] == [status for _, status in wrong]
     assert all(answer.json()["error"] for answer, _ in wrong)
     assert (await page.until(lambda _: True))["lines"] == []
+
+
+def foreign(host: str, port: int) -> list[dict[str, str]]:
+    """Return the headers with which a browser, or whoever rebinds a name, sends what another site wants."""
+    here = f"http://{host}:{port}"
+    hosts = [
+        "evil.example",
+        f"evil.example:{port}",
+        f"127.0.0.1.evil.example:{port}",
+        "127.0.0.1",
+        f"127.0.0.1:{port}0",
+    ]
+    hosts += [
+        f"localhost.:{port}",
+        f"[::1]:{port}",
+        f"0.0.0.0:{port}",
+        f"127.0.0.2:{port}",
+        f"127.0.0.1:{port}@evil.example",
+    ]
+    origins = ["http://evil.example", "null", f"https://{host}:{port}", f"http://{host}", f"http://{host}:{port + 1}"]
+    origins += [f"{here}.evil.example", f"{here}/", f"http://localhost:{port}", "file://", "chrome-extension://abc"]
+    sites = ["cross-site", "same-site", "whatever", "same-origin, cross-site"]
+    return [
+        *({"Host": each} for each in hosts),
+        *({"Origin": each} for each in origins),
+        *({"Sec-Fetch-Site": each} for each in sites),
+        *({"Host": "evil.example", "Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"} for _ in (1,)),
+    ]
+
+
+def asked(playground) -> list[tuple[str, str]]:
+    """Return everything that is served beside the page: what it reads and does, the console, and the bot API."""
+    token, you = playground.api.token, str(YOU)
+    gets = [
+        *("/", "/nothing", "/play/play.js", f"/play/state/{you}", "/console/sessions", "/console/login"),
+        *(f"/bot{token}/getMe", f"/file/bot{token}/documents/1", "/control/calls"),
+    ]
+    posts = [
+        *("/play/act/say", "/play/act/reset", "/play/act/kill", "/console/logout", "/control/people/says"),
+        *(f"/bot{token}/getUpdates", f"/bot{token}/sendMessage"),
+    ]
+    return [*(("GET", path) for path in gets), *(("POST", path) for path in posts), ("OPTIONS", "/play/act/say")]
+
+
+async def test_no_other_site_reads_or_drives_anything(page):
+    """Whatever is asked for, by a rebound name or from another page, is refused before anything looks at it."""
+    port = page.playground.api.port
+    tried = [(*what, headers) for what in asked(page.playground) for headers in foreign("127.0.0.1", port)]
+    before = len(page.playground.api.calls)
+    said = {"user_id": YOU, "chat_id": YOU, "text": "x"}
+    answers = [await page.client.request(how, path, json=said, headers=headers) for how, path, headers in tried]
+
+    let_in = [each for each, answer in zip(tried, answers, strict=True) if answer.status_code != 403]
+    assert let_in == []
+    assert len(tried) == 17 * 25
+    assert all("refused" in answer.json()["error"] for answer in answers)
+    assert "sendMessage" not in {call.method for call in list(page.playground.api.calls)[before:]}
+    assert (await page.until(lambda _: True))["lines"] == []
+
+
+async def test_whoever_has_not_loaded_the_page_does_nothing(page):
+    """What the page reads and does wants the token of this start; the bot API has one that nobody knows."""
+    api = page.playground.api
+    said = {"user_id": YOU, "chat_id": YOU, "text": "x"}
+    del page.client.headers[TOKEN_HEADER]
+    acts = [await page.client.post("/play/act/say", json=said, headers=each) for each in ({}, {TOKEN_HEADER: "x"})]
+    state = await page.client.get(f"/play/state/{YOU}")
+    old = await page.client.post(f"/bot{PLAYGROUND_TOKEN}/getUpdates")
+
+    assert [each.status_code for each in (*acts, state, old)] == [403, 403, 403, 401]
+    assert api.token.partition(":")[0] == PLAYGROUND_TOKEN.partition(":")[0]
+    assert Playground(page.playground._folder, page.playground._clock).api.token != api.token
+
+
+async def test_nobody_drives_a_person_in_play(page):
+    """The addresses with which tests speak for people are not there."""
+    verbs = [name for name in vars(SimulatedPeople) if not name.startswith("_")]
+    paths = [*(f"/control/people/{verb}" for verb in verbs), "/control/user", "/control/faults", "/control/release"]
+    answers = [await page.client.post(path, json={"user_id": YOU, "text": "x"}) for path in paths]
+
+    assert {answer.status_code for answer in answers} == {404}
+
+
+async def test_no_page_elsewhere_shows_one_of_these(page):
+    """The page stands in no frame at all, the console in this page's alone, whether the bot runs or not."""
+    own = [await page.client.get(path) for path in ("/", "/play/play.js", "/play/index.html", "/nothing")]
+    console = [await page.client.get("/console/sessions")]
+    await page.act("kill")
+    await page.until(lambda state: state["bot"]["state"] == "killed")
+    console.append(await page.client.get("/console/sessions"))
+
+    assert all("frame-ancestors 'none'" in each.headers["content-security-policy"] for each in own)
+    assert {each.headers["x-frame-options"] for each in own} == {"DENY"}
+    assert all("frame-ancestors 'self'" in each.headers["content-security-policy"] for each in console)
+    assert {each.headers["x-frame-options"] for each in console} == {"SAMEORIGIN"}

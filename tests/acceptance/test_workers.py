@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 
 import pytest
 from loopback.bot_process import is_stopped
+from loopback.hanging import BACKTRACKS, hanging
 from loopback.model import Gate
-from story import PERSON, answered, answers_to, rows, shows
+from story import PERSON, answered, answers_to, bot_texts, rows, shows
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
 
@@ -176,3 +178,30 @@ async def test_without_the_fence_a_worker_that_wakes_sends_again(api, postgres, 
     await stopped_at(api, postgres, bot_process, "outbox_marked_sending", CONTINUITY_FAULT_WITHOUT="fence")
 
     await api.until(lambda: len(answers_to(api, PERSON, "only once")) == 2)
+
+
+async def test_a_message_that_hangs_one_worker_after_the_other_is_put_aside(api, postgres, bot_process):
+    """A worker that is silent and still connected has hung: its turns are counted, however many it had begun."""
+    bots = []
+    for name in ("one", "other"):
+        bot = await bot_process(start=False, folder=name, CONTINUITY_DATABASE_URL=postgres, CONTINUITY_LOOP_LIMIT_S="6")
+        bot.database, bot.work = postgres, hanging
+        await (bot.start() if not bots else bot.launch())
+        bots.append(bot)
+    await joined(api, bots[0], 2)
+    for person in range(1, 4):
+        api.people.says(person, f"hello {person}")
+    api.people.says(PERSON, f"please {BACKTRACKS}")
+
+    async def started_again(bot):
+        while True:
+            await bot.wait(60)
+            await bot.launch()
+
+    supervisors = [asyncio.create_task(started_again(bot)) for bot in bots]
+    await api.until(lambda: rows(bots[0], "SELECT 1 FROM inbox WHERE state = 'quarantined'"), 90)
+    await api.until(lambda: all(bot_texts(api, person) == [f"heard: hello {person}"] for person in range(1, 4)))
+    for supervisor in supervisors:
+        supervisor.cancel()
+
+    assert rows(bots[0], "SELECT attempts FROM inbox WHERE state <> 'done'") == [(3,)]

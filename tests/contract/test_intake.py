@@ -212,3 +212,13 @@ async def test_a_finished_update_keeps_no_text(house):
 
     assert "secret" not in json.dumps([dict(row) for row in await house.db.read("ops_inbox")])
     assert await house.inbox.unfinished(ME) == []
+
+
+async def test_a_death_in_the_midst_of_work_counts_before_its_claim_was_stored(house):
+    """What hung at once is blamed by its number; what was claimed counts already, and nobody else is blamed (P3)."""
+    for number in (1, 2, 3):
+        await house.intake.take(update(number))
+    await house.inbox.claim(house.delivered[1:2], "t_2")
+    await house.inbox.blame([1, 2], ME)
+
+    assert [(row.update_id, row.attempts) for row in await house.inbox.unfinished(ME)] == [(1, 1), (2, 1), (3, 0)]

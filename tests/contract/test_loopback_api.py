@@ -335,7 +335,9 @@ async def test_a_client_that_dies_with_its_request_on_the_way_still_has_its_effe
     """What was sent completely is done, also when nobody is left to read the answer."""
     api.people.says(ANN, "hi")
     body = b'{"chat_id": 11, "text": "last words"}'
-    head = f"POST /bot{api.token}/sendMessage HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = (
+        f"POST /bot{api.token}/sendMessage HTTP/1.1\r\nHost: 127.0.0.1:{api.port}\r\nContent-Type: application/json\r\n"
+    )
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     await writer.drain()
@@ -346,7 +348,7 @@ async def test_a_client_that_dies_with_its_request_on_the_way_still_has_its_effe
 
 async def test_a_poll_of_a_dead_bot_takes_nothing_away(api, bot):
     """Updates handed to a poll whose client died are delivered again to the next one."""
-    head = f"GET /bot{api.token}/getUpdates?timeout=30 HTTP/1.1\r\nHost: x\r\n\r\n"
+    head = f"GET /bot{api.token}/getUpdates?timeout=30 HTTP/1.1\r\nHost: 127.0.0.1:{api.port}\r\n\r\n"
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     writer.write(head.encode())
     await api.until(lambda: api.poll_count == 1)

@@ -11,6 +11,7 @@ import pytest
 from pages import ROOT
 
 from bot.meters import Meters
+from bot.process.watch import LONGEST_BEAT_S
 from bot.settings import Settings
 
 DEPLOY = ROOT / "deploy"
@@ -84,6 +85,14 @@ def test_the_dashboard_can_be_imported():
 def test_prometheus_takes_the_rules():
     """Prometheus's own tool finds nothing wrong."""
     subprocess.run(["promtool", "check", "rules", str(DEPLOY / "alerts.yaml")], check=True, capture_output=True)
+
+
+def test_the_unit_watches_a_bot_that_watches_itself():
+    """Systemd's patience is longer than the bot's own, so that the log says where it hung; the bot speaks in time."""
+    watchdog_s = float(re.search(r"^WatchdogSec=(\d+)$", text("continuity.service"), re.MULTILINE)[1])
+
+    assert "Type=notify" in text("continuity.service")
+    assert watchdog_s > Settings.model_fields["continuity_loop_limit_s"].default + 10 * LONGEST_BEAT_S
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")

@@ -44,6 +44,8 @@ class BotProcess:
             "CONTINUITY_SEND_GAP_MS": "0",
             **env,
         }
+        self.work = cli
+        """What a forked child does with its arguments."""
         self._command = command
         self._process: asyncio.subprocess.Process | Forked | None = None
 
@@ -90,7 +92,7 @@ class BotProcess:
         if self._command is None:
             words = arguments or ("run",)
             lay_tables(self.database, [BOT_TABLES])
-            self._process = Forked(cli, *words, folder=self.folder, env=env, log_path=self.log_path)
+            self._process = Forked(self.work, *words, folder=self.folder, env=env, log_path=self.log_path)
             return
         outer = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         command = (*self._command[:-1], *arguments) if arguments else self._command

@@ -24,7 +24,7 @@ def clock():
 @pytest.fixture
 async def api(clock):
     """Start a Bot API server; the test fails if the bot sent a request that Telegram's documentation does not know."""
-    async with LoopbackBotApi(validate=validate, now_s=clock.now_s) as server:
+    async with LoopbackBotApi(validate=validate, now_s=clock.now_s, driven=True) as server:
         yield server
         assert server.violations == []
         assert not [call.method for call in server.calls if canaries.leaked(str(call.params).encode(), {server.token})]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from bot.cli import app
+from bot.cli import app, start
 from bot.cli.start import gives_lines
 from bot.ops.first_run import merged, wrong_token, wrong_users
 
@@ -122,3 +122,28 @@ def test_only_a_pipe_or_a_file_is_answered_line_by_line(tmp_path):
     os.close(keyboard)
 
     assert found == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("command", ["run", "chat", "play", "start"])
+def test_a_misspelt_setting_is_said_at_the_start(tmp_path, monkeypatch, command):
+    """In the environment and in `.env`, in whatever case, with what was probably meant; what others read is not."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(start, "_WARNED", set())
+    for name in [name for name in os.environ if name.startswith(("CONTINUITY_", "TELEGRAM_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CONTINUITY_ALLOWED_USER", "4711")
+    monkeypatch.setenv("telegram_webhok_url", "")
+    monkeypatch.setenv("CONTINUITY_PLAYGROUND", "here")
+    monkeypatch.setenv("CONTINUITY_MODEL", "nonsense")
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", TOKEN)
+    (tmp_path / ".env").write_text("CONTINUITY_TIMEZON=Europe/Berlin\n", encoding="utf-8")
+
+    done = run(command)
+
+    assert done.exit_code == 2
+    assert "CONTINUITY_ALLOWED_USER is set, but there is no such setting; did you mean CONTINUITY_ALLOWED_USERS?" in (
+        said := done.stderr.replace("\n", " ")
+    )
+    assert "did you mean TELEGRAM_WEBHOOK_URL?" in said
+    assert said.count("did you mean CONTINUITY_TIMEZONE?") == 1
+    assert said.count("Warning:") == 3

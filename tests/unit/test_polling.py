@@ -56,6 +56,11 @@ class Taken:
             raise NotTaken("the disk is full")
         self.updates.append(raw)
 
+    async def take_all(self, raws, taken):
+        for raw in raws:
+            await self.take(raw)
+            taken(raw)
+
     async def set_aside(self, update_id, _reason):
         self.passed_over.append(update_id)
 

@@ -4,6 +4,7 @@
 const at = (id) => document.getElementById(id);
 const YOU = 1000001, ANA = 1000002;
 const ENDED = "the playground has ended";
+const OURS = { "X-Play-Token": document.querySelector("meta[name=play-token]").content };
 const TRY = ["My dog is called Rex and he is four years old.", "I need to call the landlord by Friday about the heating.", "What is still open?"];
 let chat = YOU, version = "", commands = [], shown = "", events = [], lastState = "", writer = YOU, aborter = null;
 
@@ -16,7 +17,7 @@ const make = (tag, className, text) => {
 
 async function act(what, body) {
   try {
-    const answer = await fetch(`/play/act/${what}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body || {}) });
+    const answer = await fetch(`/play/act/${what}`, { method: "POST", headers: { "Content-Type": "application/json", ...OURS }, body: JSON.stringify(body || {}) });
     if (!answer.ok) note((await answer.json()).error || "That didn't work.");
     return answer.ok;
   } catch {
@@ -147,7 +148,8 @@ async function follow() {
   for (;;) {
     try {
       aborter = new AbortController();
-      const answer = await fetch(`/play/state/${chat}?since=${version}`, { signal: aborter.signal });
+      const answer = await fetch(`/play/state/${chat}?since=${version}`, { signal: aborter.signal, headers: OURS });
+      if (answer.status === 403) { await new Promise((done) => setTimeout(done, 1000)); location.reload(); return; }
       const state = await answer.json();
       version = state.version;
       commands = state.commands;
