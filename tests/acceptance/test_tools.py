@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 
 import pytest
-from loopback.model import ModelFault, ToolCall
+from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, tap
 
+from memory.ledger.types import Actor, End
+
 pytestmark = pytest.mark.acceptance
+
+A_DAY = f"{max(date.today().year, 2027) + 1}-03-05"  # noqa: DTZ011 - to come for every clock of these tests
 
 
 def calling(*calls: ToolCall, says: str = "All done."):
     """Make a model that calls these tools at the first user message, and speaks once they returned."""
     return lambda messages: says if messages[-1]["role"] == "tool" else list(calls)
+
+
+def one_by_one(*calls: ToolCall, says: str = "All done."):
+    """Make a model that calls these tools one after the other for each message, and then speaks."""
+
+    def reply_to(messages):
+        made = 0
+        for message in reversed(messages):
+            if message["role"] == "user":
+                break
+            made += message["role"] == "tool"
+        return [calls[made]] if made < len(calls) else says
+
+    return reply_to
 
 
 async def say(api, text, **options):
@@ -31,62 +50,114 @@ def calls_and_returns(body) -> tuple[list[str], list[str]]:
     return asked, [m["tool_call_id"] for m in body["messages"] if m["role"] == "tool"]
 
 
-REMIND = ToolCall("remind", {"what": "call Ana", "when": "tomorrow at 9"}, "call_a")
-REMEMBER = ToolCall("remember", {"text": "My dog is called Rex", "kind": "fact"}, "call_b")
-OPEN = ToolCall("open_loop", {"text": "send Ben the slides", "due": "on Friday"}, "call_c")
+def notes(bot) -> list[tuple]:
+    """Return what is noted, with what became of it."""
+    return rows(bot, "SELECT text, status FROM notes ORDER BY number")
+
+
+REMIND = ToolCall("remind", {"text": "Call Ana", "at": f"{A_DAY}T09:00"}, "call_a")
+NOTE = ToolCall("note", {"text": "Dana's dog is called Rex", "kind": "fact"}, "call_b")
+TASK = ToolCall("note", {"text": "Send Ben the slides", "kind": "task", "due": A_DAY}, "call_c")
+ALL_THREE = [("Call Ana", "open"), ("Dana's dog is called Rex", "open"), ("Send Ben the slides", "open")]
 
 
 async def test_what_tools_do_is_stored_with_the_turn_and_shown_in_the_next_prompt(api, model, bot_here):
-    """A reminder, a note and an open matter are stored; the next prompt has every call with its return."""
+    """A reminder, a fact and a task are notes; the next prompt has every call with its return."""
     bot = await bot_here()
     await say(api, "/timezone berlin")
-    model.reply = calling(REMIND, REMEMBER, OPEN)
+    model.reply = calling(REMIND, NOTE, TASK)
 
     assert await say(api, "please take care of all that") == "All done."
 
-    said = returned(model)
-    assert said[0] == "The reminder is set for tomorrow at 09:00 (Europe/Berlin): call Ana"
-    assert said[1] == "Noted: My dog is called Rex"
-    assert said[2].startswith("On the list: send Ben the slides, due")
-    [(turn_id, refs, stored)] = rows(bot, "SELECT turn_id, job_refs, tool_calls_json FROM conversation_turns")
-    [(job_id, call_key)] = rows(bot, "SELECT job_id, call_key FROM jobs WHERE title = 'call Ana'")
-    assert json.loads(refs) == [job_id]
-    assert call_key.startswith(f"{turn_id}:remind:")
-    assert [call["name"] for call in json.loads(stored)] == ["remind", "remember", "open_loop"]
-    assert rows(bot, "SELECT text, status FROM memories") == [("My dog is called Rex", "active")]
-    state = json.loads(rows(bot, "SELECT state_json FROM conversation_sessions")[0][0])
-    assert [loop["text"] for loop in state["open_loops"]] == ["send Ben the slides"]
-    assert state["active_job_refs"] == [job_id]
+    assert returned(model)[0].startswith("Set: #1 task: Call Ana (rings ")
+    assert returned(model)[1] == "Noted: #2 fact: Dana's dog is called Rex"
+    assert returned(model)[2].startswith("Noted: #3 task: Send Ben the slides (due ")
+    [(turn_id, stored)] = rows(bot, "SELECT turn_id, tool_calls_json FROM conversation_turns")
+    assert [call["name"] for call in json.loads(stored)] == ["remind", "note", "note"]
+    assert notes(bot) == ALL_THREE
+    assert {row[0] for row in rows(bot, "SELECT turn_ids_json FROM notes")} == {json.dumps([turn_id])}
+    assert rows(bot, "SELECT hand, cause FROM note_changes") == [("model", turn_id)] * 3
 
     model.reply = lambda _: "Sure."
     await say(api, "what is there to do for me now?")
-    body = model.requests[-1].body
-    assert calls_and_returns(body) == (["call_a", "call_b", "call_c"],) * 2
-    assert "send Ben the slides" in model.requests[-1].text
-    assert "call Ana (scheduled" in model.requests[-1].text
+    assert calls_and_returns(model.requests[-1].body) == (["call_a", "call_b", "call_c"],) * 2
+
+
+async def test_a_series_said_on_its_own_weekday_begins_today(api, model, bot_here, clock):
+    """Every Monday at six, said on a Monday morning, rings the same evening; the person's list shows it."""
+    clock.to_morning()
+    bot = await bot_here()
+    series = {"text": "Take the bins out", "at": "2027-03-01T18:00", "repeats": "FREQ=WEEKLY;BYDAY=MO"}
+    model.reply = calling(ToolCall("remind", series))
+
+    await say(api, "the bins every monday at 6pm from now on")
+
+    assert rows(bot, "SELECT rings_from, repeats FROM notes") == [("2027-03-01T18:00", "FREQ=WEEKLY;BYDAY=MO")]
+    [(rings_at_ms,)] = rows(bot, "SELECT rings_at_ms FROM notes")
+    assert 0 < rings_at_ms - clock.now_ms() < 9 * 3_600_000
+
+
+async def test_one_date_of_a_series_is_moved_and_the_series_stays(api, model, bot_here, clock):
+    """Put this one at ten: the next week is as before."""
+    clock.to_morning()
+    bot = await bot_here()
+    weekly = {"text": "Call mum", "at": "2027-03-07T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
+    moved = {"numbers": [1], "date": "2027-03-07", "at": "2027-03-07T10:00"}
+    model.reply = calling(ToolCall("remind", weekly))
+    await say(api, "call mum on sundays at 7")
+    model.reply = calling(ToolCall("remind", moved))
+
+    await say(api, "put this one at ten")
+
+    assert returned(model)[-1].startswith("Only the date 2027-03-07 is moved to Sun 2027-03-07 10:00")
+    assert rows(bot, "SELECT rings_from, repeats FROM notes") == [("2027-03-07T19:00", "FREQ=WEEKLY;BYDAY=SU")]
+    assert rows(bot, "SELECT original_local, state FROM occurrences") == [("2027-03-07T19:00", "moved")]
+
+
+async def test_several_are_ended_at_once_and_one_by_exactly_its_words(api, model, bot_here):
+    """Two by number in one call; the third by its text, although another note has these words and more."""
+    bot = await bot_here()
+    texts = ("Halden's invoice", "Teacher's note", "Take the bins out", "Take the bins out (today)")
+    model.reply = calling(*(ToolCall("note", {"text": t, "kind": "task"}, f"c{n}") for n, t in enumerate(texts)))
+    await say(api, "all that is on my list")
+    both = ToolCall("end", {"numbers": [1, 2], "how": "done"}, "call_d")
+    words = ToolCall("end", {"numbers": ["take the bins out"], "how": "dropped"}, "call_e")
+    model.reply = calling(both, words)
+
+    await say(api, "halden paid, the note is handed in, and rui does the bins")
+
+    assert notes(bot) == list(zip(texts, ("done", "done", "dropped", "open"), strict=True))
+
+
+@pytest.mark.parametrize("text", ["what does 'remind me tomorrow' mean in German?", "ping me tmrw 8ish abt the form"])
+async def test_whatever_is_written_reaches_the_model(api, model, bot_here, text):
+    """No rule answers, sets or notes in front of it."""
+    bot = await bot_here()
+    model.reply = lambda _: "I read that."
+
+    assert await say(api, text) == "I read that."
+    assert model.requests[-1].said == text
+    assert notes(bot) == []
 
 
 @pytest.mark.crash
 @pytest.mark.parametrize("point", ["turn_answered", "before_commit", "after_commit", "turn_committed"])
 async def test_a_turn_that_dies_after_its_tools_ran_makes_their_changes_once(api, model, bot_process, point):
-    """Killed between the model and the commit, or after it, there is one job, one note and one open matter."""
+    """Killed between the model and the commit, or after it, there are the same three notes."""
     bot = await bot_process(start=False)
-    model.reply = calling(REMIND, REMEMBER, OPEN)
+    model.reply = calling(REMIND, NOTE, TASK)
     api.people.says(PERSON, "please take care of all that")
     await bot.launch(CONTINUITY_FAULT=point)
     assert await bot.wait() == -9
     if point in ("turn_answered", "before_commit"):
-        assert rows(bot, "SELECT * FROM jobs") == rows(bot, "SELECT * FROM memories") == []
+        assert notes(bot) == []
 
     await bot.start()
     await api.until(lambda: bot_lines(api))
-    await say(api, "/jobs")
+    await say(api, "/help")
 
     assert bot_lines(api)[0].text == "All done."
-    assert rows(bot, "SELECT title, status FROM jobs") == [("call Ana", "scheduled")]
-    assert rows(bot, "SELECT text FROM memories") == [("My dog is called Rex",)]
-    state = json.loads(rows(bot, "SELECT state_json FROM conversation_sessions")[0][0])
-    assert [loop["text"] for loop in state["open_loops"]] == ["send Ben the slides"]
+    assert notes(bot) == ALL_THREE
 
 
 async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model, bot_here):
@@ -98,50 +169,43 @@ async def test_an_attempt_that_broke_off_leaves_nothing_of_its_tools(api, model,
     assert await say(api, "please take care of Ana") == "All done."
 
     assert len(model.requests) == 4
-    assert rows(bot, "SELECT title FROM jobs") == [("call Ana",)]
+    assert notes(bot) == [("Call Ana", "open")]
 
 
 async def test_the_same_call_twice_in_a_turn_is_made_once(api, model, bot_here):
-    """A model that repeats a call, even under the same id, gets one job, and its history stays valid."""
+    """A model that repeats a call, even under the same id, makes one note, and its history stays valid."""
     bot = await bot_here()
-
-    def twice(messages):
-        done = sum(m["role"] == "tool" for m in messages)
-        return [REMIND] if done < 2 else "All done."
-
-    model.reply = twice
+    model.reply = one_by_one(REMIND, REMIND)
     await say(api, "please take care of Ana")
     model.reply = lambda _: "Sure."
     await say(api, "thanks for the trouble you took")
 
-    assert rows(bot, "SELECT title FROM jobs") == [("call Ana",)]
+    assert notes(bot) == [("Call Ana", "open")]
     assert calls_and_returns(model.requests[-1].body) == (["call_a", "call_a_2"],) * 2
 
 
-async def test_notes_and_open_matters_are_replaced_forgotten_and_closed(api, model, bot_here):
-    """A newer value takes an older one's place, forgetting stops a note, closing takes a matter off the list."""
+async def test_what_a_tap_did_meanwhile_stands_and_the_model_hears_of_it(api, model, bot_here):
+    """The person drops a task while the model changes it: their word counts, and the next message says so."""
     bot = await bot_here()
-    model.reply = calling(REMEMBER, OPEN)
-    await say(api, "note these")
-    rename = ToolCall("remember", {"text": "My dog is called Bello"}, "call_d")
-    done = ToolCall("close_loop", {"what": "the slides for Ben"}, "call_e")
-    unknown = ToolCall("close_loop", {"what": "the tax return"}, "call_f")
-    model.reply = calling(rename, done, unknown)
-    await say(api, "there is news")
-    assert "replaces: My dog is called Rex" in returned(model)[-3]
-    assert returned(model)[-2] == "Off the list (done): send Ben the slides"
-    assert returned(model)[-1].startswith("Not closed")
-    model.reply = calling(ToolCall("forget", {"what": "the dog"}, "call_g"))
-    await say(api, "I want this gone")
+    model.reply = calling(TASK)
+    await say(api, "the slides for Ben")
+    conversation_id = rows(bot, "SELECT conversation_id FROM notes")[0][0]
+    model.gate = Gate()
+    model.reply = calling(ToolCall("change", {"numbers": [1], "text": "Send Ben and Eva the slides"}))
+    api.people.says(PERSON, "Eva needs them, too")
+    await model.until(lambda: len(model.requests) == 4)  # its tool has run, and it begins to speak
 
-    assert returned(model)[-1].startswith("Not used any more: My dog is called Bello.")
-    assert set(rows(bot, "SELECT text, status FROM memories")) == {
-        ("My dog is called Rex", "superseded"),
-        ("My dog is called Bello", "superseded"),
-    }
-    state = json.loads(rows(bot, "SELECT state_json FROM conversation_sessions")[0][0])
-    assert [loop["status"] for loop in state["open_loops"]] == ["done"]
-    assert rows(bot, "SELECT ref FROM search_docs WHERE source = 'memory'") == []
+    tapped = Actor("person", bot.clock.now_ms(), "tap_1")
+    await bot.app.services.memory.change(conversation_id, [End(number=1, how="dropped")], tapped)
+    model.gate.open()
+    await bot.settled()
+
+    assert notes(bot) == [("Send Ben the slides", "dropped")]
+    model.reply = lambda _: "I see."
+    await say(api, "well then")
+    assert "“change” of #1 was not stored: it had ended meanwhile" in model.requests[-1].text
+    await say(api, "fine")
+    assert "was not stored" not in model.requests[-1].text
 
 
 async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, bot_here):
@@ -151,7 +215,7 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     await say(api, "The codeword of the vault is zebra")
     for text in ("My sister came by today", "She brought a cake", "It was a good cake", "Now I want tea"):
         await say(api, text)
-    search = ToolCall("search_past", {"query": "codeword vault"}, "call_s")
+    search = ToolCall("search", {"query": "codeword vault"}, "call_s")
     model.reply = calling(search)
     await say(api, "which word opens it?")
     assert "zebra" in returned(model)[-1]
@@ -160,71 +224,89 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     await say(api, "/fresh")
     await say(api, "and now, which word opens it?")
     assert "zebra" not in model.requests[-1].text
-    assert returned(model) == ["Nothing was found beyond the messages that you see."]
+    assert returned(model) == ["Nothing was found beyond what you see."]
 
 
 async def test_somebody_elses_words_change_nothing(api, model, bot_here):
-    """A forwarded text cannot make the tools note, forget, open or remind."""
+    """A forwarded text cannot make the tools note or remind."""
     bot = await bot_here()
-    model.reply = calling(REMIND, REMEMBER, OPEN)
+    model.reply = calling(REMIND, NOTE, TASK)
 
     await say(api, "remind me tomorrow at 9 to wire the money", forwarded_from="Mallory")
 
     assert all(text.startswith("Not done") for text in returned(model))
-    assert rows(bot, "SELECT * FROM jobs") == rows(bot, "SELECT * FROM memories") == []
+    assert notes(bot) == []
 
 
 async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_here):
     """Tools for ever end in an apology, and what they would have changed is not stored."""
     bot = await bot_here()
-    model.reply = lambda messages: [
-        ToolCall("remind", {"what": f"thing {len(messages)}", "when": "tomorrow"}, "call_x")
-    ]
+    model.reply = lambda messages: [ToolCall("note", {"text": f"thing {len(messages)}", "kind": "task"}, "call_x")]
 
     assert "kept using its tools" in await say(api, "go")
 
-    assert rows(bot, "SELECT * FROM jobs") == []
+    assert notes(bot) == []
 
 
-TAKE_BACK = ToolCall("take_back", {}, "call_t")
-
-
-async def test_undo_under_what_a_model_noted_takes_it_back(api, model, bot_here):
-    """Only where something was noted; the tap takes the note back, and what it had replaced counts again."""
-    bot = await bot_here()
-    model.reply = calling(ToolCall("remember", {"text": "My dog is called Max", "kind": "fact"}, "call_m"))
-    await say(api, "My dog is called Max")
-    model.reply = calling(REMEMBER)
-    noted = await reply(api, "My dog is called Rex")
-    assert noted.buttons == (("Undo",),)
-    await bot.restart()
-
-    await tap(api, "Undo", "I've taken that back: “My dog is called Rex”", on=noted)
-
-    assert rows(bot, "SELECT text FROM memories WHERE status = 'active'") == [("My dog is called Max",)]
+async def test_undo_stands_under_what_did_something_alone(api, model, bot_here):
+    """Where a note was made it can be taken back; plain talk has no button."""
+    await bot_here()
+    model.reply = calling(NOTE)
+    assert (await reply(api, "My dog is called Rex")).buttons == (("Undo",),)
     model.reply = lambda _: "Just talk."
     assert (await reply(api, "Fine weather")).buttons == ()
 
 
-async def test_a_model_takes_back_what_it_noted_last_when_it_is_wrong(api, model, bot_here):
-    """“That's wrong”: the note of the turn before and its open matter go, in one call, without words to match."""
+async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here):
+    """The note is out of use at once; the button asks once more what would go for good."""
     bot = await bot_here()
-    model.reply = calling(REMEMBER, OPEN)
-    await say(api, "My dog is called Rex, and I have to send Ben the slides")
-    model.reply = calling(TAKE_BACK)
+    model.reply = calling(ToolCall("note", {"text": "The grout is green", "kind": "decision"}))
+    await say(api, "green grout, decided")
+    model.reply = calling(ToolCall("forget", {"numbers": [1]}), says="Gone.")
+    said = await reply(api, "forget that we ever said green grout")
 
-    await say(api, "No, that's wrong")
-
-    assert returned(model)[-1].startswith("Taken back and not used any more: My dog is called Rex")
-    assert rows(bot, "SELECT text FROM memories WHERE status = 'active'") == []
-    assert "Rex" not in await say(api, "/memory")
-    assert "slides" not in await say(api, "/loops")
+    assert notes(bot) == [("The grout is green", "dropped")]
+    assert said.buttons == (("Undo",), ("Delete the messages too",))
+    asked = await tap(api, "Delete the messages too", "green grout, decided")
+    assert any("Forget" in label or "Yes" in label for row in asked.buttons for label in row)
 
 
-async def test_nothing_is_taken_back_where_nothing_was_noted(api, model, bot_here):
-    """The model hears so, and no button is shown."""
+async def test_a_zone_that_is_told_is_kept(api, model, bot_here):
+    """The next message is read by it."""
+    bot = await bot_here()
+    model.reply = calling(ToolCall("settings", {"time_zone": "Europe/Lisbon", "name": "Dana"}))
+    await say(api, "i'm dana, in lisbon")
+
+    [(settings_json,)] = rows(bot, "SELECT settings_json FROM people")
+    assert {"time_zone": "Europe/Lisbon", "called": "Dana"}.items() <= json.loads(settings_json).items()
+    await say(api, "and now?")
+    assert "Europe/Lisbon" in model.requests[-1].text
+    assert "Dana" in model.requests[-1].text
+
+
+async def test_a_bare_stop_ends_the_answer_that_is_being_written_and_otherwise_reaches_the_model(api, model, bot_here):
+    """While words arrive it is /stop; when nothing is written it is a message like any other."""
+    bot = await bot_here()
+    model.gate = Gate()
+    model.reply = lambda _: "a very long story of words"
+    api.people.says(PERSON, "tell me a story")
+    await model.until(lambda: model.requests)
+    api.people.says(PERSON, "Stop!")
+    await api.until(lambda: any("Stopped" in line.text for line in bot_lines(api)))
+    await bot.settled()
+    model.gate = None
+    model.reply = lambda _: "Stop what?"
+
+    assert await say(api, "stop") == "Stop what?"
+
+
+async def test_the_care_text_comes_once_and_then_the_model_goes_on_with_it(api, model, bot_here):
+    """The first words of despair are answered with where help is; what follows by the model, which was told."""
     await bot_here()
-    model.reply = calling(TAKE_BACK)
+    model.reply = lambda _: "I'm here with you."
+    first = await say(api, "I want to kill myself")
 
-    assert (await reply(api, "That's wrong")).buttons == ()
-    assert returned(model)[-1].startswith("Nothing was noted lately")
+    assert first != "I'm here with you."
+    assert model.requests == []
+    assert await say(api, "I really want to kill myself") == "I'm here with you."
+    assert "spoke of ending their life" in model.requests[-1].text
