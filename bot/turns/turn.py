@@ -20,11 +20,11 @@ from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
+from bot.lines import note_line
 from bot.meters import Stopwatch
 from bot.people.choices import CALLED, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
-from bot.reminders.rules import when_text
 from bot.tracing import Attribute
 from bot.turns.notices import notices
 from bot.turns.safety_net import set_without_model
@@ -33,7 +33,6 @@ from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.transcript import clip_to_tokens
 from memory.errors import Outdated
-from memory.ledger.types import Note
 from memory.ledger.views import Scope
 from memory.pending import PendingTurn
 from memory.ports import Statement, TokenCounter
@@ -480,7 +479,7 @@ class Turns:
             return
         log.warning("no answer", reason=reason.reason)
         notes = await set_without_model(self._services, ask)
-        what = "\n".join(_set_line(note, ask) for note in notes)
+        what = "\n".join(note_line(note, ask.now_ms, ask.time_zone) for note in notes)
         text = replies.say("model_down_set" if notes else "model_down", why=reason.apology, what=what)
         message = OutgoingMessage(
             text,
@@ -496,11 +495,6 @@ def _notices(said: AskedAgain) -> list[OutgoingMessage]:
         return []
     text = replies.say("too_long", read=replies.number(len(said.text)), whole=replies.number(said.whole_chars))
     return [OutgoingMessage(text)]
-
-
-def _set_line(note: Note, ask: Ask) -> str:
-    when = when_text(note.rings_at_ms, ask.now_ms, ask.time_zone) if note.rings_at_ms else ""
-    return f"⏰ {note.text} ({when})"
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:
