@@ -15,7 +15,6 @@ from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
-from bot.reminders.rules import upcoming_reminders
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.turns.model_waits import ModelWaits
@@ -57,7 +56,6 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
         services.db,
         *services.people.reads_of_turn(last.conversation_id, last.user_id),
         *services.memory.reads_of_turn(last.conversation_id),
-        *([] if any(each.third_party for each in batch) else [upcoming_reminders(last.conversation_id, last.user_id)]),
     )
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.lag import UNITS
 from bot.answers.offline import responder as offline
-from bot.answers.remind_first import asked_for
 from memory.language import due_dates, time_rules
 from memory.language import language as one_language
 from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
@@ -39,7 +38,6 @@ def test_the_date_library_sees_little(unit, length, monkeypatch):
     for code in CODES:
         language = Languages.load().get(code)
         parse_when(text, NOW, "UTC", language)
-        asked_for(f"remind me {text}", NOW, "UTC", language)
 
     assert all(len(each) <= LIBRARY_CHARS for each in given)
     assert all(sum(ch.isdigit() for ch in each) <= 4 * LIBRARY_NUMBERS for each in given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.answers.remind_first import asked_for
 from memory.language.corrected import as_meant
 from memory.language.languages import Languages
 from memory.notes.rules import read_by_rules
@@ -46,27 +45,6 @@ MONDAY_MS = 1_795_420_800_000
 def test_the_later_value_is_meant(code, said, meant):
     """Of a day, an hour, a number or a name; what follows must be of the same kind and stand alone."""
     assert as_meant(said, LANGUAGES.get(code)) == meant
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("en", "remind me tomorrow at 15:00, no wait, 16:00 to call Ana"),
-        ("de", "erinnere mich morgen um 15 Uhr, quatsch, 16 Uhr an Ana"),
-        ("es", "recuérdame mañana a las 15:00, no, a las 16:00 llamar a Ana"),
-        ("fr", "rappelle-moi demain à 15h, pardon, 16h d'appeler Ana"),
-        ("it", "ricordami domani alle 15, anzi, alle 16 di chiamare Ana"),
-        ("pt", "lembra-me amanhã às 15h, aliás, às 16h de ligar à Ana"),
-        ("ru", "напомни мне завтра в 15:00, ой, в 16:00 позвонить Ане"),
-    ],
-)
-def test_the_later_hour_is_reminded_of(code, said):
-    """And nothing of the wrong one stands in what is reminded of."""
-    asked = asked_for(said, MONDAY_MS, "UTC", LANGUAGES.get(code))
-
-    assert asked is not None
-    assert asked.due_at_ms == MONDAY_MS + 32 * 3_600_000
-    assert not any(ch.isdigit() for ch in asked.what)
 
 
 def test_the_later_day_is_noted():

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from test_rearrange import asking
 
-from bot.answers.remind_first import asked_for, completed, stands_alone
 from bot.people.choices import PersonalChoices, choices_in, find_time_zone
 from bot.reminders.rules import (
     HOUR_MS,
@@ -54,10 +51,6 @@ def make_job(**overrides: Any) -> Reminder:
 async def db(tmp_path):
     async with open_memory(tmp_path, extensions=[BOT_TABLES]) as opened:
         yield opened.db
-
-
-def reading(text: str, zone: str = "UTC"):
-    return asked_for(text, NOW_MS, zone, LANGUAGES.detect(text))
 
 
 # --- decisions ------------------------------------------------------------------------------------------------------
@@ -151,80 +144,6 @@ def test_a_session_knows_its_jobs_until_they_end():
     assert state.resolved_entities["that task"] == "j_2"
     assert end_job(state, "j_2").active_job_refs == ("j_1",)
     assert "j_2" not in end_job(state, "j_2").resolved_entities.values()
-
-
-# --- plain words ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ("remind me tomorrow at 9 to call Ana", "call Ana"),
-        ("Can you remind me tomorrow at 9 to call Ana?", "call Ana"),
-        ("Hi! Remind me in 20 minutes to take the pizza out. Thanks", "take the pizza out"),
-        ("please don't let me forget to call Ana at 5pm", "call Ana"),
-        ("erinnere mich morgen um 9 an den Zahnarzt", "Zahnarzt"),
-        ("recuérdame mañana a las 9 llamar a Ana", "llamar a Ana"),
-        ("Напомни мне завтра в 9 позвонить Ане", "позвонить Ане"),
-        ("rappelle-moi demain à 9h d'appeler Ana", "appeler Ana"),
-        ("lembra-me amanhã às 9 de ligar para a Ana", "ligar para a Ana"),
-    ],
-)
-def test_plain_words_that_are_nothing_but_a_reminder(text: str, what: str):
-    """Time and matter are understood, and no model has to see the message."""
-    found = reading(text)
-
-    assert found is not None
-    assert found.what == what
-    assert found.due_at_ms is not None
-    assert found.due_at_ms > NOW_MS
-    assert stands_alone(text, found, NOW_MS, "UTC", LANGUAGES.detect(text))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "don't remind me tomorrow at 9", "remind me what we said about Rome", "You reminded me yesterday at 9",
-        "when will you remind me to call Ana?", "never mind, no need to remind me tomorrow", "my dog is called Rex",
-        "не напоминай мне завтра в 9", "remind me " + "x" * 500, "", "erinnere mich, was wir über Rom gesagt haben",
-        "rappelle-moi ce qu'on a dit sur Rome", "ricordami cosa abbiamo detto di Roma",
-    ],
-)  # fmt: skip
-def test_what_asks_for_no_reminder(text: str):
-    """Negations, questions about the past and long texts are none."""
-    assert reading(text) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I had a terrible day with my mother. Remind me tomorrow at 9 to call her", "remind me to call Ana",
-        "remind me on Friday", "What did Ana say? Remind me at 5pm to ask her",
-    ],
-)  # fmt: skip
-def test_what_says_more_or_less_than_a_reminder_is_left_to_the_model(text: str):
-    """A reminder is in it, yet the message wants an answer, or lacks its time or matter."""
-    found = reading(text)
-
-    assert found is not None
-    assert not stands_alone(text, found, NOW_MS, "UTC", LANGUAGES.detect(text))
-
-
-def test_an_answer_to_our_own_question_completes_the_reminder():
-    """Both "When?" and "What about?" are bound to the message before; an answer without a time completes nothing."""
-    english = LANGUAGES.get("en")
-    no_time = make_turn(user_text="remind me to call Ana", action_name="remind_when", created_at_ms=NOW_MS)
-    no_what = make_turn(user_text="remind me tomorrow at 10", action_name="remind_what", created_at_ms=NOW_MS)
-
-    timed = completed(no_time, replace(asking("tomorrow at 9"), now_ms=NOW_MS), english)
-    named = completed(no_what, replace(asking("the report"), now_ms=NOW_MS), english)
-
-    assert timed is not None
-    assert (timed.what, when_text(timed.due_at_ms or 0, NOW_MS, "UTC")) == ("call Ana", "tomorrow at 09:00")
-    assert named is not None
-    assert (named.what, when_text(named.due_at_ms or 0, NOW_MS, "UTC")) == ("the report", "tomorrow at 10:00")
-    assert completed(no_time, replace(asking("I do not know yet"), now_ms=NOW_MS), english) is None
-    assert completed(make_turn(action_name=None), replace(asking("tomorrow at 9"), now_ms=NOW_MS), english) is None
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
