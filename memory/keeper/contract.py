@@ -1,0 +1,163 @@
+"""What a keeper is given and what it answers: the contract that any model behind the reply can be tried with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from memory.ledger.types import Kind, Ledger, Note
+from memory.types import ConversationTurn
+
+TOOL: Final = "keep"
+"""The only tool of a keeper; its arguments are the answer."""
+SAID_MAX_WORDS: Final = 12
+TITLE_MAX_CHARS: Final = 80
+STANDING_MAX_CHARS: Final = 900
+
+Op = Literal["add", "change", "end", "merge", "delete"]
+
+
+class _Answered(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _null_is_missing(cls, value: Any, info: Any) -> Any:
+        """Take null for a field that was left out, as some models write it."""
+        return cls.model_fields[info.field_name].get_default(call_default_factory=True) if value is None else value
+
+
+class ProposedChange(_Answered):
+    """One change of the notes that a keeper asks for; nothing of it is believed yet."""
+
+    op: Op = Field(description="add a note; change, end or delete note `number`; merge note `number` into `into`.")
+    number: int | None = Field(None, description="The note that is meant (#…); not for add.")
+    into: int | None = Field(None, description="For merge: the note that stands for both.")
+    kind: Kind | None = None
+    text: str = Field(
+        "", description="One line in the person's language that stands alone, as a friend writes it down."
+    )
+    subject: str = Field("", description="What it is a value of, if that can change: 'address', 'budget'.")
+    owner: str | None = Field(None, description="Who has to act: user, assistant or a name; empty: nobody.")
+    due: str = Field("", description="YYYY-MM-DD or YYYY-MM-DDTHH:MM by the person's clock; empty: no day was said.")
+    about: str = Field("", description="Empty for what is real; else the story or role that it belongs to.")
+    weight: float | None = Field(None, description="0 to 1: how much the person minds when it is forgotten.")
+    how: Literal["done", "dropped"] | None = Field(None, description="For end: done, or not wanted any more.")
+    turns: tuple[int, ...] = Field((), description="Numbers of the turns that it rests on.")
+    said: str = Field("", description="At most 12 words in a row, copied from one of these turns.")
+
+
+class KeeperAnswer(_Answered):
+    """What changes in the notes; an empty list is a good answer."""
+
+    title: str = Field("", description="3 to 6 words that name what the session is about; empty for small talk.")
+    standing: str = Field("", description="Where it stands, in 2 to 4 sentences; empty for small talk.")
+    standing_turns: tuple[int, ...] = Field((), description="Numbers of the turns that title and standing rest on.")
+    worked_on: tuple[int, ...] = Field((), description="Turns with text that is pasted, drafted, translated or played.")
+    changes: tuple[ProposedChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeeperRequest:
+    """What a keeper is given: a stretch of one session, and the notes that it may change."""
+
+    reading_id: str
+    session_id: str
+    conversation_id: str
+    ledger: Ledger
+    """The notes when it was asked: what is checked, and what it is rebased from."""
+    notes: tuple[Note, ...]
+    """Those that are shown."""
+    before: tuple[ConversationTurn, ...]
+    """Turns that were read already, for what "it" and "yes" mean; they may be cited."""
+    turns: tuple[ConversationTurn, ...]
+    """The new ones, oldest first."""
+    zone: str
+    now_ms: int
+    persona: str = ""
+    """Who the assistant is here: stories belong to one."""
+    names: Mapping[int, str] = field(default_factory=dict)
+    """Who speaks in a group, by user id; empty where two talk."""
+
+    @property
+    def numbered(self) -> dict[int, ConversationTurn]:
+        """Every turn that may be cited, by its number in the request."""
+        return dict(enumerate((*self.before, *self.turns), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What of an answer was not taken, for the one more time that a keeper is asked."""
+
+    answer: KeeperAnswer
+    reasons: tuple[str, ...]
+    """One line each, in plain words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """An answer and what it cost."""
+
+    answer: KeeperAnswer
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nanodollars: int | None = None
+    """None when nobody knows the price."""
+
+
+class ContractBroken(Exception):
+    """A model answered, but with no call of `keep`, or with one of another shape."""
+
+    def __init__(self, why: str, keeping: Keeping | None = None) -> None:
+        super().__init__(why)
+        self.spent = keeping or Keeping(KeeperAnswer())
+        """What it cost all the same."""
+
+
+Code = Literal["turns", "said", "foreign", "worked on", "number", "name", "due", "note", "story", "shape", "ledger"]
+"""Why a change was refused, for counting: it cites no turn, says what nobody said, somebody else's words, …; `ledger`:
+it has no place any more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A change that may be made, with every turn that it rests on."""
+
+    change: ProposedChange
+    turn_ids: tuple[str, ...]
+    speaker: ConversationTurn
+    """The turn whose words bear it out."""
+    due: datetime | None
+    """By the person's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A change that is not believed or has no place, and why, in words that a model can act on."""
+
+    change: ProposedChange
+    code: Code
+    reason: str
+    turn_ids: tuple[str, ...] = ()
+
+
+class KeepingModel(Protocol):
+    """Asks a model to keep the notes."""
+
+    @property
+    def name(self) -> str:
+        """The id of the model."""
+        ...
+
+    def estimate(self, request: KeeperRequest) -> int:
+        """Return about how many tokens asking it costs."""
+        ...
+
+    async def __call__(self, request: KeeperRequest, again: Again | None = None) -> Keeping:
+        """Return its answer. Raises `ContractBroken` for one of another shape, else whatever goes wrong."""
+        ...

@@ -1,0 +1,134 @@
+"""Changes that were believed, as operations on the ledger, and what the ledger refuses of them in plain words. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Final
+
+from memory.keeper.contract import KeeperRequest, Kept, ProposedChange
+from memory.ledger.series import LOCAL, at_ms_of
+from memory.ledger.types import (
+    LASTING,
+    SUBJECT_MAX_CHARS,
+    TO_DO,
+    USER,
+    Add,
+    Change,
+    End,
+    Merge,
+    Note,
+    Operation,
+    Refusal,
+)
+
+CONFIDENCE: Final = 0.8
+"""How sure a keeper is: below what a person or a tool of theirs wrote down."""
+ABOUT_MAX_CHARS: Final = 80
+_DAY_CHARS: Final = 10
+
+
+def operation_of(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
+    """The operation that a change asks for; `place` tells it from the others of its reading."""
+    change = kept.change
+    said, number = " ".join(change.said.split()), change.number or 0
+    note = request.ledger.find(number)
+    if change.op == "add":
+        return _add(kept, request, place)
+    if change.op == "merge":
+        return Merge(number=number, into=change.into or 0, turn_ids=kept.turn_ids, said=said)
+    if change.op == "delete" or change.how == "dropped":
+        return End(number=number, how="dropped", turn_ids=kept.turn_ids, said=said)
+    if change.op == "end":
+        rang = [each.original_local for each in note.occurrences if each.state == "rang"] if note else []
+        if note and note.repeats and not rang:
+            return Refusal("date", number)
+        return End(
+            number=number, occurrence=rang[-1] if note and note.repeats else "", turn_ids=kept.turn_ids, said=said
+        )
+    fields = _given(change) | _due(kept, request)
+    return Change(number=number, fields=fields | {"turn_ids": kept.turn_ids, "doubtful": False}, said=said)
+
+
+def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
+    change = kept.change
+    if change.kind is None:
+        return Refusal("empty")
+    if ended := _ended(change.text, kept, request):
+        return Refusal("ended", ended.number, ended.status)
+    speaker = kept.speaker
+    owner = change.owner
+    if owner is None:
+        owner = request.names.get(speaker.user_id or 0, USER) if change.kind in TO_DO else ""
+    fields: dict[str, Any] = {
+        "owner": "" if change.kind in LASTING or change.about else owner,
+        "time_zone": request.zone,
+        "confidence": CONFIDENCE,
+        "said_at_ms": speaker.created_at_ms,
+        "session_id": request.session_id,
+        "user_id": speaker.user_id,
+        "persona": request.persona,
+        "turn_ids": kept.turn_ids,
+    }
+    given = {name: value for name, value in _given(change).items() if name not in {"kind", "text", "owner"}}
+    return Add(
+        kind=change.kind,
+        text=change.text,
+        note_id=f"n_{blake2b(f'{request.reading_id}:{place}'.encode(), digest_size=16).hexdigest()}",
+        fields=fields | given | _due(kept, request),
+        said=" ".join(change.said.split()),
+    )
+
+
+def _ended(text: str, kept: Kept, request: KeeperRequest) -> Note | None:
+    """The note that said this and ended since: what the same turns say is not noted once more."""
+    plain = " ".join(text.casefold().split()).rstrip(" .!")
+    return next(
+        (
+            note
+            for note in request.ledger
+            if not note.is_open
+            and " ".join(note.text.casefold().split()).rstrip(" .!") == plain
+            and set(kept.turn_ids) <= set(note.turn_ids)
+        ),
+        None,
+    )
+
+
+def _given(change: ProposedChange) -> dict[str, Any]:
+    """The fields that a change names; what it leaves out stays."""
+    fields: dict[str, Any] = {
+        "kind": change.kind,
+        "text": change.text.strip(),
+        "subject": " ".join(change.subject.split())[:SUBJECT_MAX_CHARS],
+        "owner": change.owner,
+        "about": " ".join(change.about.split())[:ABOUT_MAX_CHARS],
+        "weight": None if change.weight is None else min(1.0, max(0.0, change.weight)),
+    }
+    return {name: value for name, value in fields.items() if value not in ("", None)}
+
+
+def _due(kept: Kept, request: KeeperRequest) -> dict[str, Any]:
+    if kept.due is None:
+        return {}
+    at: datetime = kept.due
+    exact = len(kept.change.due.strip()) > _DAY_CHARS
+    local = f"{at:{LOCAL}}" if exact else f"{at:%Y-%m-%d}T00:00"
+    return {"due_at_ms": at_ms_of(local, request.zone), "due_exact": exact, "time_zone": request.zone}
+
+
+def in_words(refusal: Refusal) -> str:
+    """Why the ledger does not take an operation, as a keeper can act on it."""
+    number = f"#{refusal.number}"
+    return {
+        "unknown": f"{number} is not one of the notes",
+        "ended": f"{number} says it and has ended; what ended stays so",
+        "empty": "a note needs its text",
+        "same": f"{number} says exactly this already",
+        "known": f"{number} says exactly this already",
+        "past": f"the time of {number} is over",
+        "rule": f"{number} would repeat by no rule",
+        "date": f"{number} repeats: what is done once goes on; how is dropped when the person wants it no more",
+        "field": f"{number} cannot be changed so",
+        "changed": f"{number} was changed meanwhile by the person or the assistant; theirs stands",
+    }[refusal.code]

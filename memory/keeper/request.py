@@ -1,0 +1,194 @@
+"""What a keeper is shown: the notes that are worth most or bear on what is new, and the turns, as text. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+from math import log
+from typing import Final
+
+from memory.keeper.contract import KeeperRequest
+from memory.language.foreign import has_foreign, parts
+from memory.ledger.lines import model_line, moment
+from memory.ledger.types import Ledger, Note
+from memory.ledger.views import Scope, best_first, standing, within
+from memory.types import ConversationTurn, ToolCall
+
+BEST_SHOWN: Final = 25
+FOUND_SHOWN: Final = 15
+ENDED_SHOWN: Final = 10
+"""Notes that ended and that a turn which is shown speaks of: they are not to be noted once more."""
+CHUNK_TURNS: Final = 20
+CHUNK_CHARS: Final = 24_000
+BEFORE_TURNS: Final = 6
+BEFORE_CHARS: Final = 6_000
+PERSON_CHARS: Final = 6_000
+ASSISTANT_CHARS: Final = 2_000
+TOOL_CHARS: Final = 200
+CONTENT_WORDS: Final = 8
+"""A stretch of fewer words, without a number or a tool call, holds nothing to note."""
+LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
+"""Tools that note nothing."""
+SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_SENTENCE_END: Final = re.compile(r"[.!?…]+[\"')\]»”]*\s|[\u3002\uff01\uff1f]+")
+_STEM_CHARS: Final = 4
+_SHORTEST: Final = 3
+
+
+# --- which turns ------------------------------------------------------------------------------------------------------
+
+
+def own_text(turn: ConversationTurn) -> str:
+    """What the person of a turn said in their own words: nothing that they forwarded or quoted."""
+    if not has_foreign(turn.user_text):
+        return "" if turn.third_party else turn.user_text
+    return "\n".join(text for is_foreign, text in parts(turn.user_text) if not is_foreign)
+
+
+def is_shown(turn: ConversationTurn, undone: Collection[str] = ()) -> bool:
+    """Whether a keeper may read a turn: nothing is noted of what was answered with care or taken back."""
+    return not turn.unfiled and turn.turn_id not in undone
+
+
+def has_content(turns: Iterable[ConversationTurn]) -> bool:
+    """Whether a stretch may hold something to note: eight words, a number, or a tool that was called."""
+    words = 0
+    for turn in turns:
+        text = own_text(turn)
+        if turn.tool_calls or any(char.isdigit() for char in text):
+            return True
+        words += sum(max(1, len(word) // 2) if _UNSPACED.match(word) else 1 for word in _WORD.findall(text))
+    return words >= CONTENT_WORDS
+
+
+def chunk(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+    """The first of these turns that one request takes, one at least."""
+    taken: list[ConversationTurn] = []
+    chars = 0
+    for turn in turns[:CHUNK_TURNS]:
+        chars += _chars(turn)
+        if taken and chars > CHUNK_CHARS:
+            break
+        taken.append(turn)
+    return taken
+
+
+def before_them(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
+    """The last of the turns that were read already that come along, oldest first."""
+    taken: list[ConversationTurn] = []
+    chars = 0
+    for turn in reversed(turns[-BEFORE_TURNS:]):
+        chars += _chars(turn)
+        if taken and chars > BEFORE_CHARS:
+            break
+        taken.insert(0, turn)
+    return taken
+
+
+def _chars(turn: ConversationTurn) -> int:
+    return min(len(turn.user_text), PERSON_CHARS) + min(len(turn.assistant_text), ASSISTANT_CHARS)
+
+
+# --- which notes ------------------------------------------------------------------------------------------------------
+
+
+def shown_notes(
+    ledger: Ledger, scope: Scope, turns: Sequence[ConversationTurn], new: Sequence[ConversationTurn], now_ms: int
+) -> tuple[Note, ...]:
+    """The notes that are shown: those worth most, those that the new turns speak of, and what of them ended lately."""
+    open_notes = within(ledger, scope)
+    said = "\n".join(f"{turn.user_text}\n{turn.assistant_text}" for turn in new)
+    found = found_by(said, open_notes)[:FOUND_SHOWN]
+    rest = [note for note in best_first(open_notes, now_ms) if note not in found][
+        : BEST_SHOWN + FOUND_SHOWN - len(found)
+    ]
+    turn_ids = {turn.turn_id for turn in turns}
+    stands = {note.number for note in standing(ledger)}
+    ended = [
+        note
+        for note in ledger
+        if note.number not in stands and note.status != "replaced" and turn_ids.intersection(note.turn_ids)
+    ]
+    last = sorted(ended, key=lambda note: -note.version)[:ENDED_SHOWN]
+    return tuple(sorted([*found, *rest, *last], key=lambda note: note.number))
+
+
+def found_by(text: str, notes: Sequence[Note]) -> list[Note]:
+    """The notes that share words with a text, the rarest words first; words are compared by how they begin."""
+    said = _stems(text)
+    stems = {note.number: _stems(f"{note.text} {note.subject}") for note in notes}
+    holders = Counter(stem for each in stems.values() for stem in each)
+    worth = {
+        note.number: sum(log(1 + len(notes) / holders[stem]) for stem in stems[note.number] & said) for note in notes
+    }
+    return sorted((note for note in notes if worth[note.number] > 0), key=lambda note: -worth[note.number])
+
+
+def _stems(text: str) -> frozenset[str]:
+    """How the words of a text begin; of scripts without spaces each two signs that follow one another."""
+    found: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if run := _UNSPACED.search(word):
+            found.update(a + b for a, b in pairwise(run.group()))
+        elif len(word) >= _SHORTEST:
+            found.add(word[: max(_STEM_CHARS, len(word) - 3)])
+    return frozenset(found)
+
+
+# --- as text ----------------------------------------------------------------------------------------------------------
+
+
+def request_text(request: KeeperRequest) -> str:
+    """What a keeper reads, to be put into a fence: `Notes:`, `Read before:` and `New turns:`."""
+    lines = {number: _turn(number, turn, request) for number, turn in request.numbered.items()}
+    first_new = len(request.before) + 1
+    sections = (
+        ("Notes", [_note(note, request) for note in request.notes] or ["(none yet)"]),
+        ("Read before", [text for number, text in lines.items() if number < first_new]),
+        ("New turns", [text for number, text in lines.items() if number >= first_new]),
+    )
+    return "\n\n".join(f"{title}:\n" + "\n".join(texts) for title, texts in sections if texts)
+
+
+def _note(note: Note, request: KeeperRequest) -> str:
+    return model_line(note, request.now_ms, request.zone)
+
+
+def _turn(number: int, turn: ConversationTurn, request: KeeperRequest) -> str:
+    name = request.names.get(turn.user_id or 0, "")
+    person = f"person ({' '.join(name.split())})" if name else "person"
+    found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {_said(turn)}"]
+    found += [_called(call) for call in turn.tool_calls if call.name not in LOOKS]
+    if answer := cut(turn.assistant_text, ASSISTANT_CHARS):
+        found.append(f"   assistant: {answer}")
+    return "\n".join(found)
+
+
+def _said(turn: ConversationTurn) -> str:
+    """What the person sent, on one line, with what others wrote in it marked as theirs."""
+    if not has_foreign(turn.user_text):
+        said = cut(turn.user_text, PERSON_CHARS)
+        return f"{SOMEBODY_ELSE} {said}]" if turn.third_party else said
+    stretches = ((is_foreign, cut(text, PERSON_CHARS)) for is_foreign, text in parts(turn.user_text))
+    return " ".join(f"{SOMEBODY_ELSE} {text}]" if is_foreign else text for is_foreign, text in stretches if text)
+
+
+def _called(call: ToolCall) -> str:
+    """What the assistant noted at once, so that it is not noted again."""
+    return f"   (the assistant's tool {call.name}: {cut(call.result or call.arguments, TOOL_CHARS)})"
+
+
+def cut(text: str, most: int) -> str:
+    """A text on one line, cut at the end of a sentence (else of a word) where it is too long."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    head = line[:most]
+    ends = [found.end() for found in _SENTENCE_END.finditer(head)]
+    at = ends[-1] if ends and ends[-1] > most // 2 else head.rfind(" ")
+    return head[: at if at > 0 else most].rstrip() + " …"
