@@ -96,3 +96,10 @@ CREATE TABLE session_lines (
     written_at_ms BIGINT NOT NULL             -- when
 );
 CREATE INDEX session_lines_by_conversation ON session_lines (conversation_id);
+
+-- Who reads in a conversation just now; one at a time.
+CREATE TABLE keeper_leases (
+    conversation_id TEXT PRIMARY KEY,         -- the conversation
+    reading_id TEXT NOT NULL,                 -- the reading: r_<hex>
+    until_ms BIGINT NOT NULL                  -- when whoever holds it counts as dead
+);

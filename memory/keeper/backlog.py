@@ -1,0 +1,54 @@
+"""What was said before there was a keeper: its newest part is read back, the rest counts as read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memory.keeper.queue import waits
+from memory.keeper.session_lines import SessionLine, put_session_line
+from memory.ports import Clock, Database, Row, Statement
+
+READ_BACK_TOKENS: Final = 20_000
+
+
+class BacklogReader:
+    """Opens the sessions of a conversation that no keeper has seen."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def open(self, conversation_id: str) -> None:
+        """Have the newest 20,000 tokens of sessions without a line read, and no more. Raises `StorageUnavailable`."""
+        never = await self._db.read("sessions_never_read", conversation_id=conversation_id)
+        left = READ_BACK_TOKENS
+        statements: list[Statement] = []
+        for row in never:
+            begins = 1 if row["tokens"] <= left else await self._begin_of(row["session_id"], left)
+            left -= row["tokens"] if begins == 1 else left
+            statements += self._opened(conversation_id, row, begins)
+        if statements:
+            await self._db.write(*statements)
+
+    def _opened(self, conversation_id: str, row: Row, begins: int) -> list[Statement]:
+        """What has a session read from a turn on."""
+        found: list[Statement] = []
+        if begins > 1:
+            line = SessionLine(row["session_id"], conversation_id, read_through_seq=begins - 1)
+            found.append(put_session_line(line))
+        if begins <= row["last_seq"] and not row["waits"]:
+            found.append(
+                waits(row["session_id"], conversation_id, row["user_id"], row["last_seq"], self._clock.now_ms())
+            )
+        return found
+
+    async def _begin_of(self, session_id: str, tokens: int) -> int:
+        """The first of the last turns of a session that cost at most so many tokens."""
+        begins = 0
+        for row in await self._db.read("tokens_of_turns", session_id=session_id):
+            begins = begins or row["seq"] + 1
+            tokens -= row["tokens"]
+            if tokens < 0:
+                break
+            begins = row["seq"]
+        return begins

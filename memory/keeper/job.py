@@ -1,0 +1,338 @@
+"""The job behind the reply that keeps the ledger: durable, one keeper a conversation, never in an answer's way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from memory.clock import RandomIds
+from memory.errors import Conflict, StorageUnavailable
+from memory.faults import point
+from memory.keeper import queue
+from memory.keeper.asking import MODEL_LIMIT_S, Asked, Asking
+from memory.keeper.backlog import BacklogReader
+from memory.keeper.contract import KeeperRequest, KeepingModel
+from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
+from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
+from memory.keeper.request import BEFORE_TURNS, CHUNK_TURNS, before_them, chunk, has_content, is_shown, shown_notes
+from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
+from memory.keeper.surroundings import Purse, Surroundings
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.store import unforgotten
+from memory.ledger.types import Actor, Refusal
+from memory.ports import Clock, Ids, Statement, unobserved
+from memory.sessions.evidence import state_of_row
+from memory.shielded import Shielded
+from memory.storage.store import Store
+from memory.turn_taking import TurnTaking
+from memory.types import ConversationTurn, SessionState
+
+LOOK_EVERY_S: Final = 5.0
+RETRY_AFTER_MS: Final = 600_000
+SHARE_OF_TALK: Final = 0.25
+"""Reading takes at most this share of the tokens that the conversation itself took in the last week."""
+WEEK_MS: Final = 7 * 86_400_000
+CARRIED_WEEKS: Final = 4
+"""So many weeks together may be drawn upon: what was not used of a share is not lost to a short session after it."""
+LEASE_LOOK_S: Final = 0.25
+"""How often it is looked whether another process has read."""
+
+log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Has a model read what is new in sessions, and changes the ledger by it.
+
+    A row waits from the transaction of the turn until that of its notes. So a process that dies at any step has the
+    model asked again, at most twice for the same turns, and what was stored is never read twice. What comes back is
+    stored although somebody wrote meanwhile; it is thrown away when something here was forgotten or edited meanwhile.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ledgers: Ledgers,
+        clock: Clock,
+        model: KeepingModel | None,
+        *,
+        around: Surroundings | None = None,
+        purse: Purse | None = None,
+        ids: Ids | None = None,
+        model_limit_s: float = MODEL_LIMIT_S,
+    ) -> None:
+        self.queue = ReadingQueue(store.db)
+        self.asking = Asking(model, model_limit_s) if model else None
+        """None when no model keeps the notes."""
+        self.purse = purse
+        """Who pays for the model; nobody asks when it is None."""
+        self.on_outcome: Callable[[str, ReadingOutcome], None] = unobserved
+        """Told of each reading: by which model, and what came of it."""
+        self._store = store
+        self._ledgers = ledgers
+        self._clock = clock
+        self._around = around or Surroundings()
+        self._ids = ids or RandomIds()
+        self._backlog = BacklogReader(store.db, clock)
+        self._reading, self._storing = TurnTaking(), TurnTaking()
+        self._shielded = Shielded()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a model keeps the notes just now."""
+        return self.asking is not None and not self.asking.handed_over
+
+    @property
+    def handed_over(self) -> bool:
+        """Whether the model failed its contract three times in a row, so that rules keep notes until the next start."""
+        return self.asking is not None and self.asking.handed_over
+
+    # --- when -------------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Read what falls due until cancelled; what fails is logged and tried at the next look."""
+        try:
+            while True:
+                try:
+                    await self.read_due()
+                except StorageUnavailable as exc:
+                    log.warning("sessions are read later: %s", exc)
+                except Exception:
+                    log.exception("a session could not be read")
+                await asyncio.sleep(LOOK_EVERY_S)
+        finally:
+            for task in list(self._shielded.tasks):
+                task.cancel()
+
+    async def read_due(self) -> int:
+        """Read the sessions that are due now, at most 20, and return how many. Raises `StorageUnavailable`."""
+        if not self.is_on:
+            return 0
+        due = await self.queue.due(self._clock.now_ms())
+        here: dict[str, set[str]] = {}
+        for waiting in due:
+            here.setdefault(waiting.conversation_id, set()).add(waiting.session_id)
+        await asyncio.gather(*(self._read_conversation(each, session_ids) for each, session_ids in here.items()))
+        return len(due)
+
+    async def read_now(self, conversation_id: str) -> None:
+        """Read at once what is unread in a conversation; return when it is stored or has failed. Never raises.
+
+        A caller that is cancelled leaves the reading to itself: it was paid for.
+        """
+        if not self.is_on:
+            return
+        try:
+            await self._shielded.run(self._read_conversation(conversation_id), name=f"keeper:{conversation_id}")
+        except Exception as exc:  # noqa: BLE001 - what stands is shown
+            log.warning("what is unread is read later: %s", type(exc).__name__)
+
+    async def unread(self, conversation_id: str) -> int:
+        """How many turns with something to note nobody has read yet. Raises `StorageUnavailable`."""
+        if not self.is_on:
+            return 0
+        return sum([len(await self._unread_of(each)) for each in await self.queue.here(conversation_id)])
+
+    async def _unread_of(self, waiting: WaitingReading) -> list[ConversationTurn]:
+        turns = await self._store.turns_between(waiting.session_id, waiting.read_through_seq + 1, waiting.last_seq)
+        return turns if has_content(turns) else []
+
+    @asynccontextmanager
+    async def alone(self, conversation_id: str) -> AsyncIterator[None]:
+        """Let nothing that was read be stored meanwhile, for whoever takes turns away (P13)."""
+        async with self._storing.of(conversation_id):
+            yield
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    async def _read_conversation(self, conversation_id: str, session_ids: Collection[str] | None = None) -> None:
+        """Read these sessions of a conversation, or with None all that are not put off, one after the other."""
+        async with self._reading.of(conversation_id):
+            await self._backlog.open(conversation_id)
+            for waiting in await self.queue.here(conversation_id):
+                put_off = waiting.attempts > 0 and waiting.due_at_ms > self._clock.now_ms()
+                if waiting.session_id in session_ids if session_ids is not None else not put_off:
+                    while self.is_on and await self._read_stretch(waiting):
+                        pass
+            if session_ids is None:
+                await self._until_free(conversation_id)
+
+    async def _read_stretch(self, waiting: WaitingReading) -> bool:
+        """Have the next turns of a session read; False when that is all, or all for now.
+
+        What a crash leaves behind: before the claim nothing; after it an attempt that is counted and a lease that runs
+        out: the model is asked once more; after the answer the same, it was in memory only; after the transaction
+        everything that came of it, and the row only if turns are left.
+        """
+        lines = await session_lines(self._store.db, waiting.conversation_id)
+        line = lines.get(waiting.session_id) or SessionLine(waiting.session_id, waiting.conversation_id)
+        turns = await self._store.turns_after(waiting.session_id, line.read_through_seq, limit=CHUNK_TURNS)
+        turns = chunk([turn for turn in turns if turn.seq <= waiting.last_seq])
+        if not turns:
+            await self._store.db.write(queue.end_reading(waiting.session_id, line.read_through_seq))
+            return False
+        state = await self._state(waiting.session_id)
+        shown = [turn for turn in turns if is_shown(turn, state.undone if state else ())]
+        if not has_content(shown):
+            await self._move_on(line, turns[-1].seq)
+            return True
+        request = await self._request(waiting, state, shown)
+        if self.asking is None or not await self._is_affordable(self.asking.model, waiting, request):
+            await self._store.db.write(queue.postpone(waiting.session_id, request.now_ms + RETRY_AFTER_MS))
+            return False
+        if not await self._claimed(waiting, request, self.asking.limit_s):
+            return False
+        point("keeper_claimed")
+        by = Actor("keeper", request.now_ms, request.reading_id)
+        asked = await self.asking.ask(request, by)
+        point("keeper_answered")
+        if asked.answer is None:
+            await self._postpone(waiting, request, asked)
+            return False
+        line = replace(line_of(asked.answer, request, line), read_through_seq=turns[-1].seq)
+        return await self._keep(waiting, request, line, asked, by)
+
+    async def _move_on(self, line: SessionLine, seq: int) -> None:
+        """Count turns as read in which there was nothing to note."""
+        moved = replace(line, read_through_seq=seq, written_at_ms=self._clock.now_ms())
+        async with self._storing.of(line.conversation_id):
+            await self._store.db.write(put_session_line(moved), queue.end_reading(line.session_id, seq))
+
+    async def _state(self, session_id: str) -> SessionState | None:
+        row = await self._store.session(session_id)
+        return state_of_row(row)[0] if row else None
+
+    async def _request(
+        self, waiting: WaitingReading, state: SessionState | None, turns: Sequence[ConversationTurn]
+    ) -> KeeperRequest:
+        conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
+        earlier = await self._store.turns_between(waiting.session_id, first - BEFORE_TURNS, first - 1)
+        before = before_them([turn for turn in earlier if is_shown(turn, state.undone if state else ())])
+        self._ledgers.evict(lambda each: each == conversation_id)  # another process may have gone on with it
+        ledger = await self._ledgers.read(conversation_id)
+        scope, now_ms = await self._around.scope_of(state, user_id), self._clock.now_ms()
+        speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
+        return KeeperRequest(
+            reading_id=self._ids.new("r"),
+            session_id=waiting.session_id,
+            conversation_id=conversation_id,
+            ledger=ledger,
+            notes=shown_notes(ledger, scope, (*before, *turns), turns, now_ms),
+            before=tuple(before),
+            turns=tuple(turns),
+            zone=await self._around.zone_of(user_id),
+            now_ms=now_ms,
+            persona=scope.persona,
+            names=await self._around.names_of(conversation_id, speakers),
+        )
+
+    async def _is_affordable(self, model: KeepingModel, waiting: WaitingReading, request: KeeperRequest) -> bool:
+        """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget."""
+        if self.purse and not await self.purse.may_spend(waiting.user_id):
+            return False
+        for weeks in (1, CARRIED_WEEKS):
+            talk, reading = await self.queue.spent(waiting.conversation_id, request.now_ms - weeks * WEEK_MS)
+            if reading + model.estimate(request) <= talk * SHARE_OF_TALK:
+                return True
+        return False
+
+    async def _claimed(self, waiting: WaitingReading, request: KeeperRequest, limit_s: float) -> bool:
+        """Count an attempt and take the lease; False where another process has it, or asked often enough."""
+        until_ms = request.now_ms + round(3 * limit_s * 1000)
+        try:
+            await self._store.db.write(*queue.claim(waiting, request.reading_id, request.now_ms, until_ms))
+        except Conflict:
+            return False
+        return True
+
+    async def _until_free(self, conversation_id: str) -> None:
+        """Wait until no other process reads there any more, but no longer than that may take."""
+        limit_s = self.asking.limit_s if self.asking else 0
+        for _ in range(round(3 * limit_s / LEASE_LOOK_S)):
+            if not await self.queue.is_leased(conversation_id, self._clock.now_ms()):
+                return
+            await asyncio.sleep(LEASE_LOOK_S)
+
+    # --- storing ----------------------------------------------------------------------------------------------------
+
+    async def _paid(self, waiting: WaitingReading, asked: Asked) -> Sequence[Statement]:
+        if self.purse is None or not asked.tokens:
+            return ()
+        return await self.purse.booked(waiting.user_id, asked.tokens, asked.cost_nanodollars)
+
+    async def _postpone(self, waiting: WaitingReading, request: KeeperRequest, asked: Asked) -> None:
+        """Write down that the model failed, and what that cost; it is asked again later, and the turns stay unread."""
+        name, outcome = self._model_name, asked.outcome()
+        await self._store.db.write(
+            *await self._paid(waiting, asked),
+            queue.postpone(waiting.session_id, self._clock.now_ms() + RETRY_AFTER_MS),
+            queue.log_reading(request, name, outcome),
+            queue.give_back(waiting.conversation_id, request.reading_id, held=False),
+        )
+        self.on_outcome(name, outcome)
+
+    async def _keep(
+        self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor
+    ) -> bool:
+        """Store what may be done with everything that belongs to it; False when it is thrown away.
+
+        That is so when a turn that the request held was forgotten or edited meanwhile: then only the cost is stored,
+        and what is left is read again. Another process that changed the ledger first is written upon.
+        """
+        for last_try in (False, True):
+            try:
+                await self._stored(waiting, request, line, asked, by)
+            except Conflict as exc:
+                self._ledgers.evict(lambda each: each == waiting.conversation_id)
+                if last_try:
+                    await self._throw_away(waiting, request, asked, exc)
+                    return False
+            else:
+                break
+        point("keeper_stored")
+        return True
+
+    async def _stored(
+        self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor
+    ) -> None:
+        here, paid = waiting.conversation_id, await self._paid(waiting, asked)
+        async with self._storing.of(here), self._ledgers.writing(here) as writing:
+            wanted, refused = upon(asked.judgement, await self._ledgers.since(here, request.ledger.version))
+            outcomes = writing.apply([operation for _, operation in wanted], by)
+            for (change, operation), outcome in zip(wanted, outcomes, strict=True):
+                if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
+                    refused.append(no_place(change, operation, outcome))
+            refused = [*asked.judgement.refused, *refused]
+            kept = len(outcomes) - sum(isinstance(each, Refusal) for each in outcomes)
+            result = asked.outcome(kept, Counter(each.code for each in refused))
+            await self._store.db.write(
+                unforgotten(request.ledger),
+                queue.give_back(here, request.reading_id, held=True),
+                *(Statement("get_turn", {"turn_id": turn.turn_id}, expect=1) for turn in request.numbered.values()),
+                *writing.statements,
+                put_session_line(line),
+                *(queue.put_refused(request, each, place) for place, each in enumerate(refused, 1)),
+                queue.log_reading(request, self._model_name, result),
+                queue.renew(waiting.session_id),
+                queue.end_reading(waiting.session_id, line.read_through_seq),
+                *paid,
+            )
+            writing.stored()
+        self.on_outcome(self._model_name, result)
+
+    async def _throw_away(self, waiting: WaitingReading, request: KeeperRequest, asked: Asked, why: Conflict) -> None:
+        """Store what was paid; what is left of the turns is read once more, as long as attempts are left."""
+        log.info("what was read in %s is thrown away: %s", waiting.session_id, why)
+        await self._store.db.write(
+            *await self._paid(waiting, asked),
+            queue.log_reading(request, self._model_name, replace(asked.outcome(), error="thrown away")),
+            queue.give_back(waiting.conversation_id, request.reading_id, held=False),
+        )
+
+    @property
+    def _model_name(self) -> str:
+        return self.asking.model.name if self.asking else ""

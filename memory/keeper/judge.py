@@ -1,0 +1,144 @@
+"""What becomes of an answer: operations that the ledger takes, and what is refused with its reason. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memory.keeper.check import Check
+from memory.keeper.contract import (
+    STANDING_MAX_CHARS,
+    TITLE_MAX_CHARS,
+    KeeperAnswer,
+    KeeperRequest,
+    Kept,
+    ProposedChange,
+    Refused,
+)
+from memory.keeper.operations import in_words, operation_of
+from memory.keeper.request import cut
+from memory.keeper.session_lines import SessionLine
+from memory.ledger.apply import apply, rebased
+from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Refusal
+
+NOTHING_NEW = frozenset({"same", "known"})
+"""Refusals of the ledger that need no word: what was wanted stands there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What of an answer may be done, upon the ledger as it was when the keeper was asked."""
+
+    ledger: Ledger
+    wanted: tuple[tuple[ProposedChange, Operation], ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The operations alone."""
+        return [operation for _, operation in self.wanted]
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """Why changes were refused → how many."""
+        return Counter(each.code for each in self.refused)
+
+
+def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judged | None = None) -> Judged:
+    """What of an answer may be done; `before` is what the answer before it came to, which this one mends."""
+    check = Check(request, answer.worked_on)
+    ledger = before.ledger if before else request.ledger
+    wanted = list(before.wanted) if before else []
+    refused = [each for each in before.refused if not _is_mended(each.change, answer)] if before else []
+    for change in answer.changes:
+        found = check(change)
+        outcome = found if isinstance(found, Refused) else _tried(ledger, found, request, len(wanted), by)
+        if isinstance(outcome, Refused):
+            refused.append(outcome)
+        elif outcome is not None:
+            ledger, operation = outcome
+            wanted.append((change, operation))
+    return Judged(ledger, tuple(wanted), tuple(refused))
+
+
+def _is_mended(refused: ProposedChange, answer: KeeperAnswer) -> bool:
+    """Whether an answer asks once more for what was refused: of a new note, by the turns that it cites."""
+    return any(
+        (change.op, change.number) == (refused.op, refused.number)
+        and (change.number is not None or not set(refused.turns).isdisjoint(change.turns))
+        for change in answer.changes
+    )
+
+
+def _tried(
+    ledger: Ledger, kept: Kept, request: KeeperRequest, place: int, by: Actor
+) -> tuple[Ledger, Operation] | Refused | None:
+    """The ledger after a change and its operation, why it has no place, or None when it changes nothing."""
+    operation = operation_of(kept, request, place)
+    outcome = operation if isinstance(operation, Refusal) else apply(ledger, operation, by)
+    if isinstance(outcome, Applied) and not isinstance(operation, Refusal):
+        return outcome.ledger, operation
+    if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
+        return Refused(kept.change, "ledger", in_words(outcome), kept.turn_ids)
+    return None
+
+
+def upon(
+    judgement: Judged, since: Sequence[NoteChange]
+) -> tuple[list[tuple[ProposedChange, Operation]], list[Refused]]:
+    """What is left to do upon what happened since the keeper was asked, and what has no place any more."""
+    left: list[tuple[ProposedChange, Operation]] = []
+    lost: list[Refused] = []
+    for change, operation in judgement.wanted:
+        kept, refusals = rebased([operation], since)
+        left += [(change, each) for each in kept]
+        lost += [no_place(change, operation, refusal) for refusal in refusals]
+    return left, lost
+
+
+def no_place(change: ProposedChange, operation: Operation, refusal: Refusal) -> Refused:
+    """A change that the ledger does not take."""
+    fields = getattr(operation, "fields", {})
+    turn_ids = fields.get("turn_ids", ()) or getattr(operation, "turn_ids", ())
+    return Refused(change, "ledger", in_words(refusal), tuple(turn_ids))
+
+
+def spoken_reasons(judgement: Judged, answer: KeeperAnswer, request: KeeperRequest) -> tuple[str, ...]:
+    """What a keeper hears of what is not taken, one line each; () when all is."""
+    reasons = [f"{_named(each.change)}: {each.reason}" for each in judgement.refused]
+    check, cited = Check(request, answer.worked_on), answer.standing_turns or _new(request)
+    for name, text in (("title", answer.title), ("standing", answer.standing)):
+        if isinstance(reason := check.line(text, cited), str):
+            reasons.append(f"{name}: {reason}")
+    return tuple(reasons)
+
+
+def _new(request: KeeperRequest) -> tuple[int, ...]:
+    """The numbers of the new turns."""
+    return tuple(n for n in request.numbered if n > len(request.before))
+
+
+def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -> SessionLine:
+    """The session's line as this reading leaves it: what is not believed, or is missing, stays as it was."""
+    check = Check(request, answer.worked_on)
+    cited = answer.standing_turns or _new(request)
+    line = replace(before, read_through_seq=request.turns[-1].seq, written_at_ms=request.now_ms)
+    title, standing = cut(answer.title, TITLE_MAX_CHARS), cut(answer.standing, STANDING_MAX_CHARS)
+    of_title, of_standing = check.line(title, cited), check.line(standing, cited)
+    turn_ids: list[str] = []
+    if title and not isinstance(of_title, str):
+        line = replace(line, title=title)
+        turn_ids += of_title
+    if standing and not isinstance(of_standing, str):
+        line = replace(line, standing=standing)
+        turn_ids += of_standing
+    if line.title == before.title or line.standing == before.standing:
+        turn_ids = [*before.turn_ids, *turn_ids]
+    return replace(line, turn_ids=tuple(dict.fromkeys(turn_ids)))
+
+
+def _named(change: ProposedChange) -> str:
+    """How a keeper knows its change again."""
+    number = f" #{change.number}" if change.number else ""
+    return f"{change.op}{number}" + (f" “{cut(change.text, TITLE_MAX_CHARS)}”" if change.text else "")

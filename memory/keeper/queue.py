@@ -1,0 +1,193 @@
+"""Sessions that wait to be read <-> rows: every statement about readings is built here, every row is read here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from memory.keeper.contract import KeeperRequest, Refused
+from memory.ports import Database, Row, Statement
+from memory.types import ConversationTurn
+
+QUIET_MS = 120_000
+"""How long a session is silent before it is read."""
+UNREAD_TURNS = 20
+"""From this many unread turns on a session is read without waiting for quiet."""
+ATTEMPTS = 2
+"""How often a model is asked about the same turns; then they wait until new ones come."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingReading:
+    """A session with turns that are to be read."""
+
+    session_id: str
+    conversation_id: str
+    user_id: int | None
+    last_seq: int
+    due_at_ms: int
+    attempts: int
+    read_through_seq: int = 0
+    """The last turn that was read."""
+
+    @property
+    def unread(self) -> int:
+        """How many turns wait."""
+        return max(0, self.last_seq - self.read_through_seq)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOutcome:
+    """What came of asking a model."""
+
+    kept: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """Why changes were refused → how many."""
+    error: str = ""
+    """The kind of failure, "" when it answered."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+# --- pure -------------------------------------------------------------------------------------------------------------
+
+
+def ask_to_read(turn: ConversationTurn) -> Statement:
+    """What belongs to the transaction of a turn: it is read when the session falls quiet."""
+    return waits(turn.session_id, turn.conversation_id, turn.user_id, turn.seq, turn.created_at_ms + QUIET_MS)
+
+
+def waits(session_id: str, conversation_id: str, user_id: int | None, last_seq: int, due_at_ms: int) -> Statement:
+    """What has a session read through this turn from this time on."""
+    params = {
+        "session_id": session_id,
+        "conversation_id": conversation_id,
+        "user_id": user_id,
+        "last_seq": last_seq,
+        "due_at_ms": due_at_ms,
+    }
+    return Statement("put_reading", params)
+
+
+def read_again(session_id: str) -> Statement:
+    """What has a session read again at once, where its line says from which turn on."""
+    return Statement("read_again", {"session_id": session_id})
+
+
+def end_reading(session_id: str, through_seq: int) -> Statement:
+    """The end of a reading; a turn that came meanwhile waits on."""
+    return Statement("end_reading", {"session_id": session_id, "through_seq": through_seq})
+
+
+def claim(waiting: WaitingReading, reading_id: str, now_ms: int, until_ms: int) -> list[Statement]:
+    """What counts an attempt and keeps every other keeper out of the conversation; `Conflict` when one is there."""
+    lease = {"conversation_id": waiting.conversation_id, "reading_id": reading_id}
+    return [
+        Statement("keeper_lease_take", lease | {"until_ms": until_ms, "now_ms": now_ms}, expect=1),
+        Statement("claim_reading", {"session_id": waiting.session_id, "max_attempts": ATTEMPTS}, expect=1),
+    ]
+
+
+def give_back(conversation_id: str, reading_id: str, *, held: bool) -> Statement:
+    """The end of a lease; with `held` a `Conflict` when it was revoked: then nothing of the reading is stored."""
+    lease = {"conversation_id": conversation_id, "reading_id": reading_id}
+    return Statement("keeper_lease_give_back", lease, expect=1 if held else None)
+
+
+def revoke(conversation_id: str) -> Statement:
+    """What has a reading that is under way thrown away: something that it may have been given was edited."""
+    return Statement("keeper_lease_revoke", {"conversation_id": conversation_id})
+
+
+def postpone(session_id: str, due_at_ms: int) -> Statement:
+    """What lets a session be read later."""
+    return Statement("postpone_reading", {"session_id": session_id, "due_at_ms": due_at_ms})
+
+
+def renew(session_id: str) -> Statement:
+    """What begins to count attempts again, for the turns that are left."""
+    return Statement("renew_reading", {"session_id": session_id})
+
+
+def log_reading(request: KeeperRequest, model: str, outcome: ReadingOutcome) -> Statement:
+    """The record of what asking a model cost and brought; it holds no text."""
+    params = {
+        "reading_id": request.reading_id,
+        "session_id": request.session_id,
+        "conversation_id": request.conversation_id,
+        "model": model,
+        "from_seq": request.turns[0].seq,
+        "through_seq": request.turns[-1].seq,
+        "kept": outcome.kept,
+        "dropped_json": orjson.dumps(dict(outcome.dropped), option=orjson.OPT_SORT_KEYS).decode(),
+        "error": outcome.error,
+        "input_tokens": outcome.input_tokens,
+        "output_tokens": outcome.output_tokens,
+        "at_ms": request.now_ms,
+    }
+    return Statement("insert_model_reading", params)
+
+
+def put_refused(request: KeeperRequest, refused: Refused, place: int) -> Statement:
+    """What writes down that a change stays refused, for the console; it goes with the turns that it cites (P13)."""
+    change = refused.change.model_dump(mode="json", exclude_defaults=True)
+    values = {
+        "refusal_id": f"f_{request.reading_id}_{place}",
+        "conversation_id": request.conversation_id,
+        "session_id": request.session_id,
+        "change_json": orjson.dumps(change).decode(),
+        "reason": refused.reason,
+        "turn_ids_json": orjson.dumps(refused.turn_ids or [turn.turn_id for turn in request.turns]).decode(),
+        "hand": "keeper",
+        "at_ms": request.now_ms,
+    }
+    return Statement("note_refusal_put", values)
+
+
+def erase_readings(session_id: str) -> list[Statement]:
+    """What takes everything that was read in a session away (P13); what stands in the ledger is the ledger's."""
+    names = ("erase_session_line", "erase_reading", "erase_model_readings")
+    return [Statement(name, {"session_id": session_id}) for name in names]
+
+
+def read_waiting(row: Row) -> WaitingReading:
+    """The waiting reading in a row."""
+    return WaitingReading(**row)
+
+
+# --- reads ------------------------------------------------------------------------------------------------------------
+
+
+class ReadingQueue:
+    """Reads what waits; each raises `StorageUnavailable`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def due(self, now_ms: int, limit: int = 20) -> list[WaitingReading]:
+        """The sessions that are to be read now, the longest due first."""
+        when = {"now_ms": now_ms, "unread_turns": UNREAD_TURNS, "max_attempts": ATTEMPTS}
+        return [read_waiting(row) for row in await self._db.read("readings_due", **when, limit=limit)]
+
+    async def here(self, conversation_id: str) -> list[WaitingReading]:
+        """The sessions of a conversation that wait, the oldest first."""
+        return [read_waiting(row) for row in await self._db.read("readings_here", conversation_id=conversation_id)]
+
+    async def spent(self, conversation_id: str, since_ms: int) -> tuple[int, int]:
+        """The tokens that the model took since then to talk, and to read what was said."""
+        here = {"conversation_id": conversation_id, "since_ms": since_ms}
+        talk = await self._db.read_one("spent_on_talk", **here)
+        reading = await self._db.read_one("spent_on_reading", **here)
+        return (talk["tokens"] if talk else 0, reading["tokens"] if reading else 0)
+
+    async def waiting(self, now_ms: int) -> int:
+        """How many readings are due."""
+        row = await self._db.read_one("readings_waiting", now_ms=now_ms, max_attempts=ATTEMPTS)
+        return row["n"] if row else 0
+
+    async def is_leased(self, conversation_id: str, now_ms: int) -> bool:
+        """Whether somebody reads there just now."""
+        row = await self._db.read_one("keeper_lease_of", conversation_id=conversation_id)
+        return row is not None and row["until_ms"] > now_ms

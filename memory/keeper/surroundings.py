@@ -1,0 +1,54 @@
+"""What a keeper asks of the world around a conversation: whose clock, which notes, who speaks, and who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from memory.ledger.views import Scope
+from memory.ports import Statement
+from memory.types import SessionState
+
+ZoneOf = Callable[[int | None], Awaitable[str]]
+"""The IANA time zone by which somebody lives."""
+ScopeOf = Callable[[SessionState | None, int | None], Awaitable[Scope]]
+"""Which notes a keeper may see in a session, and who the assistant is there."""
+NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
+"""Who speaks in a group, by conversation and user ids; empty where two talk."""
+
+
+class Purse(Protocol):
+    """Who pays for reading by a model."""
+
+    async def may_spend(self, user_id: int | None) -> bool:
+        """Return whether this person's budget for the day has something left."""
+        ...
+
+    async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> Sequence[Statement]:
+        """Return what writes tokens and cost (None = not known) down, to be committed with the notes."""
+        ...
+
+
+async def utc(_: int | None) -> str:
+    """Return UTC, whoever asks."""
+    return "UTC"
+
+
+async def scope_of_state(state: SessionState | None, _: int | None) -> Scope:
+    """Return the scope of a session: one that was started fresh sees its own notes alone."""
+    return Scope(session_id=state.session_id if state and state.isolated else None)
+
+
+async def nobody(_: str, __: Collection[int]) -> Mapping[int, str]:
+    """Return no names: two talk."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a keeper asks of the world around a conversation."""
+
+    zone_of: ZoneOf = utc
+    scope_of: ScopeOf = scope_of_state
+    names_of: NamesOf = nobody
