@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,7 +40,7 @@ from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
 from bot.intake.intake import Intake, Refuse
 from bot.intake.polling import Poller
-from bot.intake.updates import Envelope, Me
+from bot.intake.updates import Envelope, Me, is_group
 from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
@@ -61,9 +61,12 @@ from bot.turns.sharing import PEOPLE, REMINDERS, OneProcess, Sharing, Workers
 from bot.turns.stop_words import is_stop
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns
+from memory.keeper.surroundings import Surroundings, scope_of_state
+from memory.ledger.views import Scope
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids, Statement
 from memory.storage.engine import OpenDatabase, shared_database
+from memory.types import SessionState
 
 NOTE_STOP_S = 1.0
 """How long the stop may take to be written down."""
@@ -98,6 +101,7 @@ class Stored:
 
     memory: ConversationMemory
     people: PersonalChoices
+    personas: Personas
     waiting: ModelWaits
     inbox: Inbox
     message_ids: HighestMessageIds
@@ -149,6 +153,13 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     async def zone_of(user_id: int | None) -> str:
         return (await people.time_zone(user_id)).name
 
+    async def scope_of(state: SessionState | None, user_id: int | None) -> Scope:
+        scope, persona = await scope_of_state(state, user_id), await personas.of(user_id)
+        return replace(scope, persona=persona.name)
+
+    async def names_of(conversation_id: str, user_ids: Collection[int]) -> Mapping[int, str]:
+        return await people.names(user_ids) if is_group(conversation_id) else {}
+
     uses = UseLog(process.meters.spend, clock, ids)
     memory = await ConversationMemory.open(
         settings.continuity_database_url,
@@ -158,8 +169,8 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         budget=settings.budget(),
         session_gap_s=settings.session_gap_ms / 1000,
         write_summary=summary_writer(settings, uses),
-        zone_of=zone_of,
-        notes_model=reading_model(settings, uses),
+        around=Surroundings(zone_of, scope_of, names_of),
+        keeper_model=reading_model(settings, uses),
         extensions=[BOT_TABLES],
         background=False,
         worker=process.boot_id,
@@ -169,8 +180,9 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     uses.begin(db)
     opened.push_async_callback(uses.settle)
     people = PersonalChoices(db, clock, settings.continuity_timezone)
+    personas = Personas(people, settings.continuity_persona)
     spending = Spending(db, day_budget(settings))
-    memory.readings.purse = ReadingPurse(spending, clock, zone_of)
+    memory.keeper.purse = ReadingPurse(spending, clock, zone_of)
     waiting = ModelWaits(settings.beside.with_name(settings.beside.name + ".waiting"))
     waiting.open()
     opened.callback(waiting.close)
@@ -189,7 +201,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
         paired=await _paired(db),
         secret=token.get_secret_value() if token and memory.db.shared else None,
     )
-    return Stored(memory, people, waiting, inbox, message_ids, outbox, gate)
+    return Stored(memory, people, personas, waiting, inbox, message_ids, outbox, gate)
 
 
 async def _paired(db: Database) -> set[int]:
@@ -359,7 +371,7 @@ def _measure(meters: Meters, memory: ConversationMemory, delivery: Delivery) -> 
     memory.db.on_commit = meters.commit.observe
     memory.db.on_fsync = partial(meters.waited_for_disk, "database")
     memory.checkpoints.on_fsync = partial(meters.waited_for_disk, "checkpoint")
-    memory.readings.on_outcome = lambda reader, outcome: meters.read(
+    memory.keeper.on_outcome = lambda reader, outcome: meters.read(
         reader, outcome.kept, outcome.dropped, failed=bool(outcome.error)
     )
     delivery.on_failure = meters.failed
@@ -403,7 +415,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         waiting=stored.waiting,
         people=stored.people,
         reminders=reminders,
-        personas=Personas(stored.people, settings.continuity_persona),
+        personas=stored.personas,
         meters=process.meters,
         pauses=process.pauses,
     )

@@ -20,12 +20,12 @@ from memory.context.budget import Budget
 from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
+from memory.keeper.contract import KeepingModel
+from memory.keeper.surroundings import Surroundings
 from memory.language.languages import Languages
 from memory.ledger.types import Actor, Operation, Outcome
 from memory.longterm.promoter import read_memory_row
 from memory.notes.current import STATES_READ
-from memory.notes.drafts import ModelReader
-from memory.notes.readings import ZoneOf, utc
 from memory.notes.store import SESSIONS_MAX
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn
@@ -103,8 +103,8 @@ class ConversationMemory(Parts):
         write_summary: SummaryWriter | None = None,
         embedder: Callable[[], Embedder | None] | None = load_embedder,
         promoting: bool = True,
-        zone_of: ZoneOf = utc,
-        notes_model: ModelReader | None = None,
+        around: Surroundings | None = None,
+        keeper_model: KeepingModel | None = None,
         session_gap_s: float = SESSION_GAP_S,
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
@@ -120,9 +120,9 @@ class ConversationMemory(Parts):
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), whether facts are kept beyond their session (`promoting`), by whose clock a
-        day is meant (`zone_of`), and whether a model reads sessions behind the replies (`notes_model`: checked by code;
-        None = rules alone). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
+        installed; None = words alone), whether facts are kept beyond their session (`promoting`), who keeps the notes
+        behind the replies (`keeper_model`, checked by code; None = nobody), and by whose clock, with which notes and
+        names (`around`). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
         the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
         the replies in a task (else call `run`); `read_only` does none of these. `worker` names this start of a program
         that shares its work with others of its kind where the database is a server's; it sees to it that no two of
@@ -140,8 +140,8 @@ class ConversationMemory(Parts):
             write_summary=write_summary,
             embedder=embedder or _no_embedder,
             promoting=promoting,
-            zone_of=zone_of,
-            notes_model=notes_model,
+            around=around or Surroundings(),
+            keeper_model=keeper_model,
             session_gap_s=session_gap_s,
             max_live_sessions=max_live_sessions,
             erase=tuple(each.erase for each in extensions if each.erase),
@@ -172,6 +172,8 @@ class ConversationMemory(Parts):
             await self.db.wal_truncate()
         except StorageUnavailable as exc:
             log.warning("the write-ahead log could not be emptied: %s", exc)
+        if only_one:
+            await self.keeper.free_leases()
         survey = await self.hydrator.survey(marking=only_one)
         self.found = OpeningReport(survey.resuming, tuple(await self.hydrator.adopt(survey.orphans)), applied)
 
@@ -194,7 +196,7 @@ class ConversationMemory(Parts):
         """Do what is done behind the replies until cancelled: load the counter, make vectors, read. Never raises."""
         if isinstance(self.counter, TiktokenCounter):
             await asyncio.to_thread(self.counter.warm)
-        await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("readings", self.readings.run()))
+        await asyncio.gather(_logged("vectors", self.semantic.run()), _logged("keeper", self.keeper.run()))
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
         """Drop what is in memory of these conversations: another process may have gone on with them since."""

@@ -10,15 +10,16 @@ from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compactor import Compactor, SummaryWriter
 from memory.continuity.bootstrap import Bootstrap
+from memory.keeper.contract import KeepingModel
+from memory.keeper.job import Keeper
+from memory.keeper.queue import ask_to_read
+from memory.keeper.surroundings import Surroundings
 from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
 from memory.longterm.promoter import Promoter
 from memory.notes.current import CurrentNotes
-from memory.notes.drafts import ModelReader
-from memory.notes.readings import Readings, ZoneOf
-from memory.notes.store import ask_to_read
-from memory.ports import Clock, Ids, TokenCounter
+from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
 from memory.search.embeddings import Embedder
 from memory.search.searcher import Searcher, index_turn
@@ -44,8 +45,8 @@ class Given:
     write_summary: SummaryWriter | None
     embedder: Callable[[], Embedder | None]
     promoting: bool
-    zone_of: ZoneOf
-    notes_model: ModelReader | None
+    around: Surroundings
+    keeper_model: KeepingModel | None
     session_gap_s: float
     max_live_sessions: int
     erase: tuple[Erase, ...]
@@ -71,7 +72,7 @@ class Parts:
     recorder: Recorder
     assembler: Assembler
     compactor: Compactor
-    readings: Readings
+    keeper: Keeper
     notes: CurrentNotes
     bootstrap: Bootstrap
     forgetter: Forgetter
@@ -98,8 +99,8 @@ class Parts:
             max_live=given.max_live_sessions,
         )
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
-        readings = Readings(store, languages, clock, zone_of=given.zone_of, by_model=given.notes_model, ids=ids)
-        notes = CurrentNotes(store, readings, languages, clock)
+        keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
+        notes = CurrentNotes(store, languages, clock)
         assembler = Assembler(store, searcher, budget, languages, counter, notes=notes, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, notes=notes)
         return cls(
@@ -117,8 +118,8 @@ class Parts:
             promoter=promoter,
             recorder=recorder,
             assembler=assembler,
-            compactor=_compactor(store, readings, given),
-            readings=readings,
+            compactor=_compactor(store, given),
+            keeper=keeper,
             notes=notes,
             bootstrap=bootstrap,
             forgetter=Forgetter(
@@ -128,7 +129,7 @@ class Parts:
                 bootstrap,
                 hydrator.fold,
                 ledgers,
-                readings,
+                keeper,
                 clock,
                 files=db.files,
                 caches=[assembler.clear_cache, searcher.clear_cache],
@@ -147,8 +148,16 @@ def _hydrator(store: Store, checkpoints: CheckpointFiles, given: Given, *, rows_
         given.clock,
         summary_max_tokens=given.budget.summary_tokens,
         rows_alone=rows_alone,
-        derive=lambda turn: () if turn.unfiled else (index_turn(turn, given.languages), ask_to_read(turn)),
+        derive=lambda turn: _derived(turn, given),
     )
+
+
+def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
+    """Return what belongs to a stored turn beside its row; without a keeper it waits for nobody to read it."""
+    if turn.unfiled:
+        return ()
+    indexed = index_turn(turn, given.languages)
+    return (indexed, ask_to_read(turn)) if given.keeper_model else (indexed,)
 
 
 def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
@@ -164,7 +173,7 @@ def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
     return notice
 
 
-def _compactor(store: Store, readings: Readings, given: Given) -> Compactor:
+def _compactor(store: Store, given: Given) -> Compactor:
     return Compactor(
         store,
         budget=given.budget,
@@ -173,5 +182,4 @@ def _compactor(store: Store, readings: Readings, given: Given) -> Compactor:
         clock=given.clock,
         ids=given.ids,
         write_summary=given.write_summary,
-        read_first=readings.catch_up_session,
     )

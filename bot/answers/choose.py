@@ -13,7 +13,7 @@ from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
 from memory.context.compactor import SummaryWriter
-from memory.notes.drafts import ModelReader
+from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
 from memory.types import ConversationTurn
 
@@ -39,14 +39,14 @@ def make_responder(
     )
 
 
-def reading_model(settings: Settings, spend: Spend = nobody_asks) -> ModelReader | None:
-    """Return the model that keeps session notes; None for the rules (`off`, or no model that answers)."""
+def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingModel | None:
+    """Return the model that keeps the notes behind the replies; None for nobody (`off`, or no model that answers)."""
     name = settings.continuity_memory_model or settings.continuity_model
     if name in {OFF, OFFLINE} or not settings.by_model:
         return None
-    from bot.answers.reading import ReadingModel  # noqa: PLC0415 - only with a model
+    from bot.answers.keeper import KeeperModel  # noqa: PLC0415 - only with a model
 
-    return ReadingModel(name, prices=settings.prices, spend=spend)
+    return KeeperModel(name, prices=settings.prices, spend=spend)
 
 
 def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWriter | None:

@@ -110,7 +110,7 @@ async def change_open(
     """
     session_id, loop_id = listed.session_id, listed.loop.loop_id
     if listed.noted:
-        await memory.readings.notes.change(session_id, changed_notes(loop_id, update), *also)
+        await memory.notes.rows.change(session_id, changed_notes(loop_id, update), *also)
     else:
         await memory.recorder.edit(session_id, lambda state: change(state, loop_id), *also)
 

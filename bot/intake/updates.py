@@ -105,6 +105,11 @@ def conversation_key(bot_id: int, chat_id: int, thread_id: int | None) -> str:
     return f"tg:{bot_id}:{chat_id}:{thread_id or 0}"
 
 
+def is_group(conversation_id: str) -> bool:
+    """Return whether several people may write in a conversation: chats that are no person's have negative ids."""
+    return conversation_id.split(":")[2:3] != [] and conversation_id.split(":")[2].startswith("-")
+
+
 def sender(raw: object) -> int | None:
     """Return the user id that stands behind a raw update, None when there is none (channels, anonymous admins)."""
     return as_id(as_object(_body(raw)[1].get("from")).get("id"))

@@ -154,7 +154,7 @@ async def correct_note(workspace: Workspace, conversation_id: str, ref: str, tex
         return words
     same = [each for each in memories if tells(note, known_memory(each))]
     try:
-        await workspace.memory.readings.notes.change(note.session_id, reworded(ref, words), *_withdrawn(same))
+        await workspace.memory.notes.rows.change(note.session_id, reworded(ref, words), *_withdrawn(same))
     except KeyError:
         raise OpsError("the note was read again meanwhile; look again") from None
     return words

@@ -84,7 +84,7 @@ class TurnRate:
 
 
 class ReadingPurse:
-    """Books what reading behind the replies costs to the person who spoke (`memory.notes.readings.Purse`)."""
+    """Books what reading behind the replies costs to the person who spoke (`memory.keeper.surroundings.Purse`)."""
 
     def __init__(self, spending: Spending, clock: Clock, zone_of: Callable[[int | None], Awaitable[str]]) -> None:
         self._spending = spending

@@ -216,7 +216,8 @@ def _value(written: str) -> float | None:
     times = 1000 if plain != written else 1
     if _GROUPED.fullmatch(plain) and times == 1:
         return float(re.sub(r"\D", "", plain))
-    head, mark, last = re.fullmatch(r"(?:(.+)(\D))?(\d+)", plain).groups()  # type: ignore[union-attr] - it begins with a digit
+    *_, last = re.split(r"\D", plain)
+    head, mark = plain[: -len(last) - 1], plain[-len(last) - 1 : -len(last)]
     if not head:
         return float(last) * times
     if mark not in ".," or not (head.isdecimal() or (_GROUPED.fullmatch(head) and mark not in head)):

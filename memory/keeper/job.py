@@ -147,6 +147,10 @@ class Keeper:
         async with self._storing.of(conversation_id):
             yield
 
+    async def free_leases(self) -> None:
+        """Let go of what a process that died was reading, at the start of the only one. Raises `StorageUnavailable`."""
+        await self._store.db.write(Statement("keeper_leases_clear"))
+
     # --- reading ----------------------------------------------------------------------------------------------------
 
     async def _read_conversation(self, conversation_id: str, session_ids: Collection[str] | None = None) -> None:

@@ -1,14 +1,12 @@
-"""What is known of a conversation now: the notes of its sessions, merged, read up to the last turn when it is shown."""
+"""What the readers before the ledger noted of a conversation: the notes of its sessions, merged."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Sequence
 
-from memory.errors import StorageUnavailable
 from memory.language.languages import Languages
 from memory.notes.lines import loop_of
-from memory.notes.readings import Readings
+from memory.notes.store import NotesStore
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import NotesView, merge
 from memory.ports import Clock
@@ -22,31 +20,29 @@ STATES_READ = 12
 _TELLING = ('"undone":["', '"done"', '"answered"', '"dropped"')
 """Words of a state in which something was taken back or ended."""
 
-log = logging.getLogger(__name__)
-
 
 class CurrentNotes:
     """Gives what is alive in a conversation; nobody else merges notes."""
 
-    def __init__(self, store: Store, readings: Readings, languages: Languages, clock: Clock) -> None:
+    def __init__(self, store: Store, languages: Languages, clock: Clock) -> None:
+        self.rows = NotesStore(store.db)
         self._store = store
-        self._readings = readings
         self._languages = languages
         self._clock = clock
 
     async def sessions(
-        self, conversation_id: str, *, only: str | None = None, catch_up: bool = True
+        self,
+        conversation_id: str,
+        *,
+        only: str | None = None,
+        catch_up: bool = True,  # noqa: ARG002 - nobody reads by rules any more
     ) -> list[SessionNotes]:
         """Return the notes of the conversation's latest sessions, oldest first.
 
-        `only` names a session that was started fresh: then nothing of others is told. Without `catch_up` nothing is
-        read first, as in the path of an answer; what cannot be stored is told as far as it was read.
-        Raises `StorageUnavailable`.
+        `only` names a session that was started fresh: then nothing of others is told. Raises `StorageUnavailable`.
         """
-        if catch_up:
-            await self._catch_up(conversation_id)
         return _told(
-            await self._readings.notes.of_conversation(conversation_id),
+            await self.rows.of_conversation(conversation_id),
             _undone(await self._states(conversation_id)),
             only,
         )
@@ -58,19 +54,13 @@ class CurrentNotes:
         found = (state_of_row(row)[0] for row in rows if any(word in row.state_json for word in _TELLING))
         return [state for state in found if state]
 
-    async def _catch_up(self, conversation_id: str) -> None:
-        try:
-            await self._readings.catch_up(conversation_id)
-        except StorageUnavailable as exc:
-            log.info("notes are told as far as they were read: %s", exc)
-
     async def view(
         self,
         conversation_id: str,
         *,
         only: str | None = None,
         user_id: int | None = None,
-        catch_up: bool = True,
+        catch_up: bool = True,  # noqa: ARG002 - nobody reads by rules any more
         rows: Sequence[SessionRow] | None = None,
         without: Collection[str] = (),
     ) -> NotesView:
@@ -80,12 +70,9 @@ class CurrentNotes:
 
         Nothing that rests on a turn which the person took back; `without` says of further turns how it would be.
         """
-        if catch_up:
-            await self._catch_up(conversation_id)
-        found = await self._readings.notes.of_conversation(conversation_id)
+        found = await self.rows.of_conversation(conversation_id)
         states = await self._states(conversation_id, rows)
         if without:
-            found = [await self._readings.read_without(notes, without) for notes in found]
             states = [undo(state, without) for state in states]
         undone = _undone(states)
         notes = _told(found, undone, only)

@@ -15,8 +15,8 @@ from typing import Protocol
 from memory.continuity.bootstrap import Bootstrap
 from memory.errors import Conflict, StorageUnavailable
 from memory.faults import point
+from memory.keeper.job import Keeper
 from memory.ledger.ledgers import Ledgers
-from memory.notes.readings import Readings
 from memory.ports import Clock, Database, Statement
 from memory.privacy import erasure, file_scan
 from memory.privacy.plan import ForgetCounts, ForgetPlan, ForgetPlanner, ForgetRequest
@@ -100,7 +100,7 @@ class Forgetter:
         bootstrap: Bootstrap,
         fold: Fold,
         ledgers: Ledgers,
-        readings: Readings,
+        keeper: Keeper,
         clock: Clock,
         *,
         files: Sequence[Path] = (),
@@ -112,7 +112,7 @@ class Forgetter:
         self._checkpoints = checkpoints
         self._bootstrap = bootstrap
         self._ledgers = ledgers
-        self._readings = readings
+        self._keeper = keeper
         self._files = tuple(files)
         self._caches = tuple(caches)
         self._planner = ForgetPlanner(db, fold, clock, erase)
@@ -170,7 +170,7 @@ class Forgetter:
         here = request.conversation_id
         session_ids = [row.session_id for row in await self._planner.sessions(here)]
         async with (
-            self._readings.alone(here),
+            self._keeper.alone(here),
             self._recorder.alone(here, session_ids),
             self._ledgers.alone(here) as ledger,
         ):

@@ -309,7 +309,7 @@ class ContinuityGate:
         """Wait until the session before is noted and read, so that the preview has it; not for long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_S):
-                await self._services.memory.readings.catch_up(conversation_id)
+                await self._services.memory.keeper.read_now(conversation_id)
                 await self._services.memory.recorder.settle()
 
     def _set_timer(self, first: Envelope, seconds: float) -> None:

@@ -26,7 +26,7 @@ class Idle:
 
     def __init__(self, services: Services, is_idle: Callable[[], bool], *, every_s: float = EVERY_S) -> None:
         self._clock = services.clock
-        self._notes = services.memory.readings.notes
+        self._notes = services.memory.keeper.queue
         self._pending_readings = 0
         self._is_idle = is_idle
         self._every_s = every_s
