@@ -21,9 +21,10 @@ from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
 from memory.keeper.contract import KeepingModel
+from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
 from memory.language.languages import Languages
-from memory.ledger.types import Actor, Operation, Outcome
+from memory.ledger.types import Actor, Change, Operation, Outcome
 from memory.longterm.promoter import read_memory_row
 from memory.notes.current import STATES_READ
 from memory.notes.store import SESSIONS_MAX
@@ -409,6 +410,17 @@ class ConversationMemory(Parts):
         `StorageUnavailable`.
         """
         return await self.ledgers.change(conversation_id, operations, by, *also)
+
+    async def edited(self, conversation_id: str, turn_id: str, *also: Statement) -> None:
+        """Take note that a message was edited after it was answered, with `also`, as one transaction.
+
+        What rests on its turn is doubtful until it is answered again, and what a keeper is reading just now is thrown
+        away. Raises `Conflict` of `also`, `StorageUnavailable`.
+        """
+        ledger, now_ms = await self.ledgers.read(conversation_id), self.clock.now_ms()
+        resting = [note.number for note in ledger if note.is_open and turn_id in note.turn_ids and not note.doubtful]
+        operations = [Change(number=number, fields={"doubtful": True}) for number in resting]
+        await self.ledgers.change(conversation_id, operations, Actor("person", now_ms), revoke(conversation_id), *also)
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 

@@ -287,13 +287,15 @@ class Keeper:
         That is so when a turn that the request held was forgotten or edited meanwhile: then only the cost is stored,
         and what is left is read again. Another process that changed the ledger first is written upon.
         """
+        paid = await self._paid(waiting, asked)
         for last_try in (False, True):
             try:
-                await self._stored(waiting, request, line, asked, by)
+                await self._stored(request, line, asked, by, paid)
             except Conflict as exc:
                 self._ledgers.evict(lambda each: each == waiting.conversation_id)
                 if last_try:
-                    await self._throw_away(waiting, request, asked, exc)
+                    log.info("what was read in %s is thrown away: %s", waiting.session_id, exc)
+                    await self._throw_away(request, asked, paid)
                     return False
             else:
                 break
@@ -301,9 +303,9 @@ class Keeper:
         return True
 
     async def _stored(
-        self, waiting: WaitingReading, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor
+        self, request: KeeperRequest, line: SessionLine, asked: Asked, by: Actor, paid: Sequence[Statement]
     ) -> None:
-        here, paid = waiting.conversation_id, await self._paid(waiting, asked)
+        here = request.conversation_id
         async with self._storing.of(here), self._ledgers.writing(here) as writing:
             wanted, refused = upon(asked.judgement, await self._ledgers.since(here, request.ledger.version))
             outcomes = writing.apply([operation for _, operation in wanted], by)
@@ -321,20 +323,19 @@ class Keeper:
                 put_session_line(line),
                 *(queue.put_refused(request, each, place) for place, each in enumerate(refused, 1)),
                 queue.log_reading(request, self._model_name, result),
-                queue.renew(waiting.session_id),
-                queue.end_reading(waiting.session_id, line.read_through_seq),
+                queue.renew(request.session_id),
+                queue.end_reading(request.session_id, line.read_through_seq),
                 *paid,
             )
             writing.stored()
         self.on_outcome(self._model_name, result)
 
-    async def _throw_away(self, waiting: WaitingReading, request: KeeperRequest, asked: Asked, why: Conflict) -> None:
+    async def _throw_away(self, request: KeeperRequest, asked: Asked, paid: Sequence[Statement]) -> None:
         """Store what was paid; what is left of the turns is read once more, as long as attempts are left."""
-        log.info("what was read in %s is thrown away: %s", waiting.session_id, why)
         await self._store.db.write(
-            *await self._paid(waiting, asked),
+            *paid,
             queue.log_reading(request, self._model_name, replace(asked.outcome(), error="thrown away")),
-            queue.give_back(waiting.conversation_id, request.reading_id, held=False),
+            queue.give_back(request.conversation_id, request.reading_id, held=False),
         )
 
     @property

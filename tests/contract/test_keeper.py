@@ -1,0 +1,462 @@
+"""The keeper behind the reply: what it reads and when, what becomes of its answer, and what that may cost."""
+
+import asyncio
+import json
+
+import pytest
+
+from memory.keeper import queue
+from memory.keeper.backlog import READ_BACK_TOKENS
+from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
+from memory.keeper.job import RETRY_AFTER_MS, Keeper
+from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
+from memory.keeper.session_lines import session_lines
+from memory.ledger.types import Actor, Add, Change, End
+from memory.ports import Statement
+from memory.privacy.plan import ForgetRequest
+from memory.testing import make_exchange, open_memory
+
+HERE = "tg:1:1:0"
+SURGERY = "My mother has her knee surgery on Friday at 8, I'm worried."
+PLUMBER = "I have to call the plumber tomorrow about the leak in the kitchen."
+
+
+class Scripted:
+    """A model that answers what it was told to, or fails; it keeps what it was asked."""
+
+    name = "scripted:1"
+
+    def __init__(self, *answers, price=500):
+        self.answers = list(answers)
+        self.requests, self.again = [], []
+        self.price = price
+        self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    def estimate(self, _request):
+        return self.price
+
+    async def __call__(self, request, again=None):
+        self.requests.append(request)
+        self.again.append(again)
+        self.asked.set()
+        await self.may_answer.wait()
+        answer = self.answers.pop(0) if self.answers else KeeperAnswer()
+        if isinstance(answer, Exception):
+            raise answer
+        return Keeping(answer, self.price - 100, 100)
+
+
+class Purse:
+    def __init__(self, *, full=True):
+        self.full = full
+        self.paid = []
+
+    async def may_spend(self, _user_id):
+        return self.full
+
+    async def booked(self, user_id, tokens, _cost_nanodollars):
+        self.paid.append((user_id, tokens))
+        return [Statement("hasten_reading", {"session_id": "", "at_ms": 0})]
+
+
+def event(text="Mother's knee surgery", **fields):
+    given = {"op": "add", "kind": "event", "text": text, "turns": [1], "said": "her knee surgery on Friday"}
+    return ProposedChange(**(given | fields))
+
+
+RIGHT = KeeperAnswer(
+    title="mother's knee surgery",
+    standing="Her surgery is on Friday at 8.",
+    standing_turns=[1],
+    changes=[event(due="2023-11-17T08:00", weight=0.9)],
+)
+
+
+@pytest.fixture
+def answers():
+    return []
+
+
+@pytest.fixture
+def model(answers):
+    found = Scripted()
+    found.answers = answers
+    return found
+
+
+@pytest.fixture
+async def memory(place, model):
+    async with open_memory(place, keeper_model=model) as opened:
+        yield opened
+
+
+@pytest.fixture
+def say(memory):
+    numbers = iter(range(1, 10_000))
+
+    async def said(*texts, tokens=4000, session=None, **fields):
+        session = session or await memory.recorder.current(HERE) or await memory.recorder.open_session(HERE, 7, "first")
+        for text in texts:
+            given = {"session_id": session.session_id, "conversation_id": HERE, "user_text": text}
+            given |= {"created_at_ms": memory.clock.now_ms(), "input_tokens": tokens, "model": "scripted:1"}
+            await memory.recorder.record(make_exchange(next(numbers), **(given | fields)), None)
+        return session.session_id
+
+    return said
+
+
+async def texts(memory):
+    return [note.text for note in await memory.ledgers.read(HERE) if note.is_open]
+
+
+async def logged(memory, session_id):
+    rows = await memory.db.read("model_readings_of_session", session_id=session_id)
+    return [(row["error"], row["kept"], json.loads(row["dropped_json"])) for row in rows]
+
+
+async def refused(memory):
+    rows = await memory.db.read("note_refusals_of", conversation_id=HERE, limit=10)
+    return [(row["hand"], row["reason"], json.loads(row["turn_ids_json"])) for row in rows]
+
+
+async def test_what_was_said_is_noted_when_the_session_falls_quiet(memory, model, say, answers):
+    """Two minutes after the last message, with title, day, words and the turn that it rests on; and it is paid for."""
+    answers.append(RIGHT)
+    memory.keeper.purse = Purse()
+    session_id = await say(SURGERY)
+    await memory.keeper.read_due()
+    assert model.requests == []
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+
+    (note,) = await memory.ledgers.read(HERE)
+    (change,) = await memory.ledgers.history(note.note_id)
+    assert (note.text, note.source, note.turn_ids, note.weight) == ("Mother's knee surgery", "keeper", ("t_1",), 0.9)
+    assert (change.said, change.cause, note.due_exact) == (
+        "her knee surgery on Friday",
+        model.requests[0].reading_id,
+        True,
+    )
+    line = (await session_lines(memory.db, HERE))[session_id]
+    assert (line.title, line.turn_ids, line.read_through_seq) == ("mother's knee surgery", ("t_1",), 1)
+    assert memory.keeper.purse.paid == [(7, 500)]
+    assert await logged(memory, session_id) == [("", 1, {})]
+    assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_a_long_talk_is_read_without_waiting_for_quiet(memory, model, say):
+    """Twenty unread turns are enough."""
+    await say(*[PLUMBER] * (UNREAD_TURNS - 1))
+    await memory.keeper.read_due()
+    assert model.requests == []
+    await say(PLUMBER)
+    await memory.keeper.read_due()
+
+    assert len(model.requests) == 1
+    assert len(model.requests[0].turns) == UNREAD_TURNS
+
+
+async def test_the_end_of_a_session_is_read_at_once(memory, model, say):
+    """A new session begins: the one before is read without two minutes of quiet."""
+    await say(SURGERY)
+    await memory.fresh(HERE, user_id=7)
+    await memory.keeper.read_due()
+
+    assert [turn.user_text for turn in model.requests[0].turns] == [SURGERY]
+
+
+async def test_small_talk_costs_nothing(memory, model, say):
+    """Fewer than eight words without a number or a tool call: only the mark moves."""
+    session_id = await say("hey", "haha yes")
+    assert await memory.keeper.unread(HERE) == 0
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+
+    assert model.requests == []
+    assert (await session_lines(memory.db, HERE))[session_id].read_through_seq == 2
+    assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_what_is_said_while_it_reads_is_read_next_time_and_nothing_is_lost(memory, model, say, answers):
+    """The person writes on: the answer is stored all the same, and the new turn waits for its own quiet."""
+    answers += [
+        RIGHT,
+        KeeperAnswer(changes=[event("Call the plumber", kind="task", turns=[2], said="call the plumber")]),
+    ]
+    model.may_answer.clear()
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    await say(PLUMBER)
+    model.may_answer.set()
+    await reading
+
+    assert await texts(memory) == ["Mother's knee surgery"]
+    assert await memory.keeper.unread(HERE) == 1
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+    assert await texts(memory) == ["Mother's knee surgery", "Call the plumber"]
+    assert [[turn.seq for turn in asked.turns] for asked in model.requests] == [[1], [2]]
+    assert [turn.seq for turn in model.requests[1].before] == [1]
+    assert (await session_lines(memory.db, HERE))[session_id].read_through_seq == 2
+
+
+async def test_what_the_person_changed_meanwhile_stands(memory, model, say, answers):
+    """Their text wins over the keeper's, what they ended stays ended, and the rest of the answer is kept."""
+    by = Actor("person", memory.clock.now_ms(), "b_1")
+    for n, text in enumerate(("Mother's surgery", "Call the plumber"), 1):
+        await memory.change(HERE, [Add(kind="task", text=text, note_id=f"n_{n}")], by)
+    answers.append(
+        KeeperAnswer(
+            changes=[
+                event(op="change", number=1, kind=None, text="Mother's knee surgery on Friday", weight=0.9),
+                event(op="change", number=2, kind=None, text="Call the plumber on Friday"),
+            ]
+        )
+    )
+    answers.append(KeeperAnswer())
+    model.may_answer.clear()
+    await say(f"{SURGERY} {PLUMBER}")
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    await memory.change(HERE, [Change(number=1, fields={"text": "Mum's operation"}), End(number=2)], by)
+    model.may_answer.set()
+    await reading
+
+    one, two = await memory.ledgers.read(HERE)
+    assert (one.text, one.weight, two.status) == ("Mum's operation", 0.9, "done")
+    assert [hand for hand, *_ in await refused(memory)] == ["keeper"]
+
+
+async def test_what_is_forgotten_while_it_reads_never_comes_back(memory, model, say, answers):
+    """The answer was made of a turn that is gone: it is thrown away, and only its price is stored."""
+    answers.append(RIGHT)
+    memory.keeper.purse = Purse()
+    model.may_answer.clear()
+    session_id = await say(SURGERY, PLUMBER)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    await memory.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+    model.may_answer.set()
+    await reading
+
+    assert await texts(memory) == []
+    assert await session_lines(memory.db, HERE) == {}
+    assert memory.keeper.purse.paid == [(7, 500)]
+    assert (await logged(memory, session_id))[0][0] == "thrown away"
+    await memory.keeper.read_now(HERE)
+    assert [turn.user_text for turn in model.requests[-1].turns] == [PLUMBER]
+
+
+async def test_what_is_edited_while_it_reads_is_thrown_away(memory, model, say, answers):
+    """The words that it was given are not what the person says any more."""
+    answers.append(RIGHT)
+    model.may_answer.clear()
+    session_id = await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    reading = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    await memory.edited(HERE, "t_1")
+    model.may_answer.set()
+    await reading
+
+    assert await texts(memory) == []
+    assert (await logged(memory, session_id))[0][0] == "thrown away"
+
+
+async def test_notes_of_an_edited_message_are_doubtful(memory, say, answers):
+    """Until it is answered again nobody knows whether they still hold."""
+    answers.append(RIGHT)
+    await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    await memory.edited(HERE, "t_1")
+
+    assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [True]
+
+
+async def test_what_is_refused_goes_back_once_with_the_reason(memory, model, say, answers):
+    """What it puts right is kept; what stays wrong is counted and written down with the turn that it cites."""
+    wrong = event("Mother and Gustav have knee surgery"), event("Pay 700", kind="task")
+    mended = event("Mother has knee surgery"), event("Pay 800", kind="task")
+    answers += [KeeperAnswer(changes=wrong), KeeperAnswer(changes=mended)]
+    session_id = await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+
+    assert await texts(memory) == ["Mother has knee surgery"]
+    assert model.again[0] is None
+    assert "Gustav" in model.again[1].reasons[0]
+    assert await logged(memory, session_id) == [("", 1, {"number": 1})]
+    ((hand, reason, turn_ids),) = await refused(memory)
+    assert (hand, turn_ids) == ("keeper", ["t_1"])
+    assert "800" in reason
+
+
+async def test_two_who_ask_at_once_cause_one_reading(memory, model, say, answers):
+    """/loops and /memory, tapped together."""
+    answers.append(RIGHT)
+    await say(SURGERY)
+    assert await memory.keeper.unread(HERE) == 1
+    await asyncio.gather(memory.keeper.read_now(HERE), memory.keeper.read_now(HERE), memory.keeper.read_due())
+
+    assert len(model.requests) == 1
+    assert await memory.keeper.unread(HERE) == 0
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("overloaded"), TimeoutError()])
+async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_news(
+    memory, model, say, answers, failure
+):
+    """The turns stay unread meanwhile, and are read with the next message."""
+    answers += [failure, failure]
+    session_id = await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    await memory.keeper.read_now(HERE)
+    assert len(model.requests) == 1
+    for _ in range(3):
+        memory.clock.advance(ms=RETRY_AFTER_MS)
+        await memory.keeper.read_due()
+
+    assert len(model.requests) == 2
+    assert [error for error, *_ in await logged(memory, session_id)] == [type(failure).__name__] * 2
+    assert await memory.keeper.unread(HERE) == 1
+    assert session_id not in await session_lines(memory.db, HERE)
+    await say(PLUMBER)
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+    assert [turn.user_text for turn in model.requests[-1].turns] == [SURGERY, PLUMBER]
+
+
+async def test_a_model_that_keeps_to_no_contract_hands_over(memory, model, say, answers):
+    """Three answers in a row that were none: it is not asked again before the next start, and whoever asks can see it."""
+    answers += [ContractBroken("no call")] * 5
+    told = []
+    memory.keeper.asking.on_handover = lambda: told.append(True)
+    for _ in range(4):
+        await say(SURGERY)
+        memory.clock.advance(ms=QUIET_MS)
+        await memory.keeper.read_due()
+
+    assert len(model.requests) == 3
+    assert (memory.keeper.handed_over, memory.keeper.is_on, told) == (True, False, [True])
+
+
+async def test_an_answer_between_two_failures_keeps_the_keeper(memory, model, say, answers):
+    """Only failures in a row hand over."""
+    broken = ContractBroken("no call")
+    answers += [broken, broken, KeeperAnswer(), broken, broken]
+    for _ in range(5):
+        await say(SURGERY)
+        memory.clock.advance(ms=QUIET_MS)
+        await memory.keeper.read_due()
+
+    assert len(model.requests) == 5
+    assert memory.keeper.is_on
+
+
+async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
+    """What is too dear is read once there was more talk."""
+    model.price = 2000
+    await say(SURGERY, tokens=7000)
+    await memory.keeper.read_now(HERE)
+    assert model.requests == []
+    assert await memory.keeper.unread(HERE) == 1
+    await say(PLUMBER, tokens=1000)
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+
+    assert len(model.requests) == 1
+
+
+async def test_whose_budget_is_used_up_is_not_read(memory, model, say):
+    """Until the next day."""
+    memory.keeper.purse = Purse(full=False)
+    await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    assert model.requests == []
+    memory.keeper.purse.full = True
+    memory.clock.advance(ms=RETRY_AFTER_MS)
+    await memory.keeper.read_due()
+
+    assert len(model.requests) == 1
+
+
+async def test_what_was_taken_back_and_words_of_distress_are_not_shown(memory, model, say):
+    """Nothing is noted of them, so nobody reads them."""
+    from memory.state.state_manager import undo  # noqa: PLC0415 - used here alone
+
+    session_id = await say(SURGERY, PLUMBER)
+    await say("I can't go on, 2 nights without sleep", action_name="care")
+    await memory.recorder.edit(session_id, lambda state: undo(state, ["t_1"]))
+    await memory.keeper.read_now(HERE)
+
+    assert [turn.user_text for turn in model.requests[0].turns] == [PLUMBER]
+
+
+async def test_a_session_that_was_started_fresh_shows_its_own_notes_alone(memory, model, say):
+    """What was noted before does not reach the model."""
+    before = Add(kind="task", text="Call the plumber", note_id="n_1", fields={"session_id": "s_0"})
+    await memory.change(HERE, [before], Actor("person", memory.clock.now_ms()))
+    await say(SURGERY, session=await memory.fresh(HERE, user_id=7))
+    await memory.keeper.read_now(HERE)
+
+    assert model.requests[0].notes == ()
+
+
+async def test_a_second_process_does_not_pay_for_the_same_turns(memory, model, say, answers):
+    """One keeper a conversation: who comes second leaves it to the first."""
+    answers.append(RIGHT)
+    other = Keeper(memory.store, memory.ledgers, memory.clock, model)
+    model.may_answer.clear()
+    await say(SURGERY)
+    memory.clock.advance(ms=QUIET_MS)
+    first = asyncio.create_task(memory.keeper.read_due())
+    await model.asked.wait()
+    await other.read_due()
+    model.may_answer.set()
+    await first
+
+    assert len(model.requests) == 1
+    assert await texts(memory) == ["Mother's knee surgery"]
+
+
+async def test_without_a_model_nothing_waits_to_be_read(place):
+    """Nobody would ever read it."""
+    async with open_memory(place) as memory:
+        session = await memory.recorder.open_session(HERE, 7, "first")
+        await memory.recorder.record(make_exchange(1, session_id=session.session_id, conversation_id=HERE), None)
+
+        assert not memory.keeper.is_on
+        assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_a_keeper_that_comes_later_reads_back_the_newest_talk(memory, model, say):
+    """Of what was said before, 20,000 tokens at most; the rest counts as read."""
+    long = " ".join(["word"] * (READ_BACK_TOKENS // 10))
+    await say(*[f"{n} {long}" for n in range(1, 16)], tokens=400_000)
+    await memory.db.write(Statement("erase_reading", {"session_id": (await memory.recorder.current(HERE)).session_id}))
+    await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+
+    shown = [turn.seq for asked in model.requests for turn in asked.turns]
+    assert shown == [7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+    assert await memory.keeper.queue.here(HERE) == []
+
+
+async def test_a_lease_that_nobody_gave_back_runs_out(memory, model, say):
+    """A process died while it read: another reads once it counts as dead."""
+    await say(SURGERY)
+    now_ms = memory.clock.now_ms()
+    (waiting,) = await memory.keeper.queue.here(HERE)
+    await memory.db.write(*queue.claim(waiting, "r_dead", now_ms, now_ms + QUIET_MS + 1))
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+    assert model.requests == []
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
+
+    assert len(model.requests) == 1

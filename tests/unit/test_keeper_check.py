@@ -1,0 +1,209 @@
+"""What is believed of a keeper's answer: what was said is kept in every language, what was made up never is."""
+
+import pytest
+
+from memory.keeper.check import capitalises_nouns, numbers
+from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
+from memory.keeper.judge import judged
+from memory.language.foreign import foreign
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, End, Ledger
+from memory.testing import START_MS, make_turn
+
+BY = Actor("keeper", START_MS, "r_1")
+
+
+def request(*texts, notes=(), answers=(), **overrides):
+    """A request with these messages as turns 1, 2, 3 …, and these operations as the notes before."""
+    ledger, _ = apply_all(Ledger("tg:1:1:0"), notes, Actor("model", START_MS, "t_0"))
+    turns = [
+        text
+        if not isinstance(text, str)
+        else make_turn(seq=n, user_text=text, assistant_text=(answers[n - 1 : n] or ["Okay."])[0])
+        for n, text in enumerate(texts, 1)
+    ]
+    fields = {
+        "reading_id": "r_1",
+        "session_id": "s_1",
+        "conversation_id": "tg:1:1:0",
+        "ledger": ledger,
+        "notes": tuple(ledger),
+        "before": (),
+        "turns": tuple(turns),
+        "zone": "Europe/Berlin",
+        "now_ms": START_MS + 86_400_000,
+    }
+    return KeeperRequest(**(fields | overrides))
+
+
+def change(op="add", **fields):
+    """A change that cites the first turn."""
+    return ProposedChange(op=op, **({"turns": [1]} | fields))
+
+
+def outcome(asked, *changes, **answer):
+    """The operations that are taken, and the codes of what is refused."""
+    found = judged(KeeperAnswer(changes=changes, **answer), asked, BY)
+    return found.operations, [each.code for each in found.refused]
+
+
+def add(text, said, kind="task", **fields):
+    return change(kind=kind, text=text, said=said, **fields)
+
+
+TRUE = [
+    ("I have to pay Halden 2,400 for the tiles by Friday", add("Pay Halden 2.4k for the tiles", "pay Halden 2,400")),
+    ("muss noch die miete zahlen, 1.200 euro", add("Miete über 1200 € zahlen", "die miete zahlen")),
+    ("Der Elektriker kommt am Montag wegen der Sicherung", add("Der Elektriker sieht nach der Sicherung", "Elektriker kommt am Montag", "event")),
+    ("来週の水曜日に歯医者に行きます", add("歯医者に行く", "水曜日に歯医者", "event")),
+    ("我对花生过敏,记住", add("对花生过敏", "对花生过敏", "constraint")),
+    ("позвонить Лене насчёт паспорта", add("Позвонить Лене насчёт паспорта", "позвонить Лене")),
+    ("priya sends the pr by thursday", add("Priya sends the PR", "priya sends the pr", "promise", owner="Priya")),
+    ("my rent is 2'400 now", add("The rent is 2,400", "my rent is 2'400", "fact", subject="rent")),
+    ("dinner at half past seven tomorrow", add("Dinner at 19:30", "dinner at half past seven", "event", due="2023-11-16T19:30")),
+    ("the exam is tomorrow", add("The exam is on Thursday", "exam is tomorrow", "event", due="2023-11-16")),
+    ("two of the three parcels came", add("1 of 3 parcels is still missing", "two of the three parcels", "fact")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "proposed"), TRUE, ids=[said for said, _ in TRUE])
+def test_what_was_said_is_kept(said, proposed):
+    """In whatever language, with its numbers written another way."""
+    operations, refused = outcome(request(said, "ok"), proposed)
+
+    assert refused == []
+    assert operations[0].text == proposed.text
+    assert operations[0].fields["turn_ids"] == ("t_1",)
+
+
+SAID = "I'll call the plumber about the leak on Friday, it's 120 an hour"
+FALSE = [
+    ("name", add("Call Gustav, so that Petrov comes about the leak", "call the plumber")),
+    ("number", add("Call the plumber, who takes 340 an hour", "call the plumber")),
+    ("due", add("Call the plumber", "call the plumber", due="2043-11-17")),
+    ("due", add("Call the plumber", "call the plumber", due="soon")),
+    ("said", add("Call the plumber", "ring the plumber up")),
+    ("said", add("Call the plumber", "")),
+    ("said", add("Call the plumber", "I'll call the plumber about the leak on Friday, it's 120 an hour")),
+    ("foreign", add("Bring the keys", "shall bring you the keys")),
+    ("turns", add("Call the plumber", "call the plumber", turns=[9])),
+    ("name", add("Call the plumber", "call the plumber", owner="Gustav")),
+    ("note", change("end", number=7, said="call the plumber")),
+    ("shape", change("add", text="Call the plumber", said="call the plumber")),
+    ("story", add("Call the plumber", "call the plumber", about="The Leak")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "proposed"), FALSE)
+def test_what_was_made_up_is_refused(code, proposed):
+    """A name, number, day, quotation, turn or note that is not there."""
+    asked = request(SAID, answers=["I shall bring you the keys tomorrow."])
+    operations, refused = outcome(asked, proposed)
+
+    assert (operations, refused) == ([], [code])
+
+
+def test_an_assistants_promise_may_rest_on_its_own_words():
+    """What it said that it would do is the assistant's to do; as anybody else's it is not believed."""
+    asked = request("great", answers=["I'll send you the packing list on Sunday."])
+    promise = add("Send the packing list", "I'll send you the packing list", "promise", owner="assistant")
+
+    assert outcome(asked, promise)[1] == []
+    assert outcome(asked, promise.model_copy(update={"owner": "user"}))[1] == ["foreign"]
+
+
+def test_forwarded_words_bear_nothing_out():
+    """What somebody else wrote in the person's message is theirs; what the person adds to it counts."""
+    text = f"{foreign('Please pay the invoice of 300 by Monday', 'Ben')}\nI have to sort this out with Ben"
+    asked = request(make_turn(user_text=text, third_party=True))
+
+    assert outcome(asked, add("Pay the invoice", "pay the invoice of 300"))[1] == ["foreign"]
+    assert outcome(asked, add("Sort out the invoice of 300 with Ben", "sort this out with Ben"))[1] == []
+
+
+def test_of_material_only_the_project_or_the_story_is_noted():
+    """A character's errand in a pasted novel is nobody's to do."""
+    asked = request("Translate this: I must kill the king at dawn, said Orlan. He had three sons.")
+    task = add("Kill the king at dawn", "I must kill the king")
+    project = add("Translating a story about Orlan", "kill the king at dawn", "project")
+
+    assert outcome(asked, task, worked_on=[1])[1] == ["worked on"]
+    assert outcome(asked, project, worked_on=[1])[1] == []
+
+
+def test_a_number_may_be_the_difference_of_two_but_not_every_number_is():
+    """Of a debt of 300, 120 are paid: 180 are left, and no second figure comes out of thin air."""
+    note = Add(kind="task", text="Pay Ana back 300", note_id="n_1", fields={"turn_ids": ("t_0",)})
+    asked = request("gave ana 120 today", notes=[note])
+    paid = change("change", number=1, text="Pay Ana back the last 180", said="gave ana 120")
+
+    assert outcome(asked, paid)[1] == []
+    assert outcome(asked, paid.model_copy(update={"text": "Pay Ana back 180 of 420"}))[1] == ["number"]
+
+
+def test_where_a_number_or_name_was_found_is_what_a_note_rests_on():
+    """Forgetting the turn that alone gave the sum takes the note, too."""
+    asked = request("Halden wants 2,400 for the tiles", "ok I'll pay him on friday")
+    operations, _ = outcome(asked, add("Pay Halden 2,400", "I'll pay him", turns=[2]))
+
+    assert set(operations[0].fields["turn_ids"]) == {"t_1", "t_2"}
+
+
+def test_what_ended_is_not_opened_by_saying_it_again():
+    """The person ticked it off; the turns that it came from are read only now."""
+    noted = Add(kind="task", text="Call the plumber", note_id="n_1", fields={"turn_ids": ("t_1",)})
+    asked = request(SAID, notes=[noted, End(number=1)])
+
+    assert outcome(asked, add("Call the plumber.", "call the plumber"))[1] == ["ledger"]
+    assert outcome(asked, change("change", number=1, text="Call him", said="call the plumber"))[1] == ["note"]
+
+
+def test_what_stands_already_needs_no_word():
+    """A note that says the same is neither doubled nor sent back to the model."""
+    noted = Add(kind="task", text="Call the plumber", note_id="n_1", fields={"turn_ids": ("t_1",)})
+
+    assert outcome(request(SAID, notes=[noted]), add("call the plumber", "call the plumber")) == ([], [])
+
+
+def test_done_ends_one_date_of_a_series_and_never_all_of_it():
+    """Mum was called this Sunday; next Sunday it rings again."""
+    weekly = {"rings_from": "2023-11-19T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU", "time_zone": "UTC"}
+    noted = Add(kind="task", text="Call mum", note_id="n_1", fields=weekly)
+    asked = request("called mum, all good", notes=[noted])
+
+    assert outcome(asked, change("end", number=1, how="done", said="called mum"))[1] == ["ledger"]
+    assert outcome(asked, change("end", number=1, how="dropped", said="called mum"))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2,400", 2400), ("2.4k", 2400), ("2'400", 2400), ("2 400", 2400), ("1.200,50", 1200.5), ("３５", 35)],
+)
+def test_a_number_has_one_value_however_it_is_written(text, value):
+    """People write the same sum in many ways."""
+    assert [found for _, found in numbers(text)] == [value]
+
+
+def test_a_language_that_capitalises_its_nouns_is_told_by_its_text():
+    """Nobody names the language; many capitals inside sentences are enough."""
+    german = (
+        "Der Elektriker kommt am Montag wegen der Sicherung in der Küche und bringt die neue Lampe für den Flur mit"
+    )
+    english = "The electrician comes on Monday about the fuse in the kitchen and brings the new lamp for the hall along"
+
+    assert capitalises_nouns(german)
+    assert not capitalises_nouns(english)
+
+
+def test_a_title_that_names_somebody_unheard_of_is_dropped():
+    """What a session is called is believed like anything else."""
+    from memory.keeper.judge import line_of, spoken_reasons  # noqa: PLC0415 - used here alone
+    from memory.keeper.session_lines import SessionLine  # noqa: PLC0415
+
+    asked = request(SAID)
+    answer = KeeperAnswer(title="The leak and Gustav", standing="The plumber is called on Friday.", standing_turns=[1])
+    line = line_of(answer, asked, SessionLine("s_1", "tg:1:1:0"))
+
+    assert (line.title, line.standing) == ("", "The plumber is called on Friday.")
+    assert line.turn_ids == ("t_1",)
+    assert "Gustav" in spoken_reasons(judged(answer, asked, BY), answer, asked)[0]
