@@ -211,7 +211,7 @@ async def converse(
                 assert not any(receipt.error for receipt in turn.packet.receipts), turn.packet.receipts
                 prompts.append((turn.packet, prompt(turn.packet, user)))
                 await turn.record(assistant)
-                await memory.readings.read_due()
+                await memory.keeper.read_due()
     return prompts
 
 

@@ -241,13 +241,16 @@ class Dispatch:
             said = orjson.loads(row["payload_json"])
             if about.items() <= said.items():
                 latest, meant = row, said
+        before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
+        if before:  # before the update is finished: after a crash it is done once more, and changes nothing
+            await self._services.memory.edited(envelope.conversation_id, before)
         if latest is not None and latest["used_at_ms"] is None:
             payload |= {name: meant[name] for name in ("replaces",) if name in meant}
             values = {"button_id": latest["button_id"], "payload_json": orjson.dumps(payload).decode()}
             await self._services.committer.done([envelope], [], Statement("button_means", values))
             return
-        if replaces := meant.get("answered_by") or await self._turn_of(envelope):
-            payload["replaces"] = replaces
+        if before:
+            payload["replaces"] = before
         button = Button(replies.say("answer_again"), "answer_again", payload)
         message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])

@@ -83,7 +83,7 @@ async def test_a_session_that_fell_quiet_is_read_once(api, model, two_here):
     one, other = two_here
     await reply(api, "My boat is called Albatross and she lies in Kiel")
     one.clock.advance(s=180)
-    await asyncio.gather(*(bot.app.services.memory.readings.read_due() for bot in two_here))
+    await asyncio.gather(*(bot.app.services.memory.keeper.read_due() for bot in two_here))
 
     assert rows(one, "SELECT version FROM session_notes") == [(1,)]
     assert rows(other, "SELECT * FROM readings") == []

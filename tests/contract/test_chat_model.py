@@ -11,11 +11,14 @@ from bot.answers.agent import AgentModel
 from bot.answers.chat_model import ChatModel, GrowingReply
 from bot.answers.chat_server import ChatServer, ModelError, refusal
 from bot.answers.cost import Usage, list_price
+from bot.answers.keeper import KeeperModel
+from bot.answers.keeper import _agent as keeping_agent
 from bot.answers.outcome import Prompted
-from bot.answers.reading import ReadingModel
-from bot.answers.reading import _agent as reading_agent
 from bot.answers.tool_calls import WrongCall, checked, specs
 from memory.context.transcript import PromptMessage
+from memory.keeper.contract import Again, ContractBroken, KeeperAnswer, KeeperRequest
+from memory.ledger.types import Ledger
+from memory.testing import START_MS, make_turn
 from memory.types import ToolCall as Call
 
 CALLS = (Call(call_id="c1", name="note", arguments='{"text":"a","kind":"fact"}', result="noted"),)
@@ -91,22 +94,75 @@ async def test_a_request_is_what_pydantic_ai_would_send(server, chat):
     assert len(ours[1].body["messages"]) == len(theirs[1].body["messages"])
 
 
-async def test_a_reading_is_asked_for_as_pydantic_ai_would(server, chat):
-    """The schema of the draft and the options are the same; a draft that is none is asked for once more."""
-    server.reply = lambda _: [ToolCall("final_result", {"title": "Rome"})]
-    ours, theirs = ReadingModel("openai-chat:m"), ReadingModel("openai-chat:m")
-    draft, usage = await ours._chat("What was said.")
-    agent = reading_agent("openai-chat:m")
+def asked_to_keep():
+    """A request with one turn and nothing noted before."""
+    return KeeperRequest(
+        reading_id="r_1",
+        session_id="s_1",
+        conversation_id="tg:1:1:0",
+        ledger=Ledger("tg:1:1:0"),
+        notes=(),
+        before=(),
+        turns=(make_turn(user_text="I have to call the plumber."),),
+        zone="Europe/Berlin",
+        now_ms=START_MS,
+    )
+
+
+KEPT = {
+    "changes": [{"op": "add", "kind": "task", "text": "Call the plumber", "turns": [1], "said": "call the plumber"}]
+}
+
+
+async def test_a_keeper_is_asked_over_either_way_with_one_tool(server, chat):
+    """The last user message holds the request, fenced; the answer is the arguments of `keep`, and both are priced."""
+    server.reply = lambda _: [ToolCall("keep", KEPT)]
+    keeping = await KeeperModel("openai-chat:m")(asked_to_keep())
+    agent = keeping_agent("openai-chat:m")
     async with agent:
-        await agent.run("What was said.")
+        result = await agent.run("What was said.")
 
-    assert (draft.title, usage.input_tokens > 0) == ("Rome", True)
-    assert server.requests[0].body == server.requests[1].body
+    assert keeping.answer == result.output
+    assert (keeping.answer.changes[0].text, keeping.input_tokens > 0) == ("Call the plumber", True)
+    ours, theirs = (asked.body for asked in server.requests)
+    assert [tool["function"]["name"] for tool in ours["tools"]] == [
+        tool["function"]["name"] for tool in theirs["tools"]
+    ]
+    assert ours["max_completion_tokens"] == 4000
+    role, text = server.requests[0].messages[-1]
+    assert role == "user"
+    assert text.startswith("<data-")
+    assert "1. [Tue 2023-11-14 23:14] person: I have to call the plumber.\n   assistant: answer 1" in text
 
-    answers = iter([[ToolCall("final_result", {"matters": 3})], "no call at all"])
-    server.reply = lambda _: next(answers)
-    with pytest.raises(ModelError, match="no draft"):
-        await theirs._chat("What was said.")
+
+async def test_what_was_not_taken_is_told_to_the_keeper_as_the_result_of_its_call(server, chat):
+    """The same request, its own call, and the reasons behind it."""
+    server.reply = lambda _: [ToolCall("keep", {})]
+    before = KeeperAnswer.model_validate(KEPT)
+    await KeeperModel("openai-chat:m")(asked_to_keep(), Again(before, ("add “Call Bob”: the name Bob was not said",)))
+
+    assert [role for role, _ in server.requests[0].messages] == ["system", "user", "assistant", "tool"]
+    assert "Bob was not said" in server.requests[0].messages[-1][1]
+    assert "Call the plumber" in str(server.requests[0].body["messages"][2]["tool_calls"])
+
+
+@pytest.mark.parametrize("reply", ["no call at all", [ToolCall("keep", {"changes": 3})], [ToolCall("other", {})]])
+async def test_an_answer_of_another_shape_is_asked_for_once_more_and_then_breaks_the_contract(server, chat, reply):
+    """What it cost is known all the same."""
+    server.reply = lambda _: reply
+    with pytest.raises(ContractBroken) as caught:
+        await KeeperModel("openai-chat:m")(asked_to_keep())
+
+    assert len(server.requests) == 2
+    assert caught.value.spent.input_tokens > 0
+
+
+async def test_a_keeper_of_any_other_provider_is_asked_through_pydantic_ai():
+    """Its answer has the same shape, and a price."""
+    keeping = await KeeperModel("test")(asked_to_keep())
+
+    assert isinstance(keeping.answer, KeeperAnswer)
+    assert keeping.input_tokens > 0
 
 
 class Arriving:

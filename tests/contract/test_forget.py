@@ -37,11 +37,6 @@ def bootstrap(memory):
 
 
 @pytest.fixture
-def readings(memory):
-    return memory.readings
-
-
-@pytest.fixture
 def forgetter(memory):
     return memory.forgetter
 

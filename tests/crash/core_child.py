@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from memory.errors import StorageUnavailable
-from memory.language.languages import Languages
-from memory.notes.drafts import Drafting, DraftMatter, NotesDraft
-from memory.notes.readings import Readings
-from memory.notes.store import QUIET_MS, ask_to_read
+from memory.keeper.contract import KeeperAnswer, Keeping
+from memory.keeper.queue import QUIET_MS
+from memory.keeper.session_lines import session_lines
 from memory.sessions.recorder import Exchange
 from memory.storage.store import insert_turn
 from memory.testing import START_MS, make_turn, start_memory
 
 CONVERSATION = "tg:1:1:0"
-SAID = ("I have to call the plumber tomorrow.", "The plumber is done, but mother has her surgery on Friday at 8.")
+SAID = ("I have to call the plumber tomorrow at 9.", "The plumber is done, but mother has her surgery on Friday at 8.")
 
 
 def say(line):
@@ -82,24 +81,24 @@ async def turns(folder, count, synchronous="FULL"):
 
 
 class Model:
-    """Reads every session the same way."""
+    """Keeps every session the same way."""
 
     name = "scripted:1"
 
     def estimate(self, _request):
         return 100
 
-    async def __call__(self, request):
+    async def __call__(self, request, _again=None):
         say(f"asked {request.turns[-1].seq}")
-        matters = [DraftMatter(kind="task", text="Call the plumber", turns=[1])] if request.turns[0].seq == 1 else []
-        return Drafting(NotesDraft(matters=matters), 90, 10)
+        task = {"op": "add", "kind": "task", "text": "Call the plumber", "turns": [1], "said": "call the plumber"}
+        done = {"op": "end", "number": 1, "turns": [2], "said": "The plumber is done"}
+        changes = [task if request.turns[0].seq == 1 else done]
+        return Keeping(KeeperAnswer.model_validate({"title": "the plumber", "changes": changes}), 90, 10)
 
 
-async def readings(folder, model=None):
-    memory = await start_memory(folder, copied=False)
-    memory.hydrator.derive = lambda turn: (ask_to_read(turn),)
-    languages = Languages.load()
-    reader = Readings(memory.store, languages, memory.clock, by_model=model)
+async def keeper(folder):
+    memory = await start_memory(folder, copied=False, keeper_model=Model())
+    await memory.keeper.free_leases()
     state = await memory.recorder.current(CONVERSATION)
     if state is None:
         state = await memory.recorder.open_session(CONVERSATION, 7, "first")
@@ -118,16 +117,12 @@ async def readings(folder, model=None):
                 ),
                 None,
             )
-        await reader.catch_up(CONVERSATION)
-        await reader.read_due()
-    notes = await reader.notes.of_session(state.session_id)
-    say(notes.model_dump_json())
+        await memory.keeper.read_due()
+    lines = await session_lines(memory.db, CONVERSATION)
+    say(lines[state.session_id].title if lines else "unread")
+    say("; ".join(f"{note.number} {note.text} {note.status}" for note in await memory.ledgers.read(CONVERSATION)))
     await memory.close()
     say("end")
-
-
-async def by_model(folder):
-    await readings(folder, Model())
 
 
 def live(place, what, count="0"):
@@ -135,8 +130,7 @@ def live(place, what, count="0"):
     jobs = {
         "writes": writes,  # acknowledge single database writes for ever
         "errors": errors,  # make five database writes, telling of each how it went
-        "readings": readings,  # record turns and have them read, from wherever the last life ended
-        "model": by_model,  # the same with a model that reads, said line by line when it is asked
+        "keeper": keeper,  # record turns and have them read, saying when the model is asked
         "turns": partial(turns, count=int(count)),  # survey, adopt, then record turns until the session has `count`
         "hasty": partial(turns, count=int(count), synchronous="NORMAL"),  # the same without a sync at each commit
     }

@@ -9,7 +9,6 @@ from contextlib import closing
 import pytest
 
 from bot.tables import MIGRATIONS, QUERY_FILES
-from memory.notes.store import ask_to_read
 from memory.ports import Statement
 from memory.storage import sqlite_rows
 from memory.storage.migrate import migrate
@@ -189,32 +188,19 @@ async def test_what_was_altered_is_forgotten_like_the_rest(database, path):
     assert [row["text"] for row in await database.read("erased_memories", conversation_id="tg:1:7:0")] == ["Rey"]
 
 
-async def test_notes_and_states_are_made_again_from_the_turns(tmp_path):
-    """The notes of a session and its state, both altered: the next look has the same as before."""
+async def test_a_state_is_made_again_from_the_turns(tmp_path):
+    """The state of a session was altered: the next look has the same as before."""
     async with open_memory(tmp_path) as memory:
         await memory.recorder.open_session(CONVERSATION_ID, 7, "first")
-        memory.recorder.derive = lambda turn: (ask_to_read(turn),)
         for number, said in enumerate(("I have to call the plumber tomorrow.", "My sister is called Anna."), 1):
             ids = {"conversation_id": CONVERSATION_ID, "session_id": "s_1", "user_id": 7}
             await memory.recorder.record(make_exchange(number, **ids, user_text=said, assistant_text="I see."), None)
-        await memory.db.write(Statement("read_again", {"session_id": "s_1"}))
-        await memory.readings.catch_up(CONVERSATION_ID)
-        notes, state = await memory.readings.notes.of_session("s_1"), await memory.recorder.session("s_1")
+        state = await memory.recorder.session("s_1")
         await memory.recorder.settle()
-    assert notes
-    assert notes.matters
-    on_disk(
-        tmp_path / "continuity.db", "UPDATE session_notes SET notes_json = replace(notes_json, 'plumber', 'plumbes')"
-    )
     on_disk(tmp_path / "continuity.db", "UPDATE conversation_sessions SET title = 'x' || title")
 
     async with open_memory(tmp_path) as memory:
-        assert len(await memory.db.altered_rows()) == 2
-        assert await memory.readings.notes.of_conversation(CONVERSATION_ID) == []
-        await memory.readings.catch_up(CONVERSATION_ID)
+        assert len(await memory.db.altered_rows()) == 1
         hydrated = await memory.hydrator.hydrate("s_1")
-        again = await memory.readings.notes.of_session("s_1")
-        assert [matter.text for matter in again.matters] == [matter.text for matter in notes.matters]
         assert hydrated.state.model_copy(update={"status": state.status}) == state
         assert any("is damaged" in warning for warning in hydrated.report.warnings)
-        assert await memory.db.altered_rows() == ()

@@ -21,7 +21,7 @@ import bot.answers.agent
 import bot.answers.model
 import bot.answers.model_messages
 import bot.answers.offline.responder
-import bot.answers.reading
+import bot.answers.keeper
 import bot.app
 import bot.cli
 import bot.http.server

@@ -1,0 +1,151 @@
+"""What a keeper is shown: the notes that matter, the turns with their numbers, and whose words are whose."""
+
+from memory.keeper.contract import KeeperRequest
+from memory.keeper.request import (
+    ASSISTANT_CHARS,
+    BEST_SHOWN,
+    FOUND_SHOWN,
+    chunk,
+    cut,
+    has_content,
+    request_text,
+    shown_notes,
+)
+from memory.language.foreign import foreign
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, End, Ledger
+from memory.ledger.views import Scope
+from memory.testing import START_MS, make_turn
+from memory.types import ToolCall
+
+
+def ledger(*operations):
+    return apply_all(Ledger("tg:1:1:0"), operations, Actor("model", START_MS, "t_0"))[0]
+
+
+def note(text, n, kind="fact", **fields):
+    return Add(kind=kind, text=text, note_id=f"n_{n}", fields=fields)
+
+
+def request(*turns, before=(), notes=(), names=None):
+    return KeeperRequest(
+        reading_id="r_1",
+        session_id="s_1",
+        conversation_id="tg:1:1:0",
+        ledger=Ledger("tg:1:1:0"),
+        notes=tuple(notes),
+        before=tuple(before),
+        turns=turns,
+        zone="Europe/Berlin",
+        now_ms=START_MS,
+        names=names or {},
+    )
+
+
+def test_a_request_reads_as_the_contract_says():
+    """Notes with numbers, then turns in one sequence of numbers, with the person's own time."""
+    due = {"owner": "Priya", "due_at_ms": START_MS, "due_exact": True}
+    asked = request(
+        make_turn(seq=2, user_text="new\none", assistant_text="Fine."),
+        before=[make_turn(seq=1, user_text="old", assistant_text="Okay.")],
+        notes=ledger(note("Sends the PR", 1, "promise", **due)),
+    )
+
+    assert request_text(asked) == (
+        "Notes:\n#1 promise: Sends the PR (owner Priya; was Tue 2023-11-14 23:13)\n\n"
+        "Read before:\n1. [Tue 2023-11-14 23:14] person: old\n   assistant: Okay.\n\n"
+        "New turns:\n2. [Tue 2023-11-14 23:15] person: new one\n   assistant: Fine."
+    )
+
+
+def test_in_a_group_everybody_has_a_name():
+    """Whose task it is depends on who speaks."""
+    text = request_text(request(make_turn(user_text="I'll bring the tent"), names={7: "Ana"}))
+
+    assert "person (Ana): I'll bring the tent" in text
+
+
+def test_somebody_elses_words_are_marked_as_theirs():
+    """A forwarded contract is not what the person wants."""
+    mixed = make_turn(user_text=f"look at this\n{foreign('Pay by Monday', 'Ben')}")
+    whole = make_turn(seq=2, user_text="Pay by Monday", third_party=True)
+    text = request_text(request(mixed, whole))
+
+    assert "person: look at this [somebody else's words, forwarded or quoted: Ben: Pay by Monday]" in text
+    assert "person: [somebody else's words, forwarded or quoted: Pay by Monday]" in text
+
+
+def test_what_a_tool_noted_is_shown_so_that_it_is_not_noted_again():
+    """A look into the past notes nothing."""
+    calls = (
+        ToolCall(call_id="1", name="note", result="#4 task: Call Ana"),
+        ToolCall(call_id="2", name="search", result="nothing"),
+    )
+    text = request_text(request(make_turn(tool_calls=calls)))
+
+    assert "(the assistant's tool note: #4 task: Call Ana)" in text
+    assert "search" not in text
+
+
+def test_of_two_thousand_notes_those_are_shown_that_are_worth_most_or_are_spoken_of():
+    """The one that the person speaks of is there, whatever it is worth."""
+    notes = ledger(
+        *(note(f"Likes number {n}", n, weight=0.9) for n in range(1, 2000)),
+        note("The greenhouse needs a new pane", 2000, "task", weight=0.1),
+    )
+    new = [make_turn(user_text="the greenhouses again, a pane broke")]
+    shown = shown_notes(notes, Scope(), new, new, START_MS)
+
+    assert len(shown) == BEST_SHOWN + FOUND_SHOWN
+    assert shown[-1].text == "The greenhouse needs a new pane"
+
+
+def test_a_script_without_spaces_is_searched_too():
+    """By signs that follow one another."""
+    notes = ledger(
+        *(note(f"Likes number {n}", n, weight=0.9) for n in range(1, 99)), note("歯医者の予約は水曜日", 99, weight=0)
+    )
+    new = [make_turn(user_text="歯医者に行きました")]
+
+    assert shown_notes(notes, Scope(), new, new, START_MS)[-1].number == 99
+
+
+def test_what_ended_is_shown_where_its_turn_is():
+    """So that nobody notes once more what the person has ticked off."""
+    notes = ledger(note("Call the plumber", 1, "task", turn_ids=("t_1",)), End(number=1), note("Old", 2), End(number=2))
+    new = [make_turn(user_text="I have to call the plumber")]
+
+    assert [each.status for each in shown_notes(notes, Scope(), new, new, START_MS)] == ["done"]
+
+
+def test_other_peoples_sessions_stay_out_of_a_fresh_one():
+    """The scope decides what the keeper sees."""
+    notes = ledger(note("Old", 1, session_id="s_0"), note("New", 2, session_id="s_1"))
+
+    assert [each.text for each in shown_notes(notes, Scope(session_id="s_1"), [], [], START_MS)] == ["New"]
+
+
+def test_a_long_answer_ends_with_a_sentence():
+    """Never in its middle, never with a marker longer than what it hides."""
+    short = cut("One sentence here. " * 200, ASSISTANT_CHARS)
+
+    assert short.endswith("here. …")
+    assert len(short) <= ASSISTANT_CHARS + 2
+    assert cut("short", ASSISTANT_CHARS) == "short"
+
+
+def test_eight_words_a_number_or_a_tool_call_are_worth_reading():
+    """Of a script without spaces two signs count as a word."""
+    assert not has_content([make_turn(user_text="haha ok", assistant_text="A long answer of many words, really")])
+    assert has_content([make_turn(user_text="it is 5")])
+    assert has_content([make_turn(user_text="I have to"), make_turn(user_text="call the plumber about it")])
+    assert has_content([make_turn(user_text="yes", tool_calls=(ToolCall(call_id="1", name="note"),))])
+    assert has_content([make_turn(user_text="来週の水曜日に歯医者に行きますよ")])
+    assert not has_content([make_turn(user_text=foreign("Please pay 300 by Monday, it is really urgent now"))])
+
+
+def test_a_request_takes_no_more_than_a_model_can_read():
+    """Twenty turns, or fewer long ones, but always one."""
+    assert len(chunk([make_turn(seq=n) for n in range(1, 60)])) == 20
+    assert len(chunk([make_turn(seq=n, user_text="x" * 9_000) for n in range(1, 9)])) == 3
+    assert len(chunk([make_turn(user_text="x" * 99_000, assistant_text="y" * 99_000)])) == 1
