@@ -169,3 +169,7 @@ DELETE FROM model_readings WHERE session_id = :session_id;
 -- For operators: each reading of a session by a model.
 SELECT reading_id, model, from_seq, through_seq, kept, dropped_json, error, input_tokens, output_tokens, at_ms
 FROM model_readings WHERE session_id = :session_id ORDER BY at_ms, reading_id;
+
+-- name: reading_of_session
+-- Whether anything waits to be read there.
+SELECT session_id, conversation_id, user_id, last_seq, due_at_ms, attempts FROM readings WHERE session_id = :session_id;

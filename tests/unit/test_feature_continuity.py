@@ -145,11 +145,11 @@ def idle(db, *, is_idle, clock, beats=None, unread=0):
             beats.release()
         return unread
 
-    readings = SimpleNamespace(notes=SimpleNamespace(waiting=waiting))
+    keeper = SimpleNamespace(queue=SimpleNamespace(waiting=waiting))
     services = SimpleNamespace(
         clock=clock,
         db=db,
-        memory=SimpleNamespace(readings=readings, bootstrap=SimpleNamespace(warm_up=warm_up)),
+        memory=SimpleNamespace(keeper=keeper, bootstrap=SimpleNamespace(warm_up=warm_up)),
         personas=SimpleNamespace(chosen=chosen),
     )
     return Idle(services, lambda: is_idle, every_s=0)

@@ -21,7 +21,7 @@ Proof RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUn
 TokenCounter ToolCall UnknownSession UnsafeSettings
 """
 METHODS = """
-begin close end_loop evict export forget fresh loops make_room memories open promote reads_of_turn receipt rest resume
+begin change close edited end_loop evict export forget fresh loops make_room memories open promote reads_of_turn receipt rest resume
 run search session sessions settle warm
 """
 SURFACE = NAMES.split()
