@@ -10,7 +10,7 @@ from functools import partial
 
 from telegram import Bot
 
-from bot.answers.choose import make_responder, reading_model, summary_writer
+from bot.choose import make_responder, reading_model, summary_writer
 from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError, make_bot, until_reached

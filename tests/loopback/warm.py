@@ -18,24 +18,24 @@ import typer._adapters
 import wcwidth
 
 import bot.answers.agent
+import bot.answers.keeper
 import bot.answers.model
 import bot.answers.model_messages
-import bot.answers.offline.responder
-import bot.answers.keeper
 import bot.app
 import bot.cli
 import bot.http.server
 import bot.logs
+import bot.offline.responder
 import bot.ops.doctor
 import bot.ops.workspace
 import memory.testing
+from bot.care.care import distress_in
 from bot.intake.telegram_request import trusted
 from bot.reminders.words import words_for
 from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
 from memory.language import due_dates
-from bot.care.care import distress_in
 from memory.language.languages import Languages
 from memory.language.ready import compile_rules
 
@@ -65,7 +65,7 @@ for code in LANGUAGES:
 asyncio.run(talk())
 Languages.load().warm()
 compile_rules(Languages.load())
-asyncio.run(bot.answers.offline.responder.OfflineResponder(None, None, Languages.load()).warm())
+asyncio.run(bot.offline.responder.OfflineResponder().warm())
 due_dates._search_dates("12 May 2030", "en", {})
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-import threading
 
 import pytest
 
 from benchmarks.lag import UNITS
-from bot.answers.offline import responder as offline
 from memory.language import due_dates, time_rules
 from memory.language import language as one_language
 from memory.language.due_dates import LIBRARY_CHARS, LIBRARY_NUMBERS, parse_when
@@ -85,53 +83,6 @@ def test_notes_are_made_of_stretches_of_bounded_length(unit):
         stretches = joined(sentences_in(unit * 1_000, language), language)
 
         assert all(len(stretch) <= UNPAUSED_MAX_CHARS for stretch in stretches)
-
-
-async def test_the_concierge_reads_the_past_beside_the_loop(monkeypatch):
-    """A thousand turns are read and an answer is composed in another thread: everybody else is served meanwhile."""
-    threads = []
-
-    def noted(*_):
-        threads.append(threading.current_thread())
-        return _Material()
-
-    def asked(*_):
-        threads.append(threading.current_thread())
-        return _Material.request, False
-
-    monkeypatch.setattr(offline, "_request", asked)
-    monkeypatch.setattr(offline, "material_of", lambda *_, **__: noted())
-    monkeypatch.setattr(offline, "compose", noted)
-    responder = offline.OfflineResponder(None, None, Languages.load())
-    monkeypatch.setattr(offline, "read_past", _nothing)
-    answer = await responder.respond(_Ask(), lambda _: None)
-
-    assert answer.text == "Fine."
-    assert len(threads) == 3
-    assert threading.main_thread() not in threads
-
-
-async def _nothing(*_):
-    return _Past()
-
-
-class _Past:
-    memories = ()
-
-
-class _Ask:
-    state = new_state("s_1", "c_1")
-    now_ms = NOW
-
-
-class _Material:
-    text, action_name, asks, listed, new, held, back = "Fine.", "note", (), (), (), (), None
-    open, corrected, settled, moved, trouble = (), (), (), (), False
-    before = after = new_state("s_1", "c_1")
-    language = Languages.load().get("en")
-
-    class request:  # noqa: N801 - a field of the material
-        kind, about, language = "thanks", "", "en"
 
 
 def test_a_question_is_stemmed_no_further_than_it_is_asked(monkeypatch):

@@ -65,7 +65,7 @@ def test_a_language_lacks_no_sentence_and_no_value(code):
 def said_in(code: str) -> str:
     """Everything that the bot says in a language, the concierge's answers and the words about reminders too."""
     files = [
-        BOT / folder / f"{code}.toml" for folder in ("languages", "answers/offline/languages", "reminders/languages")
+        BOT / folder / f"{code}.toml" for folder in ("languages", "reminders/languages")
     ]
     tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
     return str([texts for table in tables for name, texts in table.items() if name not in {"asks", "reading"}])

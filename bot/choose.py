@@ -26,9 +26,9 @@ def make_responder(
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if not settings.by_model:
-        from bot.answers.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
+        from bot.offline.responder import OfflineResponder  # noqa: PLC0415 - only one of the two is needed
 
-        return OfflineResponder(memory.store, memory.searcher, memory.languages, memory.notes)
+        return OfflineResponder()
     from bot.answers.model import ModelResponder  # noqa: PLC0415
     from bot.answers.tools import Tools  # noqa: PLC0415
 

@@ -1,0 +1,161 @@
+"""Answers without a language model: notes what it is plainly told, finds it again, and says what it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from bot import replies
+from bot.answers.answer_buttons import undo_buttons
+from bot.answers.responder import Answer, Ask, Show
+from bot.offline import answers
+from bot.offline.answers import Reply, own
+from bot.offline.forms import content_of, first_match, plain, trimmed
+from bot.offline.reader import Read, understood
+from bot.offline.safety import context_of
+from bot.offline.words import Words, codes, language_of, words_of
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, Applied, End, Ledger, Operation, Outcome
+from memory.ledger.views import to_do, within
+
+log = structlog.get_logger(__name__)
+
+
+class OfflineResponder:
+    """`bot.answers.responder.Responder` without a model: deterministic, from the ledger and what the search found."""
+
+    def tools(self) -> str:
+        """Return nothing: there is no model that calls any."""
+        return ""
+
+    def instructions(self, ask: Ask) -> str:  # noqa: ARG002 - the port names it
+        """Return nothing: there is no prompt."""
+        return ""
+
+    def preface(self, persona: str) -> str:  # noqa: ARG002 - the port names it
+        """Return nothing: there is no prompt."""
+        return ""
+
+    async def warm(self) -> None:
+        """Load the language data; never raises."""
+        try:
+            await asyncio.to_thread(lambda: [words_of(code) for code in codes()])
+        except Exception:
+            log.exception("the words of the offline reader could not be loaded")
+
+    async def close(self) -> None:
+        """Do nothing: no connection was opened."""
+
+    async def respond(self, ask: Ask, show: Show) -> Answer:
+        """Return the answer; never raises NoAnswer."""
+        answer = await asyncio.to_thread(respond, ask)
+        show(answer.text)
+        return answer
+
+
+def respond(ask: Ask) -> Answer:
+    """The answer to a message, in its language. Pure."""
+    words = words_of(language_of(plain(ask.text), ask.state.language or replies.spoken()))
+    with replies.speaking(words.code):
+        small = _small_talk(ask, words)
+        found = Read() if small else understood(ask.text, ask.ledger, context_of(ask))
+        if found.operations or found.missing or found.forgets_all:
+            return _done(ask, found)
+        reply, action = small or _answered(ask, words)
+        return Answer(reply.text, action_name=action, authored=reply.authored)
+
+
+def _done(ask: Ask, found: Read) -> Answer:
+    """What was noted, ended or put right, or what is missing for it."""
+    by = Actor("offline", ask.now_ms, ask.turn_id)
+    after, outcomes = apply_all(ask.ledger, found.operations, by)
+    parts = answers.told(found.operations, outcomes, within(after, ask.scope), ask)
+    parts += [*_missing(ask, found), *_zone_hint(ask, after, found.operations, outcomes)]
+    if found.forgets_all:
+        parts = [own("forget_all")]
+    reply = answers.joined(parts)
+    changed = any(isinstance(outcome, Applied) for outcome in outcomes)
+    return Answer(
+        reply.text,
+        action_name=_action(found),
+        authored=reply.authored,
+        operations=found.operations,
+        hand="offline",
+        buttons=undo_buttons(ask.turn_id) if changed else (),
+    )
+
+
+def _action(found: Read) -> str:
+    if found.missing:
+        return "asked_back"
+    return "done" if any(isinstance(each, End) for each in found.operations) else "noted"
+
+
+def _missing(ask: Ask, found: Read) -> list[Reply]:
+    if found.missing == "which" and not found.operations:
+        return [answers.bullets(own("which"), [answers.line(note, ask) for note in found.candidates])]
+    return [own(f"ask_{found.missing}")] if found.missing in {"when", "what"} else []
+
+
+def _zone_hint(
+    ask: Ask, after: Ledger, operations: Sequence[Operation], outcomes: Sequence[Outcome]
+) -> list[Reply]:
+    """By whose clock it rings, under the first reminder of somebody who never chose one."""
+    done = zip(operations, outcomes, strict=True)
+    new = [each.note for what, each in done if isinstance(what, Add) and isinstance(each, Applied) and each.note.rings]
+    first = bool(new) and sum(note.rings for note in after) == len(new)
+    return [own("zone_hint", zone=ask.time_zone)] if first and not ask.time_zone_chosen else []
+
+
+def _small_talk(ask: Ask, words: Words) -> tuple[Reply, str] | None:
+    said = trimmed(plain(ask.text))
+    kind = next((name for name, patterns in words.small.items() if first_match(patterns, said) is not None), "")
+    if not kind:
+        return None
+    if kind != "hello":
+        return own(kind), "small_talk"
+    first_name = ask.user_name.split()[0] if ask.user_name else ""
+    comma = "" if words.code in {"en", "de", "fr", "es", "it", "pt"} else ","
+    hello = own("hello", name=f"{comma} {first_name}" if first_name else "")
+    left = to_do(within(ask.ledger, ask.scope), ask.now_ms)
+    if not left or ask.past_is_shown:
+        return hello, "small_talk"
+    return answers.joined([hello, own("hello_open", text="; ".join(answers.line(n, ask) for n in left[:3]))]), "small_talk"
+
+
+def _answered(ask: Ask, words: Words) -> tuple[Reply, str]:
+    """The answer to a question, or what is said of words that no form fits."""
+    text, notes = plain(ask.text), within(ask.ledger, ask.scope)
+    said = trimmed(text).lstrip("¿¡ ")
+    asked = {name: found for name, patterns in words.asks.items() if (found := first_match(patterns, said)) is not None}
+    if "open" in asked:
+        return answers.open_list(notes, ask), "asked"
+    for name in ("who", "help"):
+        if name in asked:
+            return own(name), "asked"
+    if "decided" in asked:
+        return _decided(asked["decided"].get("what", ""), ask, words), "asked"
+    if "all" in asked:
+        return answers.known_list([note for note in notes if note.kind not in {"task", "promise"}], ask), "asked"
+    if found := asked.get("past") or asked.get("about"):
+        what = trimmed(found["what"])
+        return answers.about(what, ask, words) or _unknown(what, ask, words), "asked"
+    if "?" in text:
+        return answers.about(said, ask, words) or own("beyond"), "asked"
+    told_before = any(turn.action_name == "kept" for turn in ask.packet.history)
+    return own("kept_again" if told_before else "kept"), "kept"
+
+
+def _decided(what: str, ask: Ask, words: Words) -> Reply:
+    notes = within(ask.ledger, ask.scope)
+    if named := content_of(what, words):
+        notes = [note for note in notes if answers._fits(named, note.text, words)]  # noqa: SLF001
+    return answers.known_list(notes, ask, ["decision"])
+
+
+def _unknown(what: str, ask: Ask, words: Words) -> Reply:
+    """That nothing was said about it, when the past was asked for; else that it is beyond a program without a model."""
+    of_the_past = first_match(words.asks["past"], trimmed(plain(ask.text)).lstrip("¿¡ ")) is not None
+    return own("know_none", about=replies.shorten(what, 60)) if of_the_past else own("beyond")
