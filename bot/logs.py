@@ -132,7 +132,9 @@ def set_up(
     )
     final: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     final.append(structlog.processors.ExceptionRenderer(lambda found: error_in_words(found[1], whole=whole)))
-    formatter = structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=[*final, _redact_event, last])
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()], processors=[*final, _redact_event, last]
+    )
     handler = _RedactingHandler(sys.stderr)
     handler.setFormatter(formatter)
     root = logging.getLogger()

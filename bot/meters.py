@@ -15,12 +15,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from bot.spent import NANODOLLARS, Spent
 from bot.tracing import NoTracer, Span, Tracer
+from memory.types import ConversationContextPacket
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LAG_EVERY_S = 1.0
 LAG_RECENT_S = 30.0
 """How long a standstill of the event loop is told of by `/health`."""
 _SHORT_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_TOKENS = (100, 200, 350, 600, 1_000, 1_500, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 12_000, 20_000, 40_000, 80_000)
 _LONG_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -62,6 +64,12 @@ class Meters:
         self.lag = self._histogram("continuity_event_loop_lag_seconds", "How late the event loop woke up.", _SHORT_S)
         self._late: deque[tuple[float, float]] = deque(maxlen=int(LAG_RECENT_S / LAG_EVERY_S))
         self._due_s = math.inf
+        self._context = self._histogram(
+            "continuity_context_tokens",
+            "Tokens that a model was given for an answer: the whole prompt, and of it notes, history and finds.",
+            _TOKENS,
+            "part",
+        )
         self._telegram = self._counter(
             "continuity_telegram_failures", "Calls to Telegram that failed, by kind (wait = 429) and what was done.",
             "kind", "then",
@@ -118,6 +126,14 @@ class Meters:
     def shown(self, seconds: float) -> None:
         """Note how long a part took from the outbox to the screen."""
         self.took("delivery", seconds)
+
+    def gave(self, packet: ConversationContextPacket) -> None:
+        """Note what a model was given for an answer."""
+        used = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
+        self._context.labels("prompt").observe(packet.prompt_tokens)
+        self._context.labels("notes").observe(used.get("memories", 0) + used.get("threads", 0))
+        self._context.labels("history").observe(used.get("history", 0))
+        self._context.labels("finds").observe(used.get("retrieved", 0))
 
     def waited_for_disk(self, what: Literal["database", "checkpoint"], seconds: float) -> None:
         """Note an fsync; from any thread."""

@@ -119,12 +119,18 @@ class Settings(BaseSettings):
     continuity_history_tokens: int = Field(3000, ge=1, le=MAX_TOKENS, description="The latest turns, word for word.")
     continuity_summary_tokens: int = Field(1000, ge=0, le=MAX_TOKENS, description="Rolling summary.")
     continuity_retrieved_tokens: int = Field(
-        900, ge=0, le=MAX_TOKENS, description="Older turns and memories that bear on the message."
+        900, ge=0, le=MAX_TOKENS, description="Older turns that bear on the message."
     )
     continuity_today_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="Said earlier today in other sessions.")
-    continuity_threads_tokens: int = Field(400, ge=0, le=MAX_TOKENS, description="Open loops.")
+    continuity_threads_tokens: int = Field(250, ge=0, le=MAX_TOKENS, description="What was open as a session began.")
+    continuity_memories_tokens: int = Field(
+        600, ge=0, le=MAX_TOKENS, description="Notes that last, and what changed in the notes since."
+    )
     continuity_last_conversation_tokens: int = Field(
-        300, ge=0, le=MAX_TOKENS, description="Summary of the session before."
+        300, ge=0, le=MAX_TOKENS, description="Sessions before the day, in a line each."
+    )
+    continuity_context_strategy: Literal["summarize", "truncate"] = Field(
+        "summarize", description="Turns without room go into a summary, or are left out."
     )
     continuity_context_tokens: int = Field(6150, ge=1, le=MAX_TOKENS, description="Hard cap over all tiers.")
     continuity_message_tokens: int = Field(
@@ -233,11 +239,13 @@ class Settings(BaseSettings):
             retrieved_tokens=self.continuity_retrieved_tokens,
             today_tokens=self.continuity_today_tokens,
             threads_tokens=self.continuity_threads_tokens,
+            memories_tokens=self.continuity_memories_tokens,
             last_conversation_tokens=self.continuity_last_conversation_tokens,
             cap_tokens=self.continuity_context_tokens,
             max_history_messages=self.continuity_max_history_messages,
             recency_window=self.continuity_recency_window,
             tool_output_max_chars=self.continuity_tool_output_max_chars,
+            strategy=self.continuity_context_strategy,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from memory.context.budget import Budget
 from memory.context.compactor import SummaryWriter
+from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.errors import (
     CheckpointError,
     Conflict,
@@ -49,10 +50,13 @@ __all__ = [
     "Ids",
     "Locked",
     "Memory",
+    "Occasion",
     "OpenLoop",
     "OpeningReport",
     "PendingTurn",
+    "Prepared",
     "Proof",
+    "Reserved",
     "RetrievedItem",
     "SchemaMismatch",
     "SessionState",

@@ -15,9 +15,10 @@ from typing import Any, Final, Self
 import orjson
 
 from memory.clock import RandomIds, SystemClock
-from memory.context.assembler import Names
+from memory.context.assembler import SESSIONS_READ
 from memory.context.budget import Budget
 from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
+from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.errors import ContinuityError, StorageUnavailable
 from memory.keeper.contract import KeepingModel
@@ -26,8 +27,6 @@ from memory.keeper.surroundings import Surroundings
 from memory.language.languages import Languages
 from memory.ledger.types import Actor, Change, Operation, Outcome
 from memory.longterm.promoter import read_memory_row
-from memory.notes.current import STATES_READ
-from memory.notes.store import SESSIONS_MAX
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -237,61 +236,39 @@ class ConversationMemory(Parts):
         *,
         user_id: int | None = None,
         dedupe_key: str | None = None,
-        unanswered: bool = False,
-        third_party: bool = False,
-        time_zone: str | None = None,
-        reserved_tokens: int = 0,
-        tools_tokens: int = 0,
-        bootstrap: str = "",
-        person: str = "",
-        names: Names | None = None,
-        turn_id: str | None = None,
-        state: SessionState | None = None,
-        models: bool = True,
+        occasion: Occasion = PLAIN,
+        reserved: Reserved = NOTHING_RESERVED,
+        prepared: Prepared = UNPREPARED,
     ) -> PendingTurn:
         """Take a message in and gather what the model has to know: hydrated, compacted if due, within the budget.
 
         Nothing is stored but a session that begins; what you `record` counts. With a `dedupe_key` (your id of the
-        message) a message is answered once: what was answered before has its turn in `recorded` (which is not looked up
-        when you know it to be `unanswered`; a second answer is a `Conflict` all the same). `third_party` marks
-        text that the user forwarded or quoted: it is never promoted. `time_zone` is by whose clock "by Friday" is read,
-        the session's unless you say so.
+        message) a message is answered once: what was answered before has its turn in `recorded` (a second answer is a
+        `Conflict` all the same).
 
-        Of the prompt, `reserved_tokens` is what your instructions and tools take (`tools_tokens` of them the tools),
-        `bootstrap` what a new session carries forward. `person` is who wrote the message; in a group `names` tells who
-        the others are. `turn_id` is the turn's id if you chose one, `state` what `session` returned if you asked it.
-        Without `models` none is asked for a summary: what is due now is written by code. Raises `StorageUnavailable`.
+        `occasion` tells who writes, by which clock, and which notes may be told; `reserved` what your instructions and
+        tools take of the prompt; `prepared` what you know of the turn already. Raises `StorageUnavailable`.
         """
         epoch = (await self.ledgers.read(conversation_id)).epoch  # before anything that the answer is made from
-        recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not unanswered else None
-        state = state or await self.session(conversation_id, user_id)
-        besides = reserved_tokens + (self.counter.count(bootstrap) if bootstrap else 0)
+        recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not prepared.is_new else None
+        state = prepared.state or await self.session(conversation_id, user_id)
+        besides = reserved.tokens + (self.counter.count(reserved.bootstrap) if reserved.bootstrap else 0)
         state = await self.compactor.compact_if_due(
-            state, self.assembler.history, self.recorder.edit, reserved_tokens=besides, models=models
+            state, self.assembler.history, self.recorder.edit, reserved_tokens=besides, models=prepared.models
         )
-        zone = time_zone or state.time_zone
         packet = await self.assembler.packet(
-            state,
-            text,
-            now_ms=self.clock.now_ms(),
-            time_zone=zone,
-            bootstrap=bootstrap,
-            reserved_tokens=reserved_tokens,
-            tools_tokens=tools_tokens,
-            person=person,
-            person_id=user_id,
-            names=names,
+            state, text, now_ms=self.clock.now_ms(), user_id=user_id, occasion=occasion, reserved=reserved
         )
         return PendingTurn(
             conversation_id=conversation_id,
             text=text,
             state=state,
             packet=packet,
-            turn_id=turn_id or self.ids.new("t"),
+            turn_id=prepared.turn_id or self.ids.new("t"),
             user_id=user_id,
-            third_party=third_party,
+            third_party=occasion.third_party,
             dedupe_key=dedupe_key,
-            time_zone=zone,
+            time_zone=packet.time_zone,
             recorder=self.recorder,
             clock=self.clock,
             epoch=epoch,
@@ -321,9 +298,8 @@ class ConversationMemory(Parts):
         here = {"conversation_id": conversation_id}
         return [
             Statement("current_session", here),
-            Statement("list_sessions", here | {"limit": STATES_READ, "offset": 0}),
-            Statement("notes_of_conversation", here | {"limit": SESSIONS_MAX}),
-            Statement("active_jobs", here),
+            Statement("list_sessions", here | {"limit": SESSIONS_READ, "offset": 0}),
+            Statement("session_lines_of", here),
         ]
 
     async def session(self, conversation_id: str, user_id: int | None = None) -> SessionState:

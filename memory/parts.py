@@ -9,14 +9,17 @@ from typing import Self
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compactor import Compactor, SummaryWriter
+from memory.context.notes_block import current_task
 from memory.continuity.bootstrap import Bootstrap
 from memory.keeper.contract import KeepingModel
 from memory.keeper.job import Keeper
 from memory.keeper.queue import ask_to_read
+from memory.keeper.session_lines import session_lines
 from memory.keeper.surroundings import Surroundings
 from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
+from memory.ledger.views import loops_of, standing
 from memory.longterm.promoter import Promoter
 from memory.notes.current import CurrentNotes
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -30,7 +33,7 @@ from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
 from memory.storage.extension import Erase
 from memory.storage.store import Store
-from memory.types import ConversationTurn, SessionState
+from memory.types import ConversationTurn, OpenLoop, SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +104,7 @@ class Parts:
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
         notes = CurrentNotes(store, languages, clock)
-        assembler = Assembler(store, searcher, budget, languages, counter, notes=notes, at_hand=recorder.at_hand)
+        assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, notes=notes)
         return cls(
             clock=clock,
@@ -118,8 +121,8 @@ class Parts:
             promoter=promoter,
             recorder=recorder,
             assembler=assembler,
-            compactor=_compactor(store, given),
             keeper=keeper,
+            compactor=_compactor(store, ledgers, given),
             notes=notes,
             bootstrap=bootstrap,
             forgetter=Forgetter(
@@ -173,7 +176,14 @@ def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
     return notice
 
 
-def _compactor(store: Store, given: Given) -> Compactor:
+def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:
+    async def at_work(state: SessionState) -> tuple[str, Sequence[OpenLoop]]:
+        """Return what a session is about, and what is open in its conversation."""
+        notes = standing(await ledgers.read(state.conversation_id))
+        line = (await session_lines(store.db, state.conversation_id)).get(state.session_id)
+        title = line.title if line else ""
+        return current_task(notes, state.session_id, title), loops_of(notes, given.clock.now_ms())
+
     return Compactor(
         store,
         budget=given.budget,
@@ -182,4 +192,5 @@ def _compactor(store: Store, given: Given) -> Compactor:
         clock=given.clock,
         ids=given.ids,
         write_summary=given.write_summary,
+        at_work=at_work,
     )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory.context.chat import chat_messages
+from memory.context.notes_block import marked
 from memory.context.packet_text import prompt
+from memory.context.transcript import chat_messages
 from memory.ledger.types import Hand, Operation
 from memory.ports import Clock, Statement
 from memory.sessions.recorder import Exchange, Recorder, StateChange
@@ -86,10 +87,17 @@ class PendingTurn:
             third_party=self.third_party,
             dedupe_key=self.dedupe_key,
             time_zone=self.time_zone,
-            change=change,
+            change=self._with_notes(change),
             operations=tuple(operations),
             hand=hand,
             epoch=self.epoch,
         )
         self.recorded = await self.recorder.record(exchange, self.packet, *also)
         return self.recorded
+
+    def _with_notes(self, change: StateChange | None) -> StateChange | None:
+        """Return a change that also freezes the notes that this reply was given, where they were taken for it."""
+        mark = self.packet.notes_mark
+        if mark is None or mark in self.state.notes_marks:
+            return change
+        return lambda state: marked(change(state) if change else state, mark)

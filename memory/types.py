@@ -31,7 +31,7 @@ CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 UNDOES = "undo"
 """`action_name` of a turn that took back what an earlier one changed."""
-Tier = Literal["history", "summary", "retrieved", "today", "threads", "last_conversation"]
+Tier = Literal["history", "summary", "retrieved", "today", "threads", "memories", "last_conversation"]
 
 
 class Contract(BaseModel):
@@ -180,6 +180,25 @@ class CompactionMark(Contract):
     summary_tokens: int
     kept_seqs: tuple[int, ...] = ()
     """Older turns kept verbatim since they hold decisions."""
+    current_task: str = ""
+    """What the session was about when it was compacted (004 phase 3): its newest open matter, or its title."""
+
+
+class NotesMark(Contract):
+    """Which notes a session's prompts begin with: as they stood at a moment, said by a clock, for one scope.
+
+    No text: the notes are said again from the ledger as it was then, so that what was forgotten is nowhere.
+    """
+
+    version: int
+    """The ledger's version."""
+    at_ms: int
+    time_zone: str
+    persona: str = ""
+    of_session: bool = False
+    """True when only what was noted in the session belongs to it: fresh, mode off, another user of a group."""
+    compaction_id: str = ""
+    """The compaction in force then: behind the next one the notes are taken anew."""
 
 
 class SessionState(Contract):
@@ -207,6 +226,8 @@ class SessionState(Contract):
     """The list that was shown last."""
     undone: tuple[str, ...] = ()
     """Turns of which the person said that what was noted of them is wrong: nothing that rests on them is shown."""
+    notes_marks: tuple[NotesMark, ...] = ()
+    """The notes that its prompts begin with, the latest taken last; in a group one for each scope and clock."""
     rolling_summary: str = ""
     summarized_through_seq: int = 0
     """The last turn that `rolling_summary` covers."""
@@ -234,8 +255,14 @@ class RetrievedItem(Contract):
     text: str
     seq: int | None = None
     session_id: str | None = None
+    user_id: int | None = None
+    """Who wrote the turn; None when it is not known."""
     at_ms: int
     score: float
+    share: float = 0.0
+    """How much of the question it and its neighbours hold, by what the words are worth."""
+    note: str = ""
+    """The line of the note that rests on it, in its newest form; "" when none does, or the prompt has it already."""
     breakdown: dict[str, float] = Field(default_factory=dict)
     tokens: int = 0
 
@@ -280,12 +307,26 @@ class ConversationContextPacket(Contract):
     history: tuple[ConversationTurn, ...] = ()
     """Turns to be shown verbatim, oldest first."""
     history_truncated: bool = False
-    retrieved: tuple[RetrievedItem, ...] = ()
-    today: str = ""
+    notes_lasting: str = ""
+    """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""
     threads: str = ""
+    """What was open then: five lines at most, the rest counted (003 AC-3.4); frozen with the notes."""
+    notes_mark: NotesMark | None = None
+    """Which notes these are."""
+    notes_changed: str = ""
+    """Notes that are new, other or ended since, each once in its newest form."""
+    notes_rang: str = ""
+    """Reminders that rang since."""
+    today: str = ""
+    """Earlier sessions of the same day, a line each."""
     last_conversation: str = ""
+    """Sessions before, a line each."""
+    retrieved: tuple[RetrievedItem, ...] = ()
+    """What was found in what was said before."""
+    time_zone: str = "UTC"
+    """By whose clock every time in the prompt is."""
     local_time: str = ""
-    """Where the person is it is now, e.g. `Sunday 14:05`; "" when nobody said."""
+    """What time it is there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
     person: str = ""
     """The name of whoever wrote the message that is answered; "" when it is not known."""
     person_id: int | None = None
@@ -295,7 +336,7 @@ class ConversationContextPacket(Contract):
     speakers: dict[int, str] = Field(default_factory=dict)
     """Who is who in a group: user id → name, of those that are known."""
     bootstrap: str = ""
-    """The continuity bootstrap, only before the first assistant reply of a session that uses it (001)."""
+    """Words of ours about what is carried forward; they stand behind the instructions (001)."""
     notices: tuple[str, ...] = ()
     """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
     receipts: tuple[TierReceipt, ...] = ()
@@ -305,8 +346,15 @@ class ConversationContextPacket(Contract):
     bootstrap_tokens: int = 0
     message_tokens: int = 0
     frame_tokens: int = 0
-    """Headings, fences, running jobs and the open question."""
+    """Headings, fences, times, what changed in the notes, and who writes when."""
+    is_near_limit: bool = False
+    """True when the prompt takes more than 80 % of the cap (004 phase 1: early warning)."""
     context_compiled_at_ms: int
+
+    @property
+    def notes_block(self) -> str:
+        """All notes that the session's prompts begin with."""
+        return "\n".join(filter(None, (self.notes_lasting, self.threads)))
 
     @property
     def prompt_tokens(self) -> int:

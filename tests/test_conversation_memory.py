@@ -7,7 +7,7 @@ retriever in `search`, context builder in `context`.
 import pytest
 
 from memory.context.budget import Budget
-from memory.context.context_builder import ContextInputs, build
+from memory.context.context_builder import ContextInputs, Fields, Moment, build
 from memory.language.languages import Languages
 from memory.search.retriever import Question, SearchedMessage, TermHits, place, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
@@ -71,10 +71,14 @@ def test_build_packet():
         turn_count=5,
         summarized_through_seq=2,
         rolling_summary="They planned a trip.",
-        open_loops=(make_loop(),),
     )
+    fields = Fields(loops=(make_loop(),))
 
-    packet = build(ContextInputs(state=state, now_ms=START_MS, history=turns), Budget(), WordCounter())
+    packet = build(
+        ContextInputs(state=state, moment=Moment(now_ms=START_MS), history=turns, fields=fields),
+        Budget(),
+        WordCounter(),
+    )
 
     assert [turn.user_text for turn in packet.history] == ["question 3", "question 4", "question 5"]
     assert packet.rolling_session_summary == "They planned a trip."

@@ -9,6 +9,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.context.budget import NEAR_LIMIT_PERCENT
 from memory.ports import Row
 from memory.storage.store import Compaction
 from memory.types import TierReceipt
@@ -46,22 +47,26 @@ def read_receipts(receipts_json: str) -> list[TierReceipt]:
 
 
 def receipt_text(snapshot: Row, cap_tokens: int, now_ms: int) -> str:
-    """Return what the model was given for one answer, tier by tier."""
+    """Return what the model was given for one answer: tier by tier, then what stands beside them; it adds up."""
     total = snapshot["total_tokens"]
+    receipts = read_receipts(snapshot["receipts_json"])
+    beside = {
+        name: snapshot[f"{column}_tokens"]
+        for name, column in (
+            ("instructions", "instructions"), ("tools", "tools"), ("carried", "bootstrap"), ("message", "message"),
+        )
+    }  # fmt: skip
+    beside["frame"] = max(0, total - sum(beside.values()) - sum(receipt.used_tokens for receipt in receipts))
     lines = [
         replies.say("context_head", ago=replies.ago(now_ms - snapshot["compiled_at_ms"])),
-        *(tier_line(receipt) for receipt in read_receipts(snapshot["receipts_json"])),
-        replies.say(
-            "context_beside",
-            instructions=replies.number(snapshot["instructions_tokens"]),
-            tools=replies.number(snapshot["tools_tokens"]),
-            carried=replies.number(snapshot["bootstrap_tokens"]),
-            message=replies.number(snapshot["message_tokens"]),
-        ),
+        *map(tier_line, receipts),
+        replies.say("context_beside", **{name: replies.number(tokens) for name, tokens in beside.items()}),
         replies.say(
             "context_total", bar=bar(total, cap_tokens), total=replies.number(total), cap=replies.number(cap_tokens)
         ),
     ]
+    if total * 100 > cap_tokens * NEAR_LIMIT_PERCENT:
+        lines.append(replies.say("context_near"))
     return "\n".join(lines)
 
 

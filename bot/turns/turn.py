@@ -31,7 +31,9 @@ from bot.turns.safety_net import set_without_model
 from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
-from memory.context.transcript import clip_to_tokens
+from memory.context.occasion import Occasion, Prepared, Reserved
+from memory.context.transcript import clip_ends, clip_to_tokens
+from memory.continuity.packet import GUARDRAILS
 from memory.errors import Outdated
 from memory.ledger.views import Scope
 from memory.pending import PendingTurn
@@ -44,6 +46,8 @@ HEAD_START_S = 0.01
 """So much ahead of what is done behind it a reply is sent on its way."""
 PILE_CHARS = 16_384
 """More than this is read in a thread; four full messages take 2 ms (`benchmarks/floods.py`, November 2026)."""
+CARRIED = " ".join((*GUARDRAILS, "When they ask what you remember or where you left off, tell them."))
+"""What stands behind the instructions where notes of earlier conversations are told (001)."""
 MAX_UNSTORED = 256
 """At most this many answers that could not be stored are kept in memory, in case their turn is tried again."""
 
@@ -125,7 +129,7 @@ def _of_model(answer: Answer) -> dict[str, Attribute | None]:
 
 def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
     """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
-    text = clip_to_tokens(said.text, max_tokens, counter, "the message")
+    text = clip_to_tokens(said.text, max_tokens, counter, clip_ends)
     return said if text == said.text else replace(said, text=text, whole_chars=len(said.text))
 
 
@@ -139,8 +143,8 @@ class TurnGate(Protocol):
         """
         ...
 
-    async def packet(self, first: Envelope, state: SessionState) -> str:
-        """Return what is carried forward into the next prompt, "" for nothing."""
+    async def carries(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether what other sessions of the conversation noted may reach the model in this one."""
         ...
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
@@ -321,22 +325,30 @@ class Turns:
         count, responder = services.memory.counter.count, services.responder
         name = plain_name(choices.get(CALLED) or first.user_name)
         tools_tokens = count(responder.tools())
+        carries = await self.gate.carries(first, state)
+        scope = Scope(
+            persona=services.personas.persona_in(choices).name, session_id=None if carries else state.session_id
+        )
         pending = await services.memory.begin(
             first.conversation_id,
             said.text,
             user_id=first.user_id,
             dedupe_key=f"tg:{first.bot_id}:{first.update_id}",
-            unanswered=True,
-            third_party=said.third_party,
-            time_zone=zone.name,
-            reserved_tokens=count(responder.preface(persona)) + tools_tokens,
-            tools_tokens=tools_tokens,
-            bootstrap=await self.gate.packet(first, state),
-            person=name,
-            names=None if first.private else services.people.names,
-            turn_id=turn_id,
-            state=state,
-            models=False,  # its claim may not be stored yet, and a person waits
+            occasion=Occasion(
+                person=name,
+                names=None if first.private else services.people.names,
+                time_zone=zone.name,
+                zone_known=zone.chosen,
+                scope=scope,
+                third_party=said.third_party,
+            ),
+            reserved=Reserved(
+                tokens=count(responder.preface(persona)) + tools_tokens,
+                tools_tokens=tools_tokens,
+                bootstrap=CARRIED if carries and services.settings.by_model else "",
+            ),
+            # its claim may not be stored yet, and a person waits: no model is asked for a summary
+            prepared=Prepared(turn_id=turn_id, state=state, is_new=True, models=False),
         )
         ask = Ask(
             turn_id=turn_id,
@@ -355,10 +367,7 @@ class Turns:
             past_is_shown=await self.gate.is_shown(first, state),
             cared_for=any(turn.action_name == CARE for turn in services.memory.recorder.at_hand(state.session_id)),
             ledger=await services.memory.ledgers.read(first.conversation_id),
-            scope=Scope(
-                persona=services.personas.persona_in(choices).name,
-                session_id=pending.state.session_id if pending.state.isolated else None,
-            ),
+            scope=scope,
         )
         if said_before := await notices(services, ask):
             pending.packet = pending.packet.model_copy(update={"notices": said_before})
@@ -440,6 +449,7 @@ class Turns:
             services.reminders.look()
         self.answered += 1
         services.meters.turns.inc()
+        services.meters.gave(ask.packet)
         told = partial(
             log.info,
             "turn stored",
@@ -451,7 +461,6 @@ class Turns:
             prompt_tokens=ask.packet.prompt_tokens,
             instructions_tokens=ask.packet.instructions_tokens,
             tools_tokens=ask.packet.tools_tokens,
-            bootstrap_tokens=ask.packet.bootstrap_tokens,
             update_ids=[envelope.update_id for envelope in batch],
         )
         asyncio.get_running_loop().call_later(HEAD_START_S, told)

@@ -1,4 +1,4 @@
-"""Gather what a packet is made of and build it: history, search, today, threads, last conversation, jobs (003).
+"""Gather what a packet is made of and build it: history, notes, earlier sessions, finds (003).
 
 Every tier is gathered by itself; one that fails is left out, logged, and named in its receipt.
 """
@@ -8,62 +8,73 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from datetime import datetime
-from typing import Final, Protocol, TypeVar
-
-from pydantic import ValidationError
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
-from memory.context.context_builder import ContextInputs, build
-from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, Ending, by_day
-from memory.context.transcript import NOBODY, turn_tokens, user_message
-from memory.language.intents import read_sentences
-from memory.language.languages import Languages
-from memory.language.reported import is_small_talk
-from memory.notes.current import STATES_READ, CurrentNotes
-from memory.notes.lines import loop_of
-from memory.notes.types import Matter
-from memory.notes.view import NotesView, loops
+from memory.context.context_builder import ContextInputs, Fields, Moment, build
+from memory.context.earlier import (
+    CACHED_SESSIONS,
+    FIRST_WORDS_CHARS,
+    MAX_SESSIONS,
+    EarlierSessions,
+    by_day,
+    midnight_of,
+    one_line,
+)
+from memory.context.finds import MAX_FINDS, relevant, with_notes
+from memory.context.notes_block import (
+    NO_BLOCK,
+    NOTHING_SINCE,
+    Block,
+    Since,
+    mark_for,
+    new_mark,
+    since,
+    take,
+)
+from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
+from memory.context.tiers import shown_whole
+from memory.context.transcript import NOBODY, clip, local_moment, user_message
+from memory.keeper.session_lines import SessionLine, session_lines
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.past import as_of
+from memory.ledger.types import Ledger
+from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, within
 from memory.ports import TokenCounter
 from memory.search.query import Query
-from memory.storage.store import SessionRow, Store
+from memory.storage.store import Store
 from memory.types import (
     ConversationContextPacket,
     ConversationTurn,
     JobProgress,
-    OpenLoop,
+    NotesMark,
     RetrievedItem,
     SessionState,
     Tier,
 )
-from memory.zones import zone_of
 
-MAX_RETRIEVED: Final = 12
-MAX_RETRIEVED_FOR_A_STATEMENT: Final = 6
-MIN_RETRIEVED: Final = 6
-"""So much is offered for a question, however far it is behind the best."""
-YOUNG_TURNS: Final = 6
-"""A session of fewer turns shows little of the past by itself: whatever is said in it is looked up like a question."""
-MAX_OTHER_SESSIONS: Final = 8
-"""At most this many sessions of the conversation are looked at for today, threads and the last conversation."""
+SESSIONS_READ: Final = 50
+CACHED_BLOCKS: Final = 256
 
-_RELEVANT: Final = 0.5
-_FOLLOW_UP_WORDS: Final = 5
-_FOLLOWED_CHARS: Final = 300
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
-"""User id → name, of those that are known."""
-
 
 class SearchPort(Protocol):
-    """What is used of `memory.search.searcher.SearchPort`."""
+    """What is used of `memory.search.searcher.Searcher`."""
 
     async def search(self, query: Query) -> list[RetrievedItem]:
-        """Return older turns and memories that bear on the query, best first."""
+        """Return older turns that bear on the query, best first."""
         ...
+
+
+class Remembered(NamedTuple):
+    """What the ledger gives to a prompt."""
+
+    ledger: Ledger
+    block: Block = NO_BLOCK
+    since: Since = NOTHING_SINCE
 
 
 def nothing_at_hand(_: str) -> Sequence[ConversationTurn]:
@@ -79,22 +90,22 @@ class Assembler:
         store: Store,
         searcher: SearchPort | None,
         budget: Budget,
-        languages: Languages,
         counter: TokenCounter,
+        ledgers: Ledgers,
         *,
-        notes: CurrentNotes | None = None,
         at_hand: Callable[[str], Sequence[ConversationTurn]] = nothing_at_hand,
     ) -> None:
         """`at_hand` returns turns of a session that somebody holds in memory: they need not be read."""
         self._at_hand = at_hand
         self._store = store
         self._searcher = searcher
-        self._notes = notes
         self._budget = budget
-        self._languages = languages
         self._counter = counter
+        self._ledgers = ledgers
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
-        self._earlier = EarlierSessions(store, budget, languages, counter)
+        self._blocks: OrderedDict[tuple[str, NotesMark], Block] = OrderedDict()
+        self._earlier = EarlierSessions(store)
+        self._near: set[str] = set()
 
     async def packet(
         self,
@@ -102,67 +113,65 @@ class Assembler:
         message: str,
         *,
         now_ms: int,
-        time_zone: str = "UTC",
-        isolated: bool | None = None,
-        bootstrap: str = "",
-        reserved_tokens: int = 0,
-        tools_tokens: int = 0,
-        person: str = "",
-        person_id: int | None = None,
-        names: Names | None = None,
+        user_id: int | None = None,
+        occasion: Occasion = PLAIN,
+        reserved: Reserved = NOTHING_RESERVED,
     ) -> ConversationContextPacket:
         """Return the packet for the model call that answers `message`; never raises.
 
-        `isolated` (default: the state's own) keeps everything of other sessions out of every tier (/fresh).
-        `reserved_tokens` is what instructions and tools take (`tools_tokens` of them the tools); the message is added
-        here, so that the whole prompt keeps to the cap. `person` is who wrote it; in a group `names` tells who the
-        others are, and only what `person_id` said stands there as it was said: the others are quoted.
+        A session that was started fresh, or a scope of its own session, keeps everything of other sessions out of
+        every tier. The notes that it begins with are those of the session's mark; without one they are taken now, and
+        the packet carries the mark for whoever stores the reply.
         """
-        alone = state.isolated if isolated is None else isolated
+        zone = occasion.time_zone or state.time_zone
+        scope = occasion.scope
+        if state.isolated and scope.session_id is None:
+            scope = Scope(persona=scope.persona, session_id=state.session_id)
+        alone = scope.session_id is not None
         errors: dict[Tier, str] = {}
         history = await self._tier("history", errors, lambda: self.history(state), list[ConversationTurn]())
-        rows = await self._tier("today", errors, lambda: self._sessions(state, alone=alone), None)
-        others = [row for row in rows or () if row.session_id != state.session_id][:MAX_OTHER_SESSIONS]
-        if "today" in errors:
-            errors["last_conversation"] = errors["today"]
-        midnight_ms = _midnight_ms(now_ms, time_zone)
-        today, before = by_day(others, midnight_ms)
-        view = await self._tier("threads", errors, lambda: self._view(state, rows, alone=alone), NotesView())
-        said_tokens = self._counter.count(user_message(message))
-        lent = self._budget.lent(sum(turn_tokens(turn, self._counter) for turn in history))
-        ending = await self._tier(
-            "last_conversation", errors, lambda: self._earlier.ending(others[:1], view, time_zone, lent), Ending()
+        shown = shown_whole(state, history, self._budget, self._counter)
+        nothing = Remembered(Ledger(state.conversation_id))
+        remembered = await self._tier(
+            "memories", errors, lambda: self._remembered(state, scope, zone, shown, now_ms), nothing
         )
-        told = {*(turn.turn_id for turn in history), *ending.turn_ids}
-        inputs = ContextInputs(
-            state=state,
-            history=history,
-            retrieved=await self._tier(
-                "retrieved", errors, lambda: self._search(state, message, history, told, now_ms, alone=alone), []
-            ),
-            today=await self._tier(
-                "today", errors, lambda: self._earlier.today(today, view, midnight_ms, time_zone, ending), []
-            ),
-            threads=await self._tier("threads", errors, lambda: self._threads(state, others, view), ()),
-            last_conversation=await self._tier(
-                "last_conversation", errors, lambda: self._earlier.last(before, view, now_ms, time_zone, ending), ""
-            ),
-            lent={"today" if today else "last_conversation": lent},
-            jobs=await self._jobs(state, alone=alone),
-            bootstrap="" if alone else bootstrap,
-            tools_tokens=tools_tokens,
-            message_tokens=said_tokens,
-            reserved_tokens=reserved_tokens + said_tokens,
-            errors=errors,
-            now_ms=now_ms,
-            local_time=f"{datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone)):%A %H:%M}",
-            person=person,
-            person_id=person_id,
-            is_group=names is not None,
-            speakers=await self._speakers(history, names),
+        if "memories" in errors:
+            errors["threads"] = errors["memories"]
+        titles = await self._tier("last_conversation", errors, lambda: self._titles(state), dict[str, SessionLine]())
+        days = await self._tier(
+            "today", errors, lambda: self._sessions(state, titles, now_ms, zone, alone=alone), ([], [])
         )
-        packet = build(inputs, self._budget, self._counter)
-        _log(packet, state)
+        found = await self._tier(
+            "retrieved", errors, lambda: self._search(state, message, shown, now_ms, alone=alone), []
+        )
+        found = with_notes(found, remembered.ledger, scope, (remembered.block, remembered.since), now_ms, zone)
+        packet = build(
+            ContextInputs(
+                state=state,
+                moment=Moment(
+                    now_ms=now_ms,
+                    time_zone=zone,
+                    local_time=local_time(now_ms, zone, known=occasion.zone_known),
+                    person=occasion.person,
+                    person_id=user_id,
+                    is_group=occasion.names is not None,
+                    speakers=await self._speakers([*history, *found], occasion),
+                ),
+                history=history,
+                block=remembered.block,
+                since=remembered.since,
+                fields=_fields(remembered.ledger, scope, _title(state, titles, history, zone), now_ms),
+                retrieved=found,
+                today=days[0],
+                last_conversation=days[1],
+                reserved=reserved,
+                message_tokens=self._counter.count(user_message(message)),
+                errors=errors,
+            ),
+            self._budget,
+            self._counter,
+        )
+        self._report(packet, state)
         return packet
 
     async def history(self, state: SessionState) -> list[ConversationTurn]:
@@ -190,6 +199,7 @@ class Assembler:
     def clear_cache(self) -> None:
         """Let go of everything kept in memory; call it when turns were deleted or healed (P13)."""
         self._turns.clear()
+        self._blocks.clear()
         self._earlier.clear_cache()
 
     def evict(self, belongs: Callable[[str], bool]) -> None:
@@ -199,12 +209,11 @@ class Assembler:
         ]
         for key in gone:
             del self._turns[key]
+        self._blocks.clear()
         self._earlier.clear_cache()
 
     async def _tier(self, tier: Tier, errors: dict[Tier, str], gather: Callable[[], Awaitable[T]], nothing: T) -> T:
         """Return what was gathered; when it fails the tier is left out and the turn goes on (003 NFR-002)."""
-        if tier in errors:
-            return nothing
         try:
             return await gather()
         except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
@@ -212,87 +221,129 @@ class Assembler:
             log.warning("the %s tier is left out of the packet: %s", tier, errors[tier])
             return nothing
 
-    async def _speakers(self, history: Sequence[ConversationTurn], names: Names | None) -> Mapping[int, str]:
+    async def _remembered(
+        self, state: SessionState, scope: Scope, zone: str, shown: Sequence[ConversationTurn], now_ms: int
+    ) -> Remembered:
+        """Return the session's block of notes, and what the ledger did since."""
+        ledger = await self._ledgers.read(state.conversation_id)
+        mark = mark_for(state, scope, zone)
+        if mark is None or mark.version > ledger.version:
+            fresh = new_mark(state, ledger, scope, zone, now_ms)
+            return Remembered(ledger, self._block(state, fresh, scope, ledger))
+        moved = ledger.version > mark.version
+        changes = await self._ledgers.since(state.conversation_id, mark.version) if moved else []
+        block = self._blocks.get((state.session_id, mark))
+        block = block or self._block(state, mark, scope, as_of(ledger, changes))
+        told = {turn.turn_id for turn in shown if turn.tool_calls}
+        return Remembered(ledger, block, since(block, ledger, changes, scope, told, now_ms))
+
+    def _block(self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger) -> Block:
+        block = take(ledger, scope, mark, self._budget.threads_tokens, self._counter)
+        self._blocks[state.session_id, mark] = block
+        while len(self._blocks) > CACHED_BLOCKS:
+            self._blocks.popitem(last=False)
+        return block
+
+    async def _titles(self, state: SessionState) -> Mapping[str, SessionLine]:
+        """Return what the keeper says of the conversation's sessions."""
+        return await session_lines(self._store.db, state.conversation_id)
+
+    async def _sessions(
+        self, state: SessionState, titles: Mapping[str, SessionLine], now_ms: int, zone: str, *, alone: bool
+    ) -> tuple[list[str], list[str]]:
+        """Return a line for each earlier session, of the day and from before it; nothing for a session alone."""
+        if alone:
+            return [], []
+        rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
+        others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
+        today, before = by_day(others, midnight_of(now_ms, zone))
+        return await self._earlier.lines(today, titles, zone), await self._earlier.lines(before, titles, zone)
+
+    async def _speakers(
+        self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion
+    ) -> Mapping[int, str]:
         """Return who is who in a group; nobody in a conversation of one person, or when it cannot be told now."""
-        if names is None:
+        if occasion.names is None:
             return NOBODY
         try:
-            return await names({turn.user_id for turn in history if turn.user_id is not None})
+            return await occasion.names({each.user_id for each in said if each.user_id is not None})
         except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
             log.warning("the names of a group are left out of the packet: %s", error)
             return NOBODY
 
-    async def _sessions(self, state: SessionState, *, alone: bool) -> list[SessionRow] | None:
-        """Return the conversation's sessions, the latest first; None for a session that was started fresh."""
-        return None if alone else await self._store.sessions(state.conversation_id, limit=STATES_READ)
-
     async def _search(
-        self,
-        state: SessionState,
-        message: str,
-        history: Sequence[ConversationTurn],
-        told: Collection[str],
-        now_ms: int,
-        *,
-        alone: bool,
+        self, state: SessionState, message: str, shown: Sequence[ConversationTurn], now_ms: int, *, alone: bool
     ) -> list[RetrievedItem]:
-        """Return what bears on the message beside what is told anyway (turn ids); nothing for small talk."""
-        language = self._languages.detect(message)
-        if self._searcher is None or not self._budget.retrieved_tokens or is_small_talk(message, language):
+        """Return what bears on the message and does not stand in the messages; nothing when nothing does."""
+        if self._searcher is None or not self._budget.retrieved_tokens:
             return []
-        asked = len(history) < YOUNG_TURNS or any(each.asks for each in read_sentences(message, language))
-        wanted = _query(message, history)
-        found = await self._searcher.search(
-            Query(
-                state.conversation_id,
-                wanted,
-                language=language.code if wanted == message else None,
-                session_ids=[state.session_id] if alone else None,
-                exclude_turn_ids=sorted(told),
-                limit=MAX_RETRIEVED if asked else MAX_RETRIEVED_FOR_A_STATEMENT,
-                now_ms=now_ms,
-                open_turn_ids=[loop.turn_id for loop in state.open_loops if loop.status == "open"],
-            )
+        query = Query(
+            state.conversation_id,
+            message,
+            session_ids=[state.session_id] if alone else None,
+            exclude_turn_ids=sorted(turn.turn_id for turn in shown),
+            limit=MAX_FINDS,
+            now_ms=now_ms,
         )
-        relevant = _relevant(found, MIN_RETRIEVED if asked else 0)
-        return [item for item in relevant if not alone or item.session_id == state.session_id]
+        found = [item for item in await self._searcher.search(query) if item.source == "turn"]
+        return relevant([item for item in found if not alone or item.session_id == state.session_id])
 
-    async def _view(self, state: SessionState, rows: Sequence[SessionRow] | None, *, alone: bool) -> NotesView:
-        """Return what is alive in the conversation, or in this session alone."""
-        if self._notes is None:
-            return NotesView()
-        only = state.session_id if alone else None
-        return await self._notes.view(state.conversation_id, only=only, catch_up=False, rows=rows)
-
-    async def _threads(
-        self, state: SessionState, others: Sequence[SessionRow], view: NotesView
-    ) -> tuple[OpenLoop, ...]:
-        """Return what is open: the matters that were noted, and the loops of this session and of those not read."""
-        elsewhere = [each for each in loops(view) if each.session_id != state.session_id]
-        noted = [loop_of(each.note) for each in elsewhere if isinstance(each.note, Matter)]
-        unread = [row for row in others if row.session_id not in view.session_ids]
-        return (*noted, *state.open_loops, *(loop for row in unread for loop in _loops(row)))
-
-    async def _jobs(self, state: SessionState, *, alone: bool) -> list[JobProgress]:
-        """Return the running jobs with their progress; without them rather than not at all."""
-        try:
-            jobs = await self._store.active_jobs(state.conversation_id)
-        except Exception as error:  # noqa: BLE001 - no conversation fails because of its memory
-            log.warning("the running jobs are left out of the packet: %s", error)
-            return []
-        return [job for job in jobs if not alone or job.job_id in state.active_job_refs]
+    def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
+        """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""
+        used = {receipt.tier: receipt.used_tokens for receipt in packet.receipts}
+        figures = {
+            "session_id": packet.session_id,
+            "total_messages": 2 * state.last_seq,
+            "messages_loaded": 2 * len(packet.history),
+            "messages_truncated": 2 * max(0, state.last_seq - len(packet.history)),
+            "estimated_tokens": packet.prompt_tokens,
+            **{f"{tier}_tokens": tokens for tier, tokens in used.items()},
+        }
+        log.info("conversation context loaded", extra=figures)
+        if not packet.is_near_limit:
+            self._near.discard(packet.session_id)
+        elif packet.session_id not in self._near:
+            self._near.add(packet.session_id)
+            log.warning(
+                "the prompt of session %s takes %d of %d tokens: its history is compacted soon",
+                packet.session_id, packet.prompt_tokens, self._budget.cap_tokens,
+            )  # fmt: skip
 
 
-def _query(message: str, history: Sequence[ConversationTurn]) -> str:
-    """Return what to search for; a short question ("and how much?") goes together with what the person said before."""
-    follows = history and "?" in message and len(message.split()) <= _FOLLOW_UP_WORDS
-    return f"{message} {history[-1].user_text[:_FOLLOWED_CHARS]}" if follows else message
+def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
+    """Return what time it is: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
+    day, minute = local_moment(now_ms, time_zone)
+    return f"{day} {minute} ({time_zone})" if known else f"{day} {minute} ({time_zone}; their time zone is not known)"
 
 
-def _relevant(found: Sequence[RetrievedItem], least: int) -> list[RetrievedItem]:
-    """Return the first `least` and what is not far behind the best: on LoCoMo half hold 99 % of the evidence."""
-    best = max((item.score for item in found), default=0.0)
-    return [item for n, item in enumerate(found) if n < least or item.score >= best - abs(best) * _RELEVANT]
+def _title(
+    state: SessionState, titles: Mapping[str, SessionLine], history: Sequence[ConversationTurn], zone: str
+) -> str:
+    """Return what a session is about: the keeper's title, else its day and first words; "" before there are any."""
+    line = titles.get(state.session_id)
+    if line and line.title:
+        return line.title
+    first = next((turn for turn in history if turn.seq == 1), None)
+    if first is None:
+        return ""
+    day, _ = local_moment(first.created_at_ms, zone)
+    return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"
+
+
+def _fields(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
+    """Return the fields of 002 as views of the ledger."""
+    notes = within(ledger, scope)
+    running = [note for note in ringing(notes) if note.rings_at_ms is not None]
+    return Fields(
+        title=title,
+        loops=loops_of(notes, now_ms),
+        job_refs=job_refs_of(notes),
+        jobs=tuple(
+            JobProgress(job_id=note.note_id, title=note.text, status="scheduled", due_at_ms=note.rings_at_ms)
+            for note in running
+        ),
+        entities=entities_of(notes, now_ms),
+    )
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:
@@ -300,36 +351,3 @@ def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> 
     missing = [seq for seq in range(first, last + 1) if seq not in held]
     window = [(missing[0], missing[-1])] if missing else []
     return window + [(seq, seq) for seq in kept if seq not in held and seq < first]
-
-
-def _loops(row: SessionRow) -> tuple[OpenLoop, ...]:
-    """Return the open loops of another session; none when its state cannot be read."""
-    if '"open"' not in row.state_json:
-        return ()
-    try:
-        state = SessionState.model_validate_json(row.state_json)
-    except ValidationError as error:
-        log.warning(
-            "the open loops of session %s are left out: %d faults in its state", row.session_id, error.error_count()
-        )
-        return ()
-    return tuple(loop for loop in state.open_loops if loop.status == "open")
-
-
-def _midnight_ms(now_ms: int, time_zone: str) -> int:
-    """Return when the day began where the user is."""
-    now = datetime.fromtimestamp(now_ms / 1000, zone_of(time_zone))
-    return int(now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
-
-
-def _log(packet: ConversationContextPacket, state: SessionState) -> None:
-    """Say how much was loaded and cut (000 section 5); no text of anybody."""
-    receipts = {receipt.tier: receipt for receipt in packet.receipts}
-    log.info(
-        "packet of session %s: %d of %d turns, %d tokens (%s)",
-        packet.session_id,
-        len(packet.history),
-        state.last_seq,
-        sum(receipt.used_tokens for receipt in packet.receipts),
-        ", ".join(f"{tier} {receipt.used_tokens}" for tier, receipt in receipts.items()),
-    )

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from memory.types import Tier
 
-TIERS: Final[tuple[Tier, ...]] = ("history", "summary", "retrieved", "today", "threads", "last_conversation")
+TIERS: Final[tuple[Tier, ...]] = (
+    "history", "summary", "memories", "retrieved", "today", "threads", "last_conversation",
+)  # fmt: skip
 """All tiers, the most precious first."""
 
-CUT_ORDER: Final[tuple[Tier, ...]] = ("last_conversation", "threads", "today", "retrieved", "summary", "history")
+CUT_ORDER: Final[tuple[Tier, ...]] = (
+    "last_conversation", "threads", "today", "retrieved", "memories", "summary", "history",
+)  # fmt: skip
 """Which tier gives way first when the cap is reached; history loses its oldest turns."""
 
 MIN_HISTORY_TOKENS: Final = 100
 """The smallest history tier: room for the exchange that a short reply answers, abridged."""
 
 FRAME_TOKENS: Final = 500
-"""Room beside the history for what is always told: topics, running jobs, the open question, the fences."""
+"""Room beside the history for what is always told: times, who writes when, headings and fences."""
 
 MIN_TURNS: Final = 3
 """Turns that stay verbatim whatever their size (002 section 4: the last 3 raw turns)."""
@@ -28,11 +32,14 @@ FIRST_TURN_TOKENS: Final = 200
 FLOOR_TURNS: Final = 30
 """A compaction leaves this many turns verbatim when they fit the history's budget."""
 
-LENT_TOKENS: Final = 900
-"""What a history that is still short lends to the end of the session before, so that it is known as it was said."""
+NEAR_LIMIT_PERCENT: Final = 80
+"""A prompt that takes more of the cap is reported (004 phase 1)."""
+
+Strategy = Literal["summarize", "truncate"]
+"""What becomes of turns that have no room (000 section 3): folded into a summary, or left out."""
 
 MIN_TOOL_OUTPUT_CHARS: Final = 100
-"""Below this the marker that says how much was cut would be most of the text."""
+"""Below this hardly a sentence is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +54,8 @@ class Budget:
     summary_tokens: int = 1000
     retrieved_tokens: int = 900
     today_tokens: int = 500
-    threads_tokens: int = 400
+    threads_tokens: int = 250
+    memories_tokens: int = 600
     last_conversation_tokens: int = 300
     cap_tokens: int = 6150
     max_history_messages: int = 80
@@ -55,6 +63,7 @@ class Budget:
     tool_output_max_chars: int = 4000
     compact_to_percent: int = 60
     """A compaction cuts the history back to this share of its budget in one step."""
+    strategy: Strategy = "summarize"
 
     def __post_init__(self) -> None:
         problems = [*self._wrong_tiers(), *self._wrong_windows()]
@@ -80,10 +89,6 @@ class Budget:
         """Return the budget whose history leaves room under the cap for instructions, tools and the bootstrap."""
         room = max(MIN_HISTORY_TOKENS, self.cap_tokens - FRAME_TOKENS - reserved_tokens)
         return self if room >= self.history_tokens else replace(self, history_tokens=room)
-
-    def lent(self, history_tokens: int) -> int:
-        """Return what a session's history lends: all or nothing, so that a prompt begins like the one before."""
-        return min(LENT_TOKENS, self.history_tokens // 2) if history_tokens <= self.history_tokens // 2 else 0
 
     @property
     def compact_to_tokens(self) -> int:

@@ -14,13 +14,10 @@ from memory.language.languages import Languages
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.state.summarizer import HEADER, summarize
 from memory.storage.store import Compaction, Store
-from memory.types import CompactionMark, ConversationTurn, SessionState
+from memory.types import CompactionMark, ConversationTurn, OpenLoop, SessionState
 
 MODEL_LIMIT_S: Final = 10.0
 """A model that has not written its summary by then is not waited for (DESIGN section 7)."""
-
-READ_LIMIT_S: Final = 0.5
-"""How long a compaction waits for a reading of the session."""
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -31,8 +28,8 @@ SummaryWriter = Callable[[Sequence[ConversationTurn], str], Awaitable[str]]
 Hurry = Callable[[], Awaitable[None]]
 """Returns when somebody waits for the session, and no model is to be waited for any longer."""
 
-ReadFirst = Callable[[str], Awaitable[None]]
-"""Reads what is new in a session, before its turns leave the prompt."""
+AtWork = Callable[[SessionState], Awaitable[tuple[str, Sequence[OpenLoop]]]]
+"""What a session is about now (004: its current task), and what is open in it."""
 
 
 async def nobody_waits() -> None:
@@ -71,7 +68,7 @@ class Compactor:
         clock: Clock,
         ids: Ids,
         write_summary: SummaryWriter | None = None,
-        read_first: ReadFirst | None = None,
+        at_work: AtWork | None = None,
         limit_s: float = MODEL_LIMIT_S,
     ) -> None:
         self._store = store
@@ -81,7 +78,7 @@ class Compactor:
         self._clock = clock
         self._ids = ids
         self._write_summary = write_summary
-        self._read_first = read_first
+        self._at_work = at_work
         self._limit_s = limit_s
 
     async def compact_if_due(
@@ -96,20 +93,25 @@ class Compactor:
     ) -> SessionState:
         """Return the state to build the packet with: compacted and stored when the history is over budget.
 
+        With the strategy `truncate` (000 section 3) nothing is: the packet leaves the oldest turns out.
         `history` is `Assembler.history`, `edit` is `Recorder.edit`; `reserved_tokens` is what instructions, tools and
         bootstrap take out of the cap (004). Without `models` none is asked, and when `hurry` returns none is waited
         for: the deterministic summarizer writes. Runs at most once per call, so it never loops:
         a summary that does not make the prompt smaller is replaced by plain truncation. Never raises: when it fails
         the state is the old one, and the packet cuts the oldest turns.
         """
+        if self._budget.strategy == "truncate":
+            return state
         try:
             turns = await history(state)
             budget = self._budget.beside(reserved_tokens)
             due = plan(state, turns, budget, self._counter, self._languages)
             if due is None or await self._is_held(state.session_id, turns):
                 return state
-            written = await unless(hurry, lambda: self._asked(due, state)) if models else None
+            task, loops = await self._about(state)
+            written = await unless(hurry, lambda: self._by_model(due, loops)) if models else None
             mark, method = self._outcome(due, written or "")
+            mark = mark.model_copy(update={"current_task": task})
             record = _insert(due, mark, method, state.compaction, self._clock.now_ms())
             after = await edit(state.session_id, lambda now: with_mark(now, mark), record)
         except Exception:
@@ -141,20 +143,13 @@ class Compactor:
         newest = await self._store.compactions(session_id, limit=1)
         return bool(newest) and held(turns, newest[0].undone_at_ms)
 
-    async def _read(self, session_id: str) -> None:
-        """Have the session read, but let no answer wait long for it: it is read behind the reply anyway."""
-        if self._read_first is None:
-            return
+    async def _about(self, state: SessionState) -> tuple[str, Sequence[OpenLoop]]:
+        """Return what the session is about and what is open in it; nothing when it cannot be told now."""
         try:
-            async with asyncio.timeout(READ_LIMIT_S):
-                await self._read_first(session_id)
+            return await self._at_work(state) if self._at_work else ("", ())
         except Exception as error:  # noqa: BLE001 - the compaction does not depend on it
-            log.warning("session %s is compacted before it was read: %s", session_id, type(error).__name__)
-
-    async def _asked(self, due: CompactionPlan, state: SessionState) -> str:
-        """Return the model's summary, "" for none, once the session was read."""
-        await self._read(state.session_id)
-        return await self._by_model(due, state)
+            log.warning("session %s is compacted without its task: %s", state.session_id, type(error).__name__)
+            return "", ()
 
     def _outcome(self, due: CompactionPlan, written: str) -> tuple[CompactionMark, Method]:
         """Return the mark to store: the model's summary if it holds, else the deterministic one, else truncation."""
@@ -168,7 +163,7 @@ class Compactor:
             return mark, "deterministic"
         return truncation(due, compaction_id, self._counter), "truncation"
 
-    async def _by_model(self, due: CompactionPlan, state: SessionState) -> str:
+    async def _by_model(self, due: CompactionPlan, loops: Sequence[OpenLoop]) -> str:
         """Return the model's summary if it is in time, short enough and passes the check; else an empty text."""
         if self._write_summary is None:
             return ""
@@ -178,7 +173,7 @@ class Compactor:
         except Exception as error:  # noqa: BLE001 - any failure of the model means the same: write it ourselves
             log.warning("the summary model failed (%s); the deterministic summarizer writes", type(error).__name__)
             return ""
-        wrong = problems(written, due.segment, due.previous, state.open_loops, self._languages)
+        wrong = problems(written, due.segment, due.previous, loops, self._languages)
         text = f"{HEADER}\n{written}"
         if self._counter.count(text) > due.summary_max_tokens:
             wrong.append(f"it is longer than {due.summary_max_tokens} tokens")

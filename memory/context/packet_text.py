@@ -1,58 +1,68 @@
 """The packet as text: what is stable first, what changes with every turn last, both fenced as data (DESIGN section 7).
 
 Providers cache the longest common beginning of two prompts. So a prompt is: instructions, then the history, whose first
-message begins with the stable block (last conversation, today, summary, truncation marker), then the message that is
-answered, which begins with the block that changes with every turn. What the person says stands behind its block, and
-directly behind the question that it may answer (003 US-1). Nobody is made to say what they did not say: there are no
-messages but theirs. The bootstrap stands in the instructions, whole (001).
+message begins with the stable blocks (the notes as they stood at the session's first reply, earlier sessions, the
+summary), then the message that is answered, which begins with the block that changes with every turn: what changed in
+the notes, what rang, what was found. What the person says stands behind it. Nobody is made to say what they did not
+say: there are no messages but theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Final
 
 from memory.context.fence import fence
 from memory.context.transcript import (
     MEMBER_TITLE,
     MESSAGE_TOKENS,
+    SOMEBODY,
     Company,
     PromptMessage,
+    local_moment,
     spoken,
+    time_marks,
     to_messages,
-    truncation_marker,
     user_message,
 )
 from memory.ports import TokenCounter
-from memory.types import ConversationContextPacket, JobProgress, OpenLoop, PendingClarification, RetrievedItem
+from memory.types import ConversationContextPacket, RetrievedItem
 
-STABLE_TITLE: Final = "What came before the messages below, from the assistant's memory."
-TURN_TITLE: Final = "What the assistant remembers that may bear on the next message."
-
+STABLE_TITLE: Final = "What the assistant knows from before this conversation."
+SUMMARY_TITLE: Final = "Summary of what came before the messages below."
+TURN_TITLE: Final = "What bears on the next message, from the assistant's memory."
 NOTICES_TITLE: Final = "What the program has to say about the notes."
-
-_DAY_MS: Final = 24 * 3600 * 1000
+NOTES: Final = "Notes, as they stood when this conversation began (what changed since is told later)"
+OPEN: Final = "Open then"
+EARLIER: Final = "Earlier conversations"
+CHANGED: Final = "Notes that are new or changed since, as they stand now"
+RANG: Final = "Reminders that rang since"
+FOUND: Final = "Found in what was said before"
+_USER: Final = "User: "
 
 
 def stable_text(packet: ConversationContextPacket) -> str:
-    """Return what stays the same from turn to turn: last conversation, today, summary, marker; empty if none."""
-    marker = truncation_marker(left_out(packet)) if packet.history_truncated else ""
-    body = _sections(
-        ("From earlier conversations", packet.last_conversation),
-        ("Earlier today", packet.today),
-        ("Summary of earlier messages", packet.rolling_session_summary),
+    """Return what stays the same from turn to turn: notes, earlier sessions, summary; "" if none."""
+    known = _sections(
+        (NOTES, packet.notes_lasting),
+        (OPEN, packet.threads),
+        (EARLIER, "\n".join(filter(None, (packet.last_conversation, packet.today)))),
     )
-    return "\n\n".join(filter(None, (fence(body, STABLE_TITLE), marker)))
+    return "\n\n".join(filter(None, (fence(known, STABLE_TITLE), fence(packet.rolling_session_summary, SUMMARY_TITLE))))
 
 
 def turn_text(packet: ConversationContextPacket) -> str:
-    """Return what changes with every turn, fenced: retrieved, threads, jobs, meanings, the open question."""
-    return fence(_turn_body(packet), TURN_TITLE)
+    """Return what changes with every turn, fenced: changed notes, what rang, what was found."""
+    body = _sections(
+        (CHANGED, packet.notes_changed),
+        (RANG, packet.notes_rang),
+        (FOUND, "\n".join(retrieved_line(item, packet) for item in packet.retrieved)),
+    )
+    return fence(body, TURN_TITLE)
 
 
 def reference_text(packet: ConversationContextPacket) -> str:
-    """Return everything but history and bootstrap as one fenced block of data, the truncation marker behind it."""
+    """Return everything but the history and what stands behind the instructions."""
     return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet))))
 
 
@@ -61,7 +71,7 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessa
     said = spoken(packet.person if packet.is_group else "", user_message(message))
     before = (turn_text(packet), notices_text(packet), clock_line(packet))
     last = PromptMessage("user", "\n\n".join(filter(None, (*before, said))))
-    first, *others = (*to_messages(packet.history, company(packet)), last)
+    first, *others = (*to_messages(packet.history, company(packet), packet.time_zone), last)
     stable = stable_text(packet)
     return (PromptMessage("user", f"{stable}\n\n{first.text}") if stable else first, *others)
 
@@ -74,8 +84,8 @@ def company(packet: ConversationContextPacket) -> Company | None:
 def clock_line(packet: ConversationContextPacket) -> str:
     """Return who writes and what time it is for them, as far as it is known."""
     who = f"From {packet.person}." if packet.person and not packet.is_group else ""
-    when = f"It is {packet.local_time} where they are." if packet.local_time else ""
-    return f"[{who} {when}]".replace("[ ", "[").replace(" ]", "]") if who or when else ""
+    when = f"It is {packet.local_time}." if packet.local_time else ""
+    return f"[{' '.join(filter(None, (who, when)))}]" if who or when else ""
 
 
 def notices_text(packet: ConversationContextPacket) -> str:
@@ -84,9 +94,10 @@ def notices_text(packet: ConversationContextPacket) -> str:
 
 
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
-    """Return the tokens of everything in the packet but the history."""
+    """Return the tokens of everything in the packet but the words of the history."""
     blocks = filter(None, (stable_text(packet), turn_text(packet), notices_text(packet), clock_line(packet)))
-    return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + _names_tokens(packet, counter)
+    marks = sum(map(counter.count, time_marks(packet.history, packet.time_zone)))
+    return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + marks + _names_tokens(packet, counter)
 
 
 def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
@@ -104,64 +115,17 @@ def left_out(packet: ConversationContextPacket) -> int:
     return next((receipt.cut_items for receipt in packet.receipts if receipt.tier == "history"), 0)
 
 
-def retrieved_line(item: RetrievedItem) -> str:
-    """Return one line for a retrieved turn or memory, with its day."""
-    kind = "noted" if item.source == "memory" else "said"
-    return f"- {kind} {day(item.at_ms)}: {item.text.strip()}"
+def retrieved_line(item: RetrievedItem, packet: ConversationContextPacket) -> str:
+    """Return what was found: when it was said, the note that rests on it, and the words, in a group with their speaker.
 
-
-def thread_line(loop: OpenLoop, now_ms: int) -> str:
-    """Return one line for an open loop: who has to act, since when, until when."""
-    who = {"user": "the user", "assistant": "the assistant"}.get(loop.owner, "somebody else")
-    age = max(0, now_ms - loop.opened_at_ms) // _DAY_MS
-    since = "today" if not age else f"{age} day{'s' if age > 1 else ''} ago"
-    due = f", due {day(loop.due_at_ms)}" if loop.due_at_ms is not None else ""
-    return f"- {loop.kind} for {who}, since {since}{due}: {' '.join(loop.text.split())}"
-
-
-def job_line(job: JobProgress) -> str:
-    """Return one line for a running job."""
-    due = f", due {moment(job.due_at_ms)}" if job.due_at_ms is not None else ""
-    progress = f", {job.progress}" if job.progress else ""
-    return f"- {job.title} ({job.status}{progress}{due})"
-
-
-def clarification_line(asked: PendingClarification) -> str:
-    """Return the open question with its numbered options, so that "yes" or "the second one" has a meaning."""
-    options = "".join(f" {number}) {option}" for number, option in enumerate(asked.options, 1))
-    offered = f" It offered:{options}." if options else ""
-    return f"The assistant asked and waits for an answer: {asked.question}{offered} A short reply answers this."
-
-
-def day(at_ms: int) -> str:
-    """Return the UTC day as `2026-11-21`; a time outside the calendar as `?`."""
-    return moment(at_ms)[:10]
-
-
-def moment(at_ms: int) -> str:
-    """Return the UTC minute as `2026-11-21 22:05 UTC`; a time outside the calendar as `?`."""
-    try:
-        return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, OSError, ValueError):
-        return "?"
-
-
-def _turn_body(packet: ConversationContextPacket) -> str:
-    return _sections(
-        ("Relevant from before", "\n".join(map(retrieved_line, packet.retrieved))),
-        ("Still open", packet.threads),
-        ("Running jobs", "\n".join(map(job_line, packet.jobs))),
-        ("What they may mean", "\n".join(_meanings(packet))),
-        ("Open question", "\n".join(map(clarification_line, packet.pending_clarifications[-1:]))),
-    )
-
-
-def _meanings(packet: ConversationContextPacket) -> Iterable[str]:
-    """Return what "it" or "that task" stands for in words; nothing for what only an id is known of."""
-    known = {loop.loop_id: loop.text for loop in packet.open_loops} | {job.job_id: job.title for job in packet.jobs}
-    for phrase, ref in packet.resolved_entities_map.items():
-        if ref in known:
-            yield f"“{phrase}”: {' '.join(known[ref].split())}"
+    `- Mon 2026-11-23 19:20 (#12 task: Call Ana): User: I'll call Ana …`
+    """
+    note = f" ({item.note})" if item.note else ""
+    text = item.text.strip()
+    if packet.is_group and text.startswith(_USER):
+        name = packet.speakers.get(item.user_id or 0, "") or SOMEBODY
+        text = f"{name}: {text.removeprefix(_USER)}"
+    return f"- {' '.join(local_moment(item.at_ms, packet.time_zone))}{note}: {text}"
 
 
 def _sections(*sections: tuple[str, str]) -> str:

@@ -5,15 +5,18 @@ A turn and its tool calls are one piece: whatever is cut, a call and its return 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from memory.context.fence import fence
 from memory.language.foreign import MARK, has_foreign, is_inside, parts
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, ToolCall
+from memory.zones import zone_of
 
 NO_TEXT: Final = "(no text)"
 """Stands for an empty message: model providers refuse empty content."""
@@ -30,6 +33,11 @@ _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
 MEMBER_TITLE: Final = "Said by another member of this group."
 SOMEBODY: Final = "somebody"
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"”’»)\]]*(?=\s)|[。！？؟।]|\n")
+_CUT_BEHIND: Final = " …"
+_CUT_BEFORE: Final = "… "
+_LEAST_SHARE: Final = 3
+"""A cut at a sentence that leaves less than a third of the room is made between two words instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +58,53 @@ def truncation_marker(turns: int) -> str:
     return f"[Earlier messages truncated: {turns} turns]"
 
 
-def clip(text: str, max_chars: int, what: str = "text") -> str:
-    """Return `text`, or its beginning and end around a marker saying how many characters are missing.
+def clip(text: str, max_chars: int) -> str:
+    """Return `text`, or its beginning up to the end of a sentence with "…": `Buy milk. And …` → `Buy milk. …`.
 
-    The result is never longer than `max_chars`; of an answer the end gets the larger part of the room, because
-    a question stands at its end.
+    Never longer than `max_chars`. Where no sentence ends in time it is cut between two words.
     """
     if len(text) <= max_chars:
         return text
-    marker = "\n[… {:,} of " + f"{len(text):,} characters of {what} left out …]\n"
-    room = max_chars - len(marker.format(len(text)))
+    room = max_chars - len(_CUT_BEHIND)
     if room <= 0:
         return text[: max(0, max_chars)]
-    head = room // 3 if what == "answer" else room * 2 // 3
-    tail = room - head
-    again = f"{MARK} " if tail and is_inside(text, len(text) - tail) else ""
-    tail = max(0, tail - len(again))
-    return text[:head] + marker.format(len(text) - head - tail) + again + text[len(text) - tail :]
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, room + 1) if found.end() <= room]
+    end = ends[-1] if ends and ends[-1] >= room // _LEAST_SHARE else text.rfind(" ", room // 2, room)
+    return text[: end if end > 0 else room].rstrip() + _CUT_BEHIND
+
+
+def clip_start(text: str, max_chars: int) -> str:
+    """Return `text`, or its end from the beginning of a sentence on: where a question stands that a reply answers."""
+    if len(text) <= max_chars:
+        return text
+    room = max_chars - len(_CUT_BEFORE)
+    if room <= 0:
+        return text[: max(0, max_chars)]
+    at = len(text) - room
+    starts = [
+        found.end() for found in _SENTENCE_END.finditer(text) if at <= found.end() <= len(text) - room // _LEAST_SHARE
+    ]
+    start = starts[0] if starts else max(at, text.find(" ", at, at + room // 2))
+    tail = text[start:].strip()
+    if is_inside(text, start):
+        return f"…\n{MARK} {tail[len(MARK) + 1 :]}"
+    return f"…\n{tail}" if tail.startswith(MARK) else _CUT_BEFORE + tail
+
+
+def clip_ends(text: str, max_chars: int) -> str:
+    """Return `text`, or its beginning and its end, both whole sentences, with "…" between them.
+
+    For what one turn cannot take in: what is asked of a long paste stands before it or behind it.
+    """
+    if len(text) <= max_chars:
+        return text
+    head = clip(text, max_chars * 2 // 3)
+    return f"{head}\n{clip_start(text, max_chars - len(head) - 1)}"
 
 
 def clip_tool_output(text: str, max_chars: int) -> str:
-    """Return a tool's output capped at `max_chars`, with a marker that says how much was cut (004 phase 1)."""
-    return clip(text, max_chars, "tool output")
+    """Return a tool's output capped at `max_chars` (004 phase 1)."""
+    return clip(text, max_chars)
 
 
 def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
@@ -115,21 +148,51 @@ def spoken(name: str, text: str) -> str:
     return f"{name}: {text}" if name else text
 
 
-def to_messages(turns: Sequence[ConversationTurn], company: Company | None = None) -> tuple[PromptMessage, ...]:
+def to_messages(
+    turns: Sequence[ConversationTurn], company: Company | None = None, time_zone: str | None = None
+) -> tuple[PromptMessage, ...]:
     """Return the turns as messages, oldest first; in a `company` of several each is told with its speaker.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
-    call has its return, whichever whole turns are given.
+    call has its return, whichever whole turns are given. With a `time_zone` each says when it was, by that clock, and
+    where turns of the session are left out before it, how many.
     """
     messages: list[PromptMessage] = []
-    for turn in turns:
-        messages.append(PromptMessage("user", company.said(turn) if company else user_message(turn.user_text)))
+    marks = time_marks(turns, time_zone) if time_zone else [""] * len(turns)
+    for turn, mark in zip(turns, marks, strict=True):
+        said = company.said(turn) if company else user_message(turn.user_text)
+        messages.append(PromptMessage("user", mark + said))
         if turn.tool_calls:
             calls = company.returned(turn) if company else turn.tool_calls
             messages.append(PromptMessage("assistant", "", calls))
             messages.append(PromptMessage("tool", "", calls))
         messages.append(PromptMessage("assistant", turn.assistant_text or NO_REPLY))
     return tuple(messages)
+
+
+def time_marks(turns: Sequence[ConversationTurn], time_zone: str) -> list[str]:
+    """Return what stands before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
+
+    A turn behind a gap is told as such. The marks of the turns before it do not change when one is added.
+    """
+    marks: list[str] = []
+    day, last_seq = "", 0
+    for turn in turns:
+        left_out = turn.seq - last_seq - 1
+        gap = f"{truncation_marker(left_out)}\n\n" if left_out > 0 else ""
+        today, minute = local_moment(turn.created_at_ms, time_zone)
+        marks.append(f"{gap}[{minute}] " if today == day else f"{gap}[{today} {minute}] ")
+        day, last_seq = today, turn.seq
+    return marks
+
+
+def local_moment(at_ms: int, time_zone: str) -> tuple[str, str]:
+    """Return day and minute by a clock, `("Mon 2026-11-23", "19:20")`; of a time outside the calendar `?`."""
+    try:
+        at = datetime.fromtimestamp(at_ms / 1000, zone_of(time_zone))
+    except (OverflowError, OSError, ValueError):
+        return "?", "?"
+    return f"{at:%a %Y-%m-%d}", f"{at:%H:%M}"
 
 
 def user_message(text: str) -> str:
@@ -140,17 +203,17 @@ def user_message(text: str) -> str:
     return "\n\n".join(filter(None, shown)) or NO_TEXT
 
 
-def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, what: str = "text") -> str:
-    """Return `text` clipped so that it costs at most `max_tokens`; empty when there is no room at all."""
+def clip_to_tokens(text: str, max_tokens: int, counter: TokenCounter, cut: Callable[[str, int], str] = clip) -> str:
+    """Return `text` clipped by `cut` so that it costs at most `max_tokens`; empty when there is no room at all."""
     if max_tokens <= 0:
         return ""
-    text = clip(text, max_tokens * _WIDEST_TOKEN_CHARS, what)
+    text = cut(text, max_tokens * _WIDEST_TOKEN_CHARS)
     tokens = counter.count(text)
     while tokens > max_tokens:
         chars = min(len(text) - 1, len(text) * max_tokens // tokens)
         if chars <= 0:
             return ""
-        text = clip(text, chars, what)
+        text = cut(text, chars)
         tokens = counter.count(text)
     return text
 
@@ -187,7 +250,7 @@ def abridge(turn: ConversationTurn, max_tokens: int, counter: TokenCounter) -> C
         short = short.model_copy(update={"tool_calls": (), "tool_tokens": 0})
     room = max(2, max_tokens - MESSAGE_TOKENS * 2)
     user_tokens = min(counter.count(short.user_text or NO_TEXT), room // 3)
-    answer = clip_to_tokens(short.assistant_text, room - user_tokens, counter, "answer")
+    answer = clip_to_tokens(short.assistant_text, room - user_tokens, counter, clip_start)
     answer_tokens = counter.count(answer or NO_REPLY)
     user = clip_to_tokens(short.user_text, room - answer_tokens, counter)
     return short.model_copy(
@@ -198,3 +261,23 @@ def abridge(turn: ConversationTurn, max_tokens: int, counter: TokenCounter) -> C
             "assistant_tokens": answer_tokens,
         }
     )
+
+
+def chat_messages(messages: Sequence[PromptMessage]) -> list[dict[str, Any]]:
+    """Return the messages as `{"role": …, "content": …}`; a call and its return keep their common id.
+
+    A message that made tool calls has them under `tool_calls`, and each return is a message of role `tool`.
+    """
+    return [each for message in messages for each in _chat(message)]
+
+
+def _chat(message: PromptMessage) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        return [{"role": "tool", "tool_call_id": call.call_id, "content": call.result} for call in message.tool_calls]
+    chat: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.tool_calls:
+        chat["tool_calls"] = [
+            {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    return [chat]

@@ -180,6 +180,8 @@ class Scored(NamedTuple):
     """The best passage of the message: what is shown of it."""
     beside: int | None
     """The best passage of the turn's other side, None where nothing of the question stands there."""
+    share: float = 0.0
+    """How much of the question's words, by what they are worth, the message and its neighbours hold."""
 
     @property
     def breakdown(self) -> dict[str, float]:
@@ -308,9 +310,10 @@ def rank(
         )
         order.append((-sum(parts), -at_ms, -ordinal, key, n, parts))
     order.sort()
-    passage = matches.passage
+    passage, terms = matches.passage, max(1, len(idf))
     for score, _, _, key, n, parts in order:
-        yield Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get(key ^ 1))
+        share = (parts[0] + parts[2]) / terms
+        yield Scored(ordered[n], -score, parts, passage.get(key, 0), passage.get(key ^ 1), share)
 
 
 def interleaved(ranked: Sequence[Scored], nearest: Sequence[Key]) -> list[Scored]:

@@ -256,8 +256,10 @@ class Searcher:
             text=text,
             seq=message.seq or None,
             session_id=message.session_id,
+            user_id=message.user_id,
             at_ms=message.at_ms,
             score=round(scored.score, 4),
+            share=round(scored.share, 4),
             breakdown={name: round(value, 4) for name, value in scored.breakdown.items() if value},
             tokens=self._counter.count(text) if self._counter else -(-len(text) // 4),
         )

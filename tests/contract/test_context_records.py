@@ -5,14 +5,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.context.assembler import MIN_RETRIEVED, YOUNG_TURNS, Assembler
+from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.compactor import Compactor
-from memory.context.context_builder import prompt, reference_text
+from memory.context.context_builder import prompt, reference_text, stable_text
+from memory.context.finds import BEST, FLOOR
+from memory.context.notes_block import marked
+from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
+from memory.keeper.session_lines import SessionLine, put_session_line
 from memory.language.languages import Languages
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import Actor, Add, Change, End, Ring
+from memory.ledger.views import Scope
 from memory.ports import Statement
-from memory.storage.store import Store, insert_session, insert_turn, update_session
+from memory.storage.store import insert_session, insert_turn, update_session
 from memory.testing import (
     ManualClock,
     SequentialIds,
@@ -22,7 +29,7 @@ from memory.testing import (
     make_turn,
     open_memory,
 )
-from memory.types import JobProgress, OpenLoop, RetrievedItem, SessionState
+from memory.types import CompactionMark, RetrievedItem, SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
@@ -101,7 +108,12 @@ def desk(store):
 
 
 def assembler(store, searcher=None, budget=BUDGET):
-    return Assembler(store, searcher, budget, LANGUAGES, COUNTER)
+    return Assembler(store, searcher, budget, COUNTER, Ledgers(store.db))
+
+
+async def note(store, *operations, hand="person", cause="tap"):
+    """Change the conversation's ledger as another part of the program does."""
+    return await Ledgers(store.db).change("tg:1:1:0", operations, Actor(hand, NOW_MS, cause))
 
 
 def compactor(store, write_summary=None, **overrides):
@@ -160,14 +172,29 @@ async def test_what_was_forgotten_is_not_served_from_memory(store, desk):
 
 @pytest.mark.parametrize("hours", [1, 6, 12])
 async def test_what_was_said_earlier_today_is_there(store, desk, hours):
-    """For gaps of 1 to 12 hours (003 AC-2.4)."""
+    """For gaps of 1 to 12 hours (003 AC-2.4): in the keeper's words."""
     await desk.session("s_0", ["We decided to buy the red boat."], ended_at_ms=NOW_MS - hours * HOUR_MS)
+    line = SessionLine("s_0", "tg:1:1:0", "the boat", "You decided on the red boat. The price is open.")
+    await store.db.write(put_session_line(line))
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
 
-    assert "red boat" in packet.today
-    assert "about boats" in packet.today
+    assert packet.today.endswith(", the boat: You decided on the red boat. The price is open.")
     assert packet.last_conversation == ""
+
+
+async def test_a_session_that_no_keeper_read_is_told_by_its_first_words(store, desk):
+    """With its day; nothing of it is summed up by rules."""
+    long = "We decided to buy the red boat. " * 9
+    await desk.session("s_0", [long, "And paint it."], ended_at_ms=NOW_MS - 30 * HOUR_MS)
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
+
+    assert packet.last_conversation == (
+        "- Tue 2026-03-03 08:59: began with “We decided to buy the red boat. We decided to buy the red boat. …”"
+    )
+    assert packet.rolling_session_summary == ""
+    assert packet.today == ""
 
 
 async def test_today_is_the_users_day(store, desk):
@@ -177,155 +204,157 @@ async def test_today_is_the_users_day(store, desk):
     gatherer = assembler(store)
     at_ms = NOW_MS + HOUR_MS  # 16:00 UTC is 01:00 in Tokyo, 06:00 in Honolulu
 
-    assert (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="Pacific/Honolulu")).today
-    assert not (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="Asia/Tokyo")).today
-    assert (await gatherer.packet(state, "hi", now_ms=at_ms, time_zone="No/Such")).today
+    async def at(zone):
+        return await gatherer.packet(state, "hi", now_ms=at_ms, occasion=Occasion(time_zone=zone))
+
+    assert (await at("Pacific/Honolulu")).today
+    assert not (await at("Asia/Tokyo")).today
+    assert (await at("No/Such")).today
 
 
-async def test_only_todays_turns_of_a_longer_session_count_as_today(store, desk):
-    """A session may span midnight."""
-    await desk.session("s_0", ["We decided to buy the red boat.", "My uncle is Karl."], ended_at_ms=NOW_MS)
-    midnight = datetime(2026, 3, 4, tzinfo=UTC).timestamp() * 1000
+@pytest.mark.parametrize(
+    ("known", "told"), [(True, "(Asia/Tokyo)"), (False, "(Asia/Tokyo; their time zone is not known)")]
+)
+async def test_the_time_is_the_persons_or_said_not_to_be(store, desk, known, told):
+    """Day, date, hour and zone before the message; nobody's clock is claimed to be theirs."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    await desk.session("s_2", ["We decided to sell the van.", "My aunt is Vera."], ended_at_ms=int(midnight) + 30_000)
-    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    occasion = Occasion(time_zone="Asia/Tokyo", zone_known=known, person="Ana")
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS, user_id=7, occasion=occasion)
 
-    assert "Vera" in packet.today
-    assert "van" not in packet.today
-
-
-async def test_the_session_before_is_told_after_a_day(store, desk):
-    """Its summary, at most 300 tokens, with its date (003 US-4)."""
-    texts = [f"My locker {n} is in Hall {n}." for n in range(80)]
-    await desk.session("s_0", texts, ended_at_ms=NOW_MS - 30 * HOUR_MS, rolling_summary="- Decided: to sail to Bergen")
-    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
-
-    assert packet.last_conversation.startswith("From 2026-03-03, about boats:")
-    assert "Bergen" in packet.last_conversation
-    assert receipt(packet, "last_conversation").used_tokens <= 300
-    assert packet.today == ""
+    assert prompt(packet, "hi")[-1].text == f"[From Ana. It is Thu 2026-03-05 00:00 {told}.]\n\nhi"
 
 
-async def test_open_loops_of_earlier_sessions_are_surfaced(store, desk):
-    """003 US-3; the closed ones are not."""
-    loops = tuple(
-        OpenLoop(
-            loop_id=f"t.{n}",
-            kind="task",
-            owner="user",
-            text=text,
-            status=status,
-            turn_id="t",
-            opened_seq=1,
-            opened_at_ms=NOW_MS,
-            touched_at_ms=NOW_MS,
-        )
-        for n, (text, status) in enumerate([("renew the passport", "open"), ("buy milk", "done")])
-    )
-    await desk.session("s_0", ["x"], ended_at_ms=NOW_MS - HOUR_MS, open_loops=loops)
-    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
+async def test_the_notes_stay_as_they_were_at_the_first_reply(store, desk):
+    """What is noted later is told before the message, in its newest form; a restart gives the same bytes."""
+    await note(store, Add(kind="fact", text="Lia is allergic to nuts", note_id="n_1"))
+    await note(store, Add(kind="task", text="Call Ana", note_id="n_2"))
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    await note(store, End(number=2), Add(kind="task", text="Paint the boat", note_id="n_3"))
+    await note(store, Change(number=1, fields={"text": "Lia is allergic to peanuts"}))
+    gatherer = assembler(store)
+    later = await gatherer.packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
+    again = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
-    assert "renew the passport" in packet.threads
-    assert "buy milk" not in packet.threads
+    assert stable_text(later) == stable_text(first) == stable_text(again)
+    assert first.notes_block == "#1 fact: Lia is allergic to nuts\n#2 task: Call Ana"
+    assert later.notes_changed.splitlines() == [
+        "#2 task: Call Ana (done)", "#3 task: Paint the boat", "#1 fact: Lia is allergic to peanuts",
+    ]  # fmt: skip
+    assert later == again == await gatherer.packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
 
-class WithJobs(Store):
-    """Two jobs run in the conversation."""
+async def test_behind_a_compaction_the_notes_are_taken_anew(store, desk):
+    """So they are for another clock; what changed before is then no news."""
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    await note(store, Add(kind="fact", text="Lia is allergic to nuts", note_id="n_1"))
+    mark = CompactionMark(compaction_id="c_1", history_from_seq=1, summary="- x", summary_tokens=2)
+    compacted = await assembler(store).packet(state.model_copy(update={"compaction": mark}), "hi", now_ms=NOW_MS)
+    moved = await assembler(store).packet(state, "hi", now_ms=NOW_MS, occasion=Occasion(time_zone="Asia/Tokyo"))
 
-    async def active_jobs(self, conversation_id):
-        assert conversation_id == "tg:1:1:0"
-        return [
-            JobProgress(job_id=f"j_{n}", title=f"job number {n}", status="scheduled", progress="half done", due_at_ms=0)
-            for n in (1, 2)
-        ]
-
-
-async def test_running_jobs_are_there_with_their_progress(store, desk):
-    """002 section 5.4; a session that was started fresh sees only its own."""
-    state = await desk.session("s_1", [], ended_at_ms=NOW_MS, active_job_refs=("j_2",))
-    gatherer = assembler(WithJobs(store.db))
-    packet = await gatherer.packet(state, "hello", now_ms=NOW_MS)
-    alone = await gatherer.packet(state, "hello", now_ms=NOW_MS, isolated=True)
-
-    assert "job number 1 (scheduled, half done, due 1970-01-01 00:00 UTC)" in reference_text(packet)
-    assert [job.job_id for job in alone.jobs] == ["j_2"]
+    for packet in (compacted, moved):
+        assert (packet.notes_block, packet.notes_changed) == ("#1 fact: Lia is allergic to nuts", "")
+    assert marked(marked(state, moved.notes_mark), moved.notes_mark).notes_marks == (first.notes_mark, moved.notes_mark)
 
 
-def found(ref, session_id, text):
-    return RetrievedItem(source="turn", ref=ref, session_id=session_id, text=text, at_ms=NOW_MS, score=1)
+async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, desk):
+    """The result of a tool stands in the messages; that a reminder rang stands nowhere else."""
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    rings = {"rings_from": "2026-03-04T15:30", "time_zone": "UTC"}
+    await note(store, Add(kind="task", text="Take the bins out", note_id="n_1", fields=rings))
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark).model_copy(update={"last_seq": 2})
+    call = ToolCall(call_id="c", name="note", result="#2 task: Call Ana")
+    turn = make_turn(turn_id="t_tool", session_id="s_1", seq=2, tool_calls=(call,), created_at_ms=NOW_MS)
+    await store.db.write(insert_turn(turn, "d"))
+    await note(store, Add(kind="task", text="Call Ana", note_id="n_2"), hand="model", cause="t_tool")
+    await note(store, Ring(number=1, occurrence="2026-03-04T15:30", rings_at_ms=NOW_MS + HOUR_MS // 2), hand="operator")
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
+
+    assert packet.notes_changed == ""
+    assert packet.notes_rang == "#1 task: Take the bins out (rang Wed 2026-03-04 15:30, not called done)"
 
 
-async def test_a_short_question_is_searched_with_what_it_follows(store, desk):
-    """The words "and where?" alone find nothing; what the history shows is excluded."""
+async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store, desk):
+    """/fresh, mode off, another user of a group: no block, no earlier session, no find of others (DESIGN section 9)."""
+    await desk.session("s_0", ["My SECRET is 42."], ended_at_ms=NOW_MS - HOUR_MS)
+    await note(store, Add(kind="fact", text="a SECRET fact", note_id="n_1", fields={"session_id": "s_0"}))
+    await note(store, Add(kind="fact", text="of this talk", note_id="n_2", fields={"session_id": "s_1"}))
+    story = {"about": "the tale", "persona": "storyteller"}
+    await note(store, Add(kind="story", text="a SECRET tale", note_id="n_3", fields=story))
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(found("t_0", "s_0", "SECRET words"), found("t_1", "s_1", "of my own"))
+    fresh = state.model_copy(update={"isolated": True})
+    scoped = Occasion(scope=Scope(session_id="s_1"))
+    alone = [
+        await assembler(store, searcher).packet(fresh, "and what else?", now_ms=NOW_MS),
+        await assembler(store, searcher).packet(state, "and what else?", now_ms=NOW_MS, occasion=scoped),
+    ]
+    control = await assembler(store, searcher).packet(state, "and what else?", now_ms=NOW_MS)
+    told = Occasion(scope=Scope(persona="storyteller"))
+    in_story = await assembler(store, searcher).packet(state, "and what else?", now_ms=NOW_MS, occasion=told)
+
+    for packet in alone:
+        assert "SECRET" not in reference_text(packet)
+        assert "of my own" in reference_text(packet)
+        assert "of this talk" in packet.notes_block
+    assert searcher.asked[0].session_ids == ["s_1"]
+    assert reference_text(control).count("SECRET") == 3
+    assert "SECRET tale" in reference_text(in_story)
+    assert "SECRET tale" not in reference_text(control)
+
+
+def found(ref, session_id, text, **values):
+    about = {"at_ms": NOW_MS, "score": 1, "share": FLOOR} | values
+    return RetrievedItem(source="turn", ref=ref, session_id=session_id, text=text, **about)
+
+
+async def test_what_stands_in_the_messages_is_not_looked_for(store, desk):
+    """What the history shows is excluded, and the message is searched as it was said."""
     searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"))
     state = await desk.session("s_1", ["tell me of the boat"], ended_at_ms=NOW_MS)
     packet = await assembler(store, searcher).packet(state, "and where?", now_ms=NOW_MS)
     (query,) = searcher.asked
 
-    assert query.text == "and where? tell me of the boat"
+    assert query.text == "and where?"
     assert query.exclude_turn_ids == ["s_1_1"]
     assert "the boat is red" in reference_text(packet)
 
 
-@pytest.mark.parametrize("message", ["ok thanks", "yes", "haha, nice"])
-async def test_small_talk_searches_nothing(store, desk, message):
-    """What it answers is in the history; anything else would only cost tokens."""
-    searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"))
-    state = await desk.session("s_1", ["tell me of the boat"], ended_at_ms=NOW_MS)
-
-    assert (await assembler(store, searcher).packet(state, message, now_ms=NOW_MS)).retrieved == ()
-    assert searcher.asked == []
-
-
-async def test_what_is_far_behind_the_best_is_left_out(store, desk):
-    """A tail of weak hits is no context; the first six are shown whatever they are worth."""
-    good = [found(f"m_{n}", "s_0", f"the boat number {n} is red") for n in range(MIN_RETRIEVED)]
-    weak = found("m_9", "s_0", "something else").model_copy(update={"score": 0.4})
+async def test_nothing_below_the_floor_is_told(store, desk):
+    """Where nothing in the past is close nothing is told; else the best, and what is not far behind them."""
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
-    full = await assembler(store, FixedSearcher(*good, weak)).packet(state, "what colour is the boat?", now_ms=NOW_MS)
-    short = await assembler(store, FixedSearcher(good[0], weak)).packet(state, "which colour is it?", now_ms=NOW_MS)
+    best = [found(f"m_{n}", "s_0", f"the boat number {n} is red") for n in range(BEST)]
+    weak = found("m_9", "s_0", "something else", share=0.01)
+    several = await assembler(store, FixedSearcher(*best, weak)).packet(state, "which boat?", now_ms=NOW_MS)
+    none = await assembler(store, FixedSearcher(weak)).packet(state, "I feel so low today", now_ms=NOW_MS)
 
-    assert [item.ref for item in full.retrieved] == [item.ref for item in good]
-    assert [item.ref for item in short.retrieved] == ["m_0", "m_9"]
-
-
-async def test_a_statement_brings_only_what_is_close(store, desk):
-    """In the middle of a talk what is said without a question has its context in front of it."""
-    state = await desk.session("s_1", ["we painted it"] * YOUNG_TURNS, ended_at_ms=NOW_MS)
-    weak = found("m_9", "s_0", "something else").model_copy(update={"score": 0.4})
-    searcher = FixedSearcher(found("m_1", "s_0", "the boat is red"), weak)
-    packet = await assembler(store, searcher).packet(state, "the boat was red before", now_ms=NOW_MS)
-
-    assert [item.ref for item in packet.retrieved] == ["m_1"]
+    assert [item.ref for item in several.retrieved] == [item.ref for item in best]
+    assert none.retrieved == ()
 
 
-async def test_nothing_of_other_sessions_reaches_a_fresh_one(store, desk):
-    """/fresh: no tier, no memory, no bootstrap (DESIGN section 9)."""
-    loop = OpenLoop(
-        loop_id="t.1",
-        kind="task",
-        owner="user",
-        text="SECRET loop",
-        turn_id="t",
-        opened_seq=1,
-        opened_at_ms=NOW_MS,
-        touched_at_ms=NOW_MS,
-    )
-    await desk.session("s_0", ["My SECRET is 42."], ended_at_ms=NOW_MS - HOUR_MS, open_loops=(loop,))
-    await desk.session("s_9", ["Our SECRET is 43."], ended_at_ms=NOW_MS - 40 * HOUR_MS)
-    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS, isolated=True)
-    searcher = FixedSearcher(found("m_1", "s_0", "SECRET memory"), found("t_1", "s_1", "of my own"))
-    packet = await assembler(store, searcher).packet(state, "and what else?", now_ms=NOW_MS, bootstrap="SECRET arc")
-    control = await assembler(store, searcher).packet(
-        state, "and what else?", now_ms=NOW_MS, bootstrap="SECRET arc", isolated=False
-    )
+async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
+    """A decision that was replaced is told as what stands now; a note that stands in the block by its number."""
+    grout = {"turn_ids": ("t_0",), "subject": "grout"}
+    await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=grout))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    await note(store, Add(kind="decision", text="Beige grout", note_id="n_2", fields=grout | {"turn_ids": ("t_9",)}))
+    searcher = FixedSearcher(found("t_0", "s_0", "User: green it is"), found("t_7", "s_0", "User: grout?"))
+    frozen = marked(state, first.notes_mark)
+    packet = await assembler(store, searcher).packet(frozen, "which grout?", now_ms=NOW_MS)
+    anew = await assembler(store, searcher).packet(state, "which grout?", now_ms=NOW_MS)
 
-    assert "SECRET" not in reference_text(packet) + packet.bootstrap
-    assert "of my own" in reference_text(packet)
-    assert searcher.asked[0].session_ids == ["s_1"]
-    assert (reference_text(control) + control.bootstrap).count("SECRET") >= 5
+    assert "#1 decision: Green grout" in packet.notes_block
+    assert packet.notes_changed.splitlines() == [
+        "#1 decision: Green grout (replaced) -> #2", "#2 decision: Beige grout",
+    ]  # fmt: skip
+    assert [item.note for item in packet.retrieved] == ["#2", ""]
+    assert [item.note for item in anew.retrieved] == ["#2", ""]
+    assert anew.notes_block == "#2 decision: Beige grout"
 
 
 async def test_a_broken_search_leaves_only_its_tier_out(store, desk, caplog):
@@ -346,7 +375,9 @@ async def test_without_a_database_there_is_still_a_packet(store, desk):
     await store.db.close()
     packet = await assembler(store).packet(state, "boat?", now_ms=NOW_MS)
 
-    assert {each.tier for each in packet.receipts if each.error} == {"history", "today", "last_conversation"}
+    assert {each.tier for each in packet.receipts if each.error} == {
+        "history", "memories", "threads", "today", "last_conversation",
+    }  # fmt: skip
     assert packet.rolling_session_summary == "- Stated: x"
 
 
@@ -354,9 +385,11 @@ async def test_no_text_of_anybody_is_logged(store, desk, caplog):
     """Numbers only (DESIGN section 12)."""
     state = await desk.session("s_1", ["my PIN is 9876"], ended_at_ms=NOW_MS)
     with caplog.at_level("DEBUG", logger="memory"):
-        await assembler(store).packet(state, "what is my PIN", now_ms=NOW_MS)
+        packet = await assembler(store).packet(state, "what is my PIN", now_ms=NOW_MS)
 
-    assert "1 of 1 turns" in caplog.text
+    [figures] = [each for each in caplog.records if each.msg == "conversation context loaded"]
+    assert (figures.total_messages, figures.messages_loaded, figures.messages_truncated) == (2, 2, 0)
+    assert (figures.estimated_tokens, figures.history_tokens) == (packet.prompt_tokens, 19)
     assert "9876" not in caplog.text
 
 

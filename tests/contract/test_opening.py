@@ -8,6 +8,7 @@ import pytest
 
 from memory import Conflict, ConversationMemory, Extension, ForgetRequest, Locked, Statement, StorageUnavailable
 from memory.context.budget import Budget
+from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.storage.place import places
 from memory.testing import ManualClock, SequentialIds, WordCounter, open_memory
 
@@ -82,7 +83,7 @@ async def test_what_a_killed_process_left_is_told(place):
     async with open_memory(place, recover=True) as memory:
         assert memory.found.resuming == 1
         assert memory.found.applied == ()
-        assert "My order is 7781." in contents(await memory.begin(HERE, "Where is it?"))
+        assert "[Tue 2023-11-14 22:13] My order is 7781." in contents(await memory.begin(HERE, "Where is it?"))
 
 
 async def test_a_message_is_answered_once(memory):
@@ -118,7 +119,9 @@ async def test_what_the_rest_of_the_prompt_takes_is_left_free(place):
             await say(memory, f"Tower {number}. " + "It is old. " * 66)
         roomy = await memory.begin(HERE, "And?")
         assert await memory.compactor.last(roomy.state.session_id) is None
-        tight = await memory.begin(HERE, "And?", reserved_tokens=1200, tools_tokens=50, bootstrap="About towers.")
+        tight = await memory.begin(
+            HERE, "And?", reserved=Reserved(tokens=1200, tools_tokens=50, bootstrap="About towers.")
+        )
         assert await memory.compactor.last(roomy.state.session_id)
         words = sum(map(WordCounter().count, contents(tight)))
         assert words + 1200 <= budget.cap_tokens < 1200 + sum(map(WordCounter().count, contents(roomy)))
@@ -127,7 +130,8 @@ async def test_what_the_rest_of_the_prompt_takes_is_left_free(place):
 async def test_a_turn_is_stored_as_it_was_begun(memory):
     """The turn has the id and the session that the caller chose, and what it did to the session holds."""
     state = await memory.session(HERE, 7)
-    turn = await memory.begin(HERE, "I'll call Ana by Friday.", state=state, turn_id="t_mine", time_zone="Asia/Tokyo")
+    prepared, occasion = Prepared(turn_id="t_mine", state=state), Occasion(time_zone="Asia/Tokyo")
+    turn = await memory.begin(HERE, "I'll call Ana by Friday.", occasion=occasion, prepared=prepared)
     stored = await turn.record(
         "Noted.", action_name="note", job_refs=["j_1"], change=lambda now: now.model_copy(update={"listed": None})
     )

@@ -7,9 +7,7 @@ AHEAD = [
     "person_choices",
     "current_session",
     "list_sessions",
-    "notes_of_conversation",
-    "active_jobs",
-    "jobs_upcoming",
+    "session_lines_of",
 ]
 """Read in one visit when a message comes to its turn."""
 SEARCH = ["search_terms", "search_terms", "search_documents"]
@@ -18,10 +16,10 @@ BEFORE_THE_REPLY = [
     ["inbox_insert"],
     ["inbox_claim"],
     [
+        "ledger_unforgotten",
         "insert_turn",
         "insert_context_snapshot",
         "index_document",
-        "put_reading",
         "inbox_done",
         "turn_figures_keep",
         "prompt_texts_keep",

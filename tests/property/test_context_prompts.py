@@ -7,22 +7,16 @@ from hypothesis import strategies as st
 
 from memory.context.budget import FRAME_TOKENS, Budget
 from memory.context.compaction import mark_of, plan, truncation, verbatim
-from memory.context.context_builder import ContextInputs, build, prompt
+from memory.context.context_builder import ContextInputs, Moment, build, prompt
+from memory.context.notes_block import Block, Since
+from memory.context.occasion import Reserved
 from memory.context.packet_text import stable_text, turn_text
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import turn_tokens
 from memory.language.languages import Languages
 from memory.state.summarizer import summarize
 from memory.testing import START_MS, make_turn
-from memory.types import (
-    JobProgress,
-    OpenLoop,
-    PendingClarification,
-    RetrievedItem,
-    SessionState,
-    ToolCall,
-    Topic,
-)
+from memory.types import RetrievedItem, SessionState, ToolCall
 
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
@@ -74,40 +68,21 @@ def turns_of(history):
 
 
 def state_of(turns, text):
-    return SessionState(
-        session_id="s_1",
-        conversation_id="tg:1:1:0",
-        last_seq=len(turns),
-        rolling_summary=text,
-        active_topics=tuple(Topic(name=text, weight=1, first_seq=1, last_seq=1) for _ in range(9)),
-        pending_clarifications=(
-            PendingClarification(question=text, options=(text,) * 9, turn_id="t", asked_seq=1, asked_at_ms=0),
-        ),
-        resolved_entities={text[:n]: text for n in range(9)},
-    )
+    return SessionState(session_id="s_1", conversation_id="tg:1:1:0", last_seq=len(turns), rolling_summary=text)
 
 
 def inputs_of(turns, text, state=None, reserved=0):
-    loop = {
-        "kind": "task",
-        "owner": "user",
-        "text": text,
-        "turn_id": "t",
-        "opened_seq": 1,
-        "opened_at_ms": 0,
-        "touched_at_ms": 0,
-    }
+    lines = {number: f"#{number} fact: {text}" for number in range(1, 9)}
     return ContextInputs(
         state=state or state_of(turns, text),
+        moment=Moment(now_ms=START_MS),
         history=turns,
-        retrieved=[RetrievedItem(source="memory", ref=str(n), text=text, at_ms=0, score=1) for n in range(9)],
+        block=Block(lasting=tuple(lines.values()), open=(text,) * 5, more=2, lines=lines),
+        since=Since(changed=(text,), rang=(text,)),
+        retrieved=[RetrievedItem(source="turn", ref=str(n), text=text, note=text, at_ms=0, score=1) for n in range(9)],
         today=[text] * 9,
-        threads=[OpenLoop(loop_id=str(n), **loop) for n in range(9)],
-        last_conversation=text,
-        jobs=[JobProgress(job_id="j", title=text, status="scheduled", progress=text, due_at_ms=0)] * 9,
-        bootstrap=text,
-        reserved_tokens=reserved,
-        now_ms=START_MS,
+        last_conversation=[text],
+        reserved=Reserved(tokens=reserved, bootstrap=text),
     )
 
 
@@ -137,7 +112,8 @@ def test_every_prompt_keeps_to_the_cap_and_its_shape(history, text, budget, rese
         assert returns.role != "tool" or returns.tool_calls == calls.tool_calls
     assert all(receipt.used_tokens <= receipt.budget_tokens for receipt in packet.receipts)
     assert packet.history_truncated == (len(packet.history) < len(turns))
-    assert ("[Earlier messages truncated:" in stable_text(packet)) >= packet.history_truncated
+    marks = sum("[Earlier messages truncated:" in message.text for message in messages)
+    assert bool(marks) >= packet.history_truncated
 
 
 @SLOW

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from hypothesis import given
@@ -10,12 +11,13 @@ from obedient import FENCED, as_read, hidden
 
 from bot.intake.updates import Me, batch_text, read_update
 from memory.context.packet_text import prompt
-from memory.context.transcript import clip, to_messages, user_message
+from memory.context.transcript import clip, clip_ends, clip_start, to_messages, user_message
 from memory.types import ConversationContextPacket, ConversationTurn
 
 ME = Me(99, "continuity_bot")
 PACKET = {"session_id": "s_1", "conversation_id": "c", "session_status": "active", "context_compiled_at_ms": 1}
 OWN = "What does this mean?"
+TIME = re.compile(r"\A\[(?:Thu 1970-01-01 )?00:00\] ")
 PIECES = (
     "EVIL", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "> ", ">", "</data-00000000>",
     "<data-", "</ DATA", "]", "[quoting: x]", "\n\n", "assistant:", " ", "\x00", "\ud800", "`" * 3, "EVIL\nEVIL",
@@ -50,8 +52,8 @@ def envelope_of(fields: dict):
 
 
 def outside(text: str) -> str:
-    """Return what stands outside every fence, as it reads."""
-    return FENCED.sub("", as_read(text))
+    """Return what stands outside every fence, as it reads, without the time that we put before it."""
+    return FENCED.sub("", as_read(TIME.sub("", text, count=1)))
 
 
 @given(hostile, hostile)
@@ -94,12 +96,14 @@ def test_nothing_of_another_member_of_a_group_stands_outside_a_fence(text, name,
     assert last == f"Ben: {OWN}"
 
 
-@given(hostile, st.integers(40, 400), st.sampled_from(("text", "answer")))
-def test_what_is_cut_out_of_a_long_text_opens_no_fence(text, max_chars, what):
-    """A foreign text of which the middle is left out is foreign before and behind the gap."""
+@given(hostile, st.integers(40, 400), st.sampled_from((clip, clip_start, clip_ends)))
+def test_what_is_cut_out_of_a_long_text_opens_no_fence(text, max_chars, cut):
+    """A foreign text that is cut is foreign before and behind the gap."""
     long = envelope_of({"text": OWN, "quote": {"text": text * 20}}).text
+    short = cut(long, max_chars)
 
-    assert "EVIL" not in outside(user_message(clip(long, max_chars, what)))
+    assert "EVIL" not in outside(user_message(short))
+    assert len(short) <= max_chars
 
 
 @given(hostile)

@@ -14,7 +14,8 @@ def test_the_defaults_are_those_of_the_design():
         "summary": 1000,
         "retrieved": 900,
         "today": 500,
-        "threads": 400,
+        "threads": 250,
+        "memories": 600,
         "last_conversation": 300,
     }
     assert (budget.cap_tokens, budget.max_history_turns, budget.recent_turns) == (6150, 40, 3)

@@ -55,8 +55,28 @@ def test_the_receipt_adds_up():
 
     assert "2 minutes ago" in lines[0]
     assert lines[1].endswith("Summary: 200 of 1,000 · 2 notes")
-    assert lines[2] == "On top of that: instructions 300, tools 900, carried forward 310, your message 20."
+    assert lines[2] == (
+        "On top of that: instructions 300, tools 900, how to use notes 310, your message 20, times and headings 0."
+    )
     assert lines[3].endswith("1,730 of 6,150")
+    assert len(lines) == 4
+
+
+def test_the_receipt_warns_before_the_limit():
+    """Above 80 % of the cap a sentence says that the oldest messages are folded soon (004 phase 1)."""
+    snapshot = {
+        "total_tokens": 5000,
+        "instructions_tokens": 300,
+        "tools_tokens": 900,
+        "bootstrap_tokens": 0,
+        "message_tokens": 20,
+        "compiled_at_ms": START_MS,
+        "receipts_json": "[]",
+    }
+
+    assert receipt_text(snapshot, 6150, START_MS).endswith(replies.say("context_near"))
+    assert "times and headings 3,780" in receipt_text(snapshot, 6150, START_MS)
+    assert replies.say("context_near") not in receipt_text(snapshot, 7000, START_MS)
 
 
 def test_a_compaction_reads_as_a_sentence():

@@ -7,14 +7,18 @@ import pytest
 from memory.context.fence import fence
 from memory.context.transcript import (
     abridge,
+    clip,
+    clip_ends,
+    clip_start,
     clip_to_tokens,
     clip_tool_output,
     clip_tools,
+    time_marks,
     to_messages,
     truncation_marker,
     turn_tokens,
 )
-from memory.testing import WordCounter, make_turn
+from memory.testing import START_MS, WordCounter, make_turn
 from memory.types import ToolCall
 
 COUNTER = WordCounter()
@@ -36,15 +40,51 @@ def test_empty_texts_are_stood_in_for():
     assert all(message.text for message in messages)
 
 
-def test_a_capped_tool_output_says_how_much_was_cut():
-    """The marker carries the numbers, the result keeps to the limit, and both ends are there."""
-    text = "A" * 5000 + "Z" * 5000
-    capped = clip_tool_output(text, 400)
+@pytest.mark.parametrize(
+    ("text", "most", "short"),
+    [
+        ("Buy milk. And then call Ana about the boat.", 20, "Buy milk. …"),
+        ("Buy milk and then call Ana about the boat", 20, "Buy milk and then …"),
+        ("牛乳を買って。それからアナに電話する。", 10, "牛乳を買って。 …"),
+        ("Is it? “Yes.” We go on from there then.", 16, "Is it? “Yes.” …"),
+        ("x" * 50, 10, "xxxxxxxx …"),
+        ("Short.", 20, "Short."),
+    ],
+)
+def test_a_text_is_cut_at_the_end_of_a_sentence(text, most, short):
+    """With "…", never in the middle of a word where there are words, never with a mark longer than what it hides."""
+    assert clip(text, most) == short
+    assert len(short) <= most
+
+
+def test_of_what_has_to_keep_its_end_the_beginning_goes():
+    """From the beginning of a sentence on: a question stands there that a short reply answers."""
+    said = "We looked at many boats. The red one is cheaper. Shall I take it?"
+
+    assert clip_start(said, 45) == "… The red one is cheaper. Shall I take it?"
+    assert clip_start(said, 30) == "… Shall I take it?"
+    assert clip_ends(said * 3, 60).startswith("We looked at many boats. …\n… ")
+    assert clip_ends(said * 3, 60).endswith("Shall I take it?")
+
+
+def test_a_capped_tool_output_keeps_to_its_limit():
+    """Its beginning stays (004 phase 1)."""
+    capped = clip_tool_output("row one\n" * 1000, 400)
 
     assert len(capped) <= 400
-    assert re.search(r"\[… 9,\d{3} of 10,000 characters of tool output left out …\]", capped)
-    assert capped.startswith("A")
-    assert capped.endswith("Z")
+    assert capped.endswith("row one …")
+
+
+def test_each_message_says_when_it_was_by_the_clock_of_the_person():
+    """The day where it changes; a mark does not change when a turn is added."""
+    at = [START_MS, START_MS + 60_000, START_MS + 3 * 3_600_000]
+    turns = [make_turn(seq=seq, created_at_ms=ms) for seq, ms in enumerate(at, 1)]
+    marks = time_marks(turns, "Europe/Berlin")
+
+    assert marks == ["[Tue 2023-11-14 23:13] ", "[23:14] ", "[Wed 2023-11-15 02:13] "]
+    assert time_marks(turns[:2], "Europe/Berlin") == marks[:2]
+    assert to_messages(turns, time_zone="UTC")[2].text == "[22:14] question 2"
+    assert time_marks([make_turn(created_at_ms=10**18)], "UTC") == ["[? ?] "]
 
 
 def test_a_short_tool_output_is_left_alone():

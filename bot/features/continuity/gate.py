@@ -8,6 +8,7 @@ a waiting row is marked as going on by whoever is first, worked on by its lane, 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ ANSWER_AFTER_S = 120.0
 """A message waits so long for the user's word; then it is answered without: offered, not imposed."""
 
 SETTLE_S = 1.0
+DECISIONS_KEPT = 1_000
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +52,7 @@ class ContinuityGate:
         self._resubmit = resubmit
         self._answer_after_s = answer_after_s
         self._timers: dict[str, asyncio.Task[None]] = {}
+        self._carries: OrderedDict[tuple[str, int], bool] = OrderedDict()
 
     # --- before a turn ----------------------------------------------------------------------------------------------
 
@@ -80,18 +83,36 @@ class ContinuityGate:
         owner = await self.owner(first.conversation_id, first.user_id)
         return not (await self._services.memory.bootstrap.preference(owner)).skip_preview
 
-    async def packet(self, first: Envelope, state: SessionState) -> str:
-        """Return what is carried forward into the next prompt, "" for nothing; only the disk's refusal is raised."""
-        if state.turn_count or state.isolated or first.user_id is None:
-            return ""
-        try:
-            owner = await self.owner(first.conversation_id, first.user_id)
-            return await self._services.memory.bootstrap.packet_for(owner, state.session_id)
-        except StorageUnavailable:
-            raise
-        except Exception:
-            log.exception("nothing is carried forward", session_id=state.session_id)
-            return ""
+    async def carries(self, first: Envelope, state: SessionState) -> bool:
+        """Return whether what other sessions of the conversation noted may reach the model in this one.
+
+        Not after /fresh, nor where the person chose to begin without, nor for anybody else than who began it.
+        """
+        if state.isolated or first.user_id is None:
+            return False
+        key = (state.session_id, first.user_id)
+        if not state.turn_count or key not in self._carries:
+            self._carries[key] = await self._is_carried(first, first.user_id, state)
+            while len(self._carries) > DECISIONS_KEPT:
+                self._carries.popitem(last=False)
+        return self._carries[key]
+
+    async def _is_carried(self, first: Envelope, user_id: int, state: SessionState) -> bool:
+        memory = self._services.memory
+        if not first.private:
+            session = await memory.store.session(state.session_id)
+            if session is None or session.user_id != user_id:
+                return False
+        choice = await memory.bootstrap.choice(state.session_id)
+        if choice is not None:
+            return choice.mode != "off"
+        owner = await self.owner(first.conversation_id, user_id)
+        return (await memory.bootstrap.preference(owner)).mode != "off"
+
+    def decided(self, session_id: str) -> None:
+        """Ask again whether notes are carried into this session: somebody chose."""
+        for key in [each for each in self._carries if each[0] == session_id]:
+            del self._carries[key]
 
     async def owner(self, conversation_id: str, user_id: int) -> BootstrapOwner:
         """Return whose context it is: this person here, with the persona that they chose."""
@@ -149,6 +170,7 @@ class ContinuityGate:
             owner, session_id, mode, remember=remember, skip_preview=skip_preview, dropped=dropped,
             also=self.going_on(held),
         )  # fmt: skip
+        self.decided(session_id)
         self.release(held)
         return choice
 

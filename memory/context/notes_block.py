@@ -1,0 +1,190 @@
+"""The notes in a prompt: the block that its session begins with, and what changed in the ledger since. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from memory.ledger.lines import model_line
+from memory.ledger.types import Ledger, Note, NoteChange
+from memory.ledger.views import Scope, belongs, best_first, is_past, moment_of, to_do, within, worth
+from memory.ports import TokenCounter
+from memory.types import NotesMark, SessionState
+
+LASTING_TOKENS: Final = 350
+"""What lasts and what goes on takes at most so much of the block."""
+MAX_OPEN: Final = 5
+"""Open matters that are told in their words (003 AC-3.4); the rest are counted."""
+STALE_MS: Final = 7 * 24 * 3600 * 1000
+"""What nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
+MAX_MARKS: Final = 6
+"""Blocks that a session knows at once: of a group one for each scope and clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The notes that a session's prompts begin with."""
+
+    mark: NotesMark | None = None
+    lasting: tuple[str, ...] = ()
+    """Best first."""
+    open: tuple[str, ...] = ()
+    """By their time."""
+    more: int = 0
+    """Open matters that are only counted."""
+    lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Each line by the number of its note."""
+
+    @property
+    def more_line(self) -> str:
+        """The line that counts the rest; "" for none."""
+        return f"(and {self.more} more {'are' if self.more > 1 else 'is'} open: search finds them)" if self.more else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What the ledger did since a block was taken, each note once, in its newest form."""
+
+    changed: tuple[str, ...] = ()
+    rang: tuple[str, ...] = ()
+    numbers: frozenset[int] = frozenset()
+    """Notes that are told here, or whose newest form a tool's result in the messages tells."""
+
+
+NO_BLOCK: Final = Block()
+NOTHING_SINCE: Final = Since()
+
+
+def mark_for(state: SessionState, scope: Scope, time_zone: str) -> NotesMark | None:
+    """The mark of the block that is frozen for this scope and clock; None when one has to be taken."""
+    compaction_id = state.compaction.compaction_id if state.compaction else ""
+    wanted = (scope.persona, scope.session_id is not None, time_zone, compaction_id)
+    found = [
+        mark
+        for mark in state.notes_marks
+        if (mark.persona, mark.of_session, mark.time_zone, mark.compaction_id) == wanted
+    ]
+    return found[-1] if found else None
+
+
+def new_mark(state: SessionState, ledger: Ledger, scope: Scope, time_zone: str, now_ms: int) -> NotesMark:
+    """The mark of a block that is taken now."""
+    return NotesMark(
+        version=ledger.version,
+        at_ms=now_ms,
+        time_zone=time_zone,
+        persona=scope.persona,
+        of_session=scope.session_id is not None,
+        compaction_id=state.compaction.compaction_id if state.compaction else "",
+    )
+
+
+def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
+    """The state that remembers a block, in the transaction of the first reply that was given with it."""
+    if mark is None or mark in state.notes_marks:
+        return state
+    kept = [each for each in state.notes_marks if each.compaction_id == mark.compaction_id]
+    return state.model_copy(update={"notes_marks": (*kept, mark)[-MAX_MARKS:]})
+
+
+def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
+    """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
+    notes = within(ledger, scope)
+    waiting = to_do(notes, mark.at_ms)
+    numbers = {note.number for note in waiting}
+    lasting = _fitting(
+        best_first((note for note in notes if note.number not in numbers), mark.at_ms), mark, LASTING_TOKENS, counter
+    )
+    chosen = sorted(waiting, key=lambda note: _urgency(note, mark.at_ms))[:MAX_OPEN]
+    shown = {note.number for note in chosen}
+    opened = _fitting((note for note in waiting if note.number in shown), mark, threads_tokens, counter)
+    return Block(
+        mark,
+        tuple(lasting.values()),
+        tuple(opened.values()),
+        len(waiting) - len(opened),
+        MappingProxyType({**lasting, **opened}),
+    )
+
+
+def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
+    """The lines that fit, in their order."""
+    lines: dict[int, str] = {}
+    for note in notes:
+        line = model_line(note, mark.at_ms, mark.time_zone)
+        cost = counter.count(line) + 1
+        if cost <= most:
+            most -= cost
+            lines[note.number] = line
+    return lines
+
+
+def _urgency(note: Note, now_ms: int) -> tuple[bool, float, int]:
+    at_ms = moment_of(note)
+    is_due = (
+        at_ms is not None and at_ms - now_ms < STALE_MS and not (is_past(note, now_ms) and now_ms - at_ms > STALE_MS)
+    )
+    return (now_ms - note.said_at_ms > STALE_MS and not is_due, -worth(note, now_ms), note.number)
+
+
+def since(
+    block: Block,
+    ledger: Ledger,
+    changes: Sequence[NoteChange],
+    scope: Scope,
+    told: Collection[str],
+    now_ms: int,
+) -> Since:
+    """What these changes, the latest of the ledger, did to what the block says.
+
+    `told` are turns whose calls of tools stand in the messages: what the model did in them stands there with its
+    results. A line that reads as in the block is not said again.
+    """
+    if block.mark is None:
+        return NOTHING_SINCE
+    zone = block.mark.time_zone
+    of_note: dict[int, list[NoteChange]] = {}
+    for change in sorted(changes, key=lambda each: each.version):
+        of_note.setdefault(change.number, []).append(change)
+    changed, rang, numbers = list[str](), list[str](), set[int]()
+    for number, done in sorted(of_note.items(), key=lambda item: item[1][-1].version):
+        note = ledger.find(number)
+        if note is None or not belongs(note, scope):
+            continue
+        if done[-1].hand == "model" and done[-1].cause in told:
+            numbers.add(number)
+            continue
+        was_told = number in block.lines or (done[0].verb == "add" and done[0].cause in told)
+        line = _with_successor(note, ledger, now_ms, zone)
+        if line == block.lines.get(number) or not (note.is_open or was_told):
+            continue
+        numbers.add(number)
+        (rang if note.is_open and {each.verb for each in done} == {"ring"} else changed).append(line)
+    return Since(tuple(changed), tuple(rang), frozenset(numbers))
+
+
+def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
+    """A note's line; of one that was replaced with the number of what took its place."""
+    line = model_line(note, now_ms, zone)
+    newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
+    return f"{line} -> #{newest.number}" if newest else line
+
+
+def newest_form(note: Note, ledger: Ledger) -> Note:
+    """The note that stands for this one now: itself, or what took its place."""
+    seen = {note.note_id}
+    while note.status == "replaced" and note.replaced_by and note.replaced_by not in seen:
+        following = ledger.by_id(note.replaced_by)
+        if following is None:
+            return note
+        seen.add(following.note_id)
+        note = following
+    return note
+
+
+def current_task(notes: Iterable[Note], session_id: str, title: str) -> str:
+    """What a session is about: its newest open matter, else its title (004 phase 3)."""
+    mine = [note for note in to_do(notes, 0) if note.session_id == session_id]
+    return max(mine, key=lambda note: (note.said_at_ms, note.number)).text if mine else title

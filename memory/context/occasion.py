@@ -1,0 +1,61 @@
+"""The occasion of a turn: who writes, where and by which clock, and what of the prompt is taken already."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from memory.ledger.views import EVERYTHING, Scope
+from memory.types import SessionState
+
+Names = Callable[[Collection[int]], Awaitable[Mapping[int, str]]]
+"""User id → name, of those that are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """Who writes a message, and what of the past may be told for it."""
+
+    person: str = ""
+    """The name of whoever writes."""
+    names: Names | None = None
+    """Tells who the others of a group are; None where one person writes."""
+    time_zone: str | None = None
+    """By whose clock "by Friday" is read and every time is told; None = the session's."""
+    zone_known: bool = True
+    """False when nobody said where the person is: the prompt says so instead of claiming a time."""
+    scope: Scope = EVERYTHING
+    """Which notes reach the prompt; with a `session_id` nothing of other sessions does."""
+    third_party: bool = False
+    """True for text that was forwarded or quoted: nothing is noted from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """What stands in the prompt beside the packet, and takes of its cap."""
+
+    tokens: int = 0
+    """Instructions and descriptions of tools together."""
+    tools_tokens: int = 0
+    """Of these, the descriptions of tools."""
+    bootstrap: str = ""
+    """Words of ours behind the instructions, whole: a cut would take their guardrails (001)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What a caller knows of a turn before it begins."""
+
+    turn_id: str | None = None
+    """The turn's id, if it was chosen already."""
+    state: SessionState | None = None
+    """What `session` returned, if it was asked just now."""
+    is_new: bool = False
+    """True when the message is known to be unanswered: its `dedupe_key` need not be looked up."""
+    models: bool = True
+    """False when no model is to be waited for: a summary that is due now is written by code."""
+
+
+PLAIN = Occasion()
+NOTHING_RESERVED = Reserved()
+UNPREPARED = Prepared()
