@@ -385,7 +385,9 @@ class ConversationMemory(Parts):
         Returns what became of each: `Applied`, or a `Refusal` that says why not. Raises `Conflict` of `also`,
         `StorageUnavailable`.
         """
-        return await self.ledgers.change(conversation_id, operations, by, *also)
+        outcomes = await self.ledgers.change(conversation_id, operations, by, *also)
+        self.recorder.noted(conversation_id)
+        return outcomes
 
     async def edited(self, conversation_id: str, turn_id: str, *also: Statement) -> None:
         """Take note that a message was edited after it was answered, with `also`, as one transaction.

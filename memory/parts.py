@@ -87,7 +87,7 @@ class Parts:
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only)
-        hydrator = _hydrator(store, checkpoints, given, rows_alone=db.shared)
+        hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         recorder = Recorder(
             store,
             hydrator,
@@ -142,7 +142,9 @@ class Parts:
         )
 
 
-def _hydrator(store: Store, checkpoints: CheckpointFiles, given: Given, *, rows_alone: bool) -> Hydrator:
+def _hydrator(
+    store: Store, checkpoints: CheckpointFiles, given: Given, ledgers: Ledgers, *, rows_alone: bool
+) -> Hydrator:
     return Hydrator(
         store,
         checkpoints,
@@ -150,6 +152,7 @@ def _hydrator(store: Store, checkpoints: CheckpointFiles, given: Given, *, rows_
         given.counter,
         given.clock,
         summary_max_tokens=given.budget.summary_tokens,
+        ledgers=ledgers,
         rows_alone=rows_alone,
         derive=lambda turn: _derived(turn, given),
     )

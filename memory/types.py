@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 TURN_SCHEMA = 1
 STATE_SCHEMA = 1
-CHECKPOINT_SCHEMA = 1
+CHECKPOINT_SCHEMA = 2
 
 SessionStatus = Literal["active", "paused", "resuming", "awaiting_clarification", "shutdown_clean"]
 LoopKind = Literal["request", "commitment", "question", "task"]
@@ -201,8 +201,20 @@ class NotesMark(Contract):
     """The compaction in force then: behind the next one the notes are taken anew."""
 
 
+RETIRED_STATE_FIELDS = frozenset({"job_steps", "listed", "undone", "last_intent", "taken_up_at_ms"})
+"""Fields that states of earlier versions hold, in rows and checkpoints; dropped when they are read and not known."""
+
+
 class SessionState(Contract):
     """Everything a session knows about itself; rebuilt by folding its turns, so it can always be recomputed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_up(cls, values: Any) -> Any:
+        """Leave out what only earlier versions knew, so that what they wrote is read and not set aside."""
+        if not isinstance(values, dict) or RETIRED_STATE_FIELDS.isdisjoint(values):
+            return values
+        return {k: v for k, v in values.items() if k in cls.model_fields or k not in RETIRED_STATE_FIELDS}
 
     schema_version: int = STATE_SCHEMA
     session_id: str
@@ -398,6 +410,12 @@ class ConversationCheckpointSnapshot(Contract):
     """The chain digest of the turn before `last_turns[0]`."""
     summary_delta: str = ""
     last_seq: int = 0
+    notes: tuple[dict[str, Any], ...] = ()
+    """The notes made in it, as JSON values; () in a checkpoint of schema 1."""
+    note_changes: tuple[dict[str, Any], ...] = ()
+    """What was done to these, oldest first."""
+    ledger_version: int = 0
+    ledger_next_number: int = 1
     clean: bool = False
     """True when it was written by an orderly shutdown."""
     saved_at_ms: int

@@ -197,14 +197,16 @@ def _turns(seqs: Sequence[int]) -> str:
 
 
 async def _rebuild(workspace: Workspace, session_id: str) -> HydrationReport:
-    found = await workspace.memory.hydrator.hydrate(session_id)
+    memory = workspace.memory
+    found = await memory.hydrator.hydrate(session_id)
     snapshot = snapshot_of(
         found.state,
         found.tail,
         found.previous_digest,
-        saved_at_ms=workspace.memory.clock.now_ms(),
+        saved_at_ms=memory.clock.now_ms(),
         clean=found.state.status == "shutdown_clean",
+        notes=await memory.ledgers.copy_of(found.state.conversation_id, session_id),
     )
     if found.state.last_seq:
-        await asyncio.to_thread(workspace.memory.checkpoints.save, snapshot)
+        await asyncio.to_thread(memory.checkpoints.save, snapshot)
     return found.report

@@ -97,6 +97,12 @@ FROM note_changes WHERE conversation_id = :conversation_id AND cause = :cause OR
 SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
 FROM note_changes WHERE note_id = :note_id ORDER BY version;
 
+-- name: note_changes_of_session
+-- For a checkpoint: what was done last to the notes of one session, the latest first.
+SELECT c.conversation_id, c.version, c.note_id, c.number, c.verb, c.before_json, c.after_json, c.hand, c.cause, c.said, c.at_ms
+FROM note_changes c JOIN notes n ON n.note_id = c.note_id
+WHERE n.conversation_id = :conversation_id AND n.session_id = :session_id ORDER BY c.version DESC LIMIT :limit;
+
 -- name: notes_ringing
 -- What is due to ring, the longest due first.
 SELECT note_id, conversation_id, number, rings_at_ms FROM notes

@@ -12,7 +12,8 @@ from typing import Final
 from memory.errors import Conflict
 from memory.ledger import store
 from memory.ledger.apply import apply_all, rebuilt, undo
-from memory.ledger.types import Actor, Applied, Ledger, NoteChange, Operation, Outcome
+from memory.ledger.restoring import MOST_CHANGES, NotesCopy, notes_of_others, notes_of_session, restored
+from memory.ledger.types import Actor, Applied, Ledger, Note, NoteChange, Operation, Outcome
 from memory.ports import Database, Statement
 from memory.turn_taking import TurnTaking
 
@@ -56,6 +57,11 @@ class Writing:
         """Put back what these changes did, where nobody touched it since."""
         self.ledger, outcomes = undo(self.ledger, changes, by)
         return self._taken(outcomes)
+
+    def restore(self, known: Sequence[NoteChange], copy: NotesCopy, may_return: Callable[[Note], bool]) -> None:
+        """Bring back what the ledger lost of a checkpoint's copy; `known` is all that was done to it."""
+        self.ledger, changes = restored(self.ledger, known, copy, may_return)
+        self.changes += changes
 
     def _taken(self, outcomes: list[Outcome]) -> list[Outcome]:
         self.changes += [change for each in outcomes if isinstance(each, Applied) for change in each.changes]
@@ -218,6 +224,19 @@ class Ledgers:
     async def history(self, note_id: str) -> list[NoteChange]:
         """What was done to one note, from its beginning."""
         return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
+
+    async def copy_of(self, conversation_id: str, session_id: str) -> NotesCopy:
+        """What a checkpoint keeps of a session's notes. Raises `StorageUnavailable`."""
+        ledger = await self.read(conversation_id)
+        notes, others = notes_of_session(ledger, session_id), notes_of_others(ledger, session_id)
+        changes: list[NoteChange] = []
+        if notes:
+            here = {"conversation_id": conversation_id, "session_id": session_id, "limit": MOST_CHANGES}
+            rows = await self._db.read("note_changes_of_session", **here)
+            last = {note.note_id: note.version for note in notes}
+            changes = [store.read_change(row) for row in reversed(rows)]
+            changes = [each for each in changes if each.version <= last.get(each.note_id, 0)]
+        return NotesCopy((*notes, *others), tuple(changes), ledger.version, ledger.next_number)
 
     @asynccontextmanager
     async def alone(self, conversation_id: str) -> AsyncIterator[Ledger]:

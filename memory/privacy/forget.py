@@ -175,7 +175,8 @@ class Forgetter:
             self._ledgers.alone(here) as ledger,
         ):
             plan = await self._planner.plan(request, ledger)
-            for session_id in plan.checkpoints:
+            copies = await asyncio.to_thread(self._checkpoints.mentioning, session_ids, plan.note_ids)
+            for session_id in {*plan.checkpoints, *copies}:
                 await asyncio.to_thread(self._checkpoints.remove, session_id)
             if request.wholly:
                 await asyncio.to_thread(self._checkpoints.remove_set_aside, here)

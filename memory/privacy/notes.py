@@ -34,8 +34,6 @@ class NotesPlan:
 
     erased: Erased
     statements: tuple[Statement, ...]
-    session_ids: frozenset[str]
-    """Sessions whose checkpoints hold some of it."""
     words: tuple[str, ...]
     left: tuple[str, ...]
     """What the notes that stay say."""
@@ -72,11 +70,9 @@ class NotesPlanner:
         statements = store.rewrite(ledger, erased) if turn_ids or erased.gone else []
         statements += await self._refusals(erased, turn_ids)
         statements += await self._lines(here, turn_ids, thinned, await self._places(again), now_ms)
-        touched = {note.session_id for note in (*erased.gone, *erased.rewritten)} - {None}
         return NotesPlan(
             erased,
             tuple(statements),
-            frozenset(each for each in touched if each),
             erased.words,
             tuple(note.text for note in erased.ledger),
         )

@@ -67,6 +67,8 @@ class ForgetPlan:
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    note_ids: set[str] = field(default_factory=set)
+    """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
     left_texts: list[str] = field(default_factory=list)
     left: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The turns that stay, of each session that loses some."""
@@ -227,7 +229,8 @@ class ForgetPlanner:
         thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
-        plan.checkpoints += sorted(notes.session_ids - {*plan.checkpoints})
+        erased = notes.erased
+        plan.note_ids |= {each.note_id for each in (*erased.gone, *erased.anew, *erased.unsaid)}
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left

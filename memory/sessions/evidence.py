@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import ValidationError
 
+from memory.ledger.restoring import NotesCopy, as_values, read_copy
 from memory.ports import Statement
 from memory.state import state_manager
 from memory.storage.store import (
@@ -24,6 +25,8 @@ from memory.storage.store import (
 from memory.types import STATE_SCHEMA, ConversationCheckpointSnapshot, SessionState, SessionStatus
 
 Base = Literal["checkpoint", "session", "empty"]
+NO_NOTES: Final = NotesCopy()
+
 CheckpointFate = Literal["used", "older", "newer", "missing", "damaged", "foreign", "unreadable"]
 
 
@@ -215,6 +218,14 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
     return statements
 
 
+def copy_in(checkpoint: ConversationCheckpointSnapshot | None) -> NotesCopy:
+    """Return what a checkpoint keeps of its session's notes."""
+    if checkpoint is None:
+        return NO_NOTES
+    here = checkpoint
+    return read_copy(here.notes, here.note_changes, here.ledger_version, here.ledger_next_number)
+
+
 def unbroken(tail: Sequence[LoggedTurn], previous_digest: str | None) -> tuple[Sequence[LoggedTurn], str]:
     """Return the longest end of the tail that chains without a hole, and the digest before it.
 
@@ -237,6 +248,7 @@ def snapshot_of(
     saved_at_ms: int,
     clean: bool = False,
     summary_delta: str = "",
+    notes: NotesCopy = NO_NOTES,
 ) -> ConversationCheckpointSnapshot:
     """Return the checkpoint of a session; `clean` and the summary delta belong to an orderly shutdown."""
     turns, before = unbroken(tail, previous_digest)
@@ -250,4 +262,5 @@ def snapshot_of(
         last_seq=state.last_seq,
         clean=clean,
         saved_at_ms=saved_at_ms,
+        **as_values(notes),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memory.errors import (
@@ -18,6 +18,7 @@ from memory.errors import (
     UnknownSession,
 )
 from memory.language.languages import Languages
+from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Statement, TokenCounter
 from memory.sessions.evidence import (
     Base,
@@ -26,6 +27,7 @@ from memory.sessions.evidence import (
     Plan,
     altered,
     borne_out,
+    copy_in,
     decide,
     healed_tail,
     no_copy,
@@ -118,6 +120,7 @@ class Hydrator:
         *,
         summary_max_tokens: int = 1000,
         derive: Derive = derive_nothing,
+        ledgers: Ledgers | None = None,
         rows_alone: bool = False,
     ) -> None:
         """`rows_alone`: other processes may have gone on with a session, so that a checkpoint proves nothing.
@@ -125,6 +128,7 @@ class Hydrator:
         It is a copy then: read where the rows bear it out, removed where they do not, and never healed from (P13).
         """
         self._rows_alone = rows_alone
+        self._ledgers = ledgers or Ledgers(store.db)
         self._store = store
         self._checkpoints = checkpoints
         self._clock = clock
@@ -156,9 +160,13 @@ class Hydrator:
         return Survey(marked, tuple(sorted(set(names) - known)), leftovers)
 
     async def adopt(self, orphans: Sequence[str]) -> list[HydrationReport]:
-        """Bring back the sessions that have only a checkpoint (the database was emptied or replaced)."""
+        """Bring back the sessions that have only a checkpoint (the database was emptied or replaced).
+
+        Those written before there were notes come first: what was open in them is carried over when the ledger opens.
+        """
         reports = []
-        for session_id in orphans:
+        noted = await asyncio.to_thread(lambda: {each: self._has_notes(each) for each in orphans})
+        for session_id in sorted(orphans, key=lambda each: (noted[each], each)):
             try:
                 reports.append((await self.hydrate(session_id)).report)
             except ContinuityError as exc:
@@ -271,21 +279,57 @@ class Hydrator:
         statements = repairs(evidence, plan, hydrated.state)
         if statements:
             healed = [logged.turn for logged in (*plan.missing, *plan.damaged)]
-            await self._store.db.write(*statements, *[each for turn in healed for each in await self.derived(turn)])
+            statements += [each for turn in healed for each in await self.derived(turn)]
+            await self._write_repairs(evidence, plan, statements)
             wrote = {statement.name for statement in statements}
             hydrated = replace(
                 hydrated, version=1 if evidence.row is None else hydrated.version + ("update_session" in wrote)
             )
         if (evidence.checkpoint is None or plan.fate != "used") and hydrated.state.last_seq:
-            snapshot = snapshot_of(
-                hydrated.state, hydrated.tail, hydrated.previous_digest, saved_at_ms=self._clock.now_ms()
-            )
+            known = copy_in(evidence.checkpoint)
             try:
+                if evidence.row is not None:
+                    known = await self._ledgers.copy_of(hydrated.state.conversation_id, hydrated.state.session_id)
+                snapshot = snapshot_of(
+                    hydrated.state,
+                    hydrated.tail,
+                    hydrated.previous_digest,
+                    saved_at_ms=self._clock.now_ms(),
+                    notes=known,
+                )
                 await asyncio.to_thread(self._checkpoints.save, snapshot)
             except StorageUnavailable as exc:
                 report = replace(hydrated.report, warnings=(*hydrated.report.warnings, str(exc)))
                 hydrated = replace(hydrated, report=report)
         return hydrated
+
+    def _has_notes(self, session_id: str) -> bool:
+        checkpoint, _, _ = self._load_checkpoint(session_id)
+        return bool(checkpoint and checkpoint.notes)
+
+    async def _write_repairs(self, evidence: Evidence, plan: Plan, statements: Sequence[Statement]) -> None:
+        """Store repairs, with the notes that only the checkpoint has where the database lost turns, or the session.
+
+        Of a session that is there a note comes back only if all it rests on is: what was forgotten stays so (P13).
+        """
+        copy = copy_in(evidence.checkpoint)
+        if not copy.notes or (evidence.row is not None and not plan.missing):
+            await self._store.db.write(*statements)
+            return
+        healed = {logged.turn.turn_id for logged in plan.missing}
+        there = set() if evidence.row is None else await self._there({t for n in copy.notes for t in n.turn_ids})
+        conversation_id = plan.state.conversation_id
+        async with self._ledgers.writing(conversation_id) as writing:
+            writing.restore(
+                await self._ledgers.since(conversation_id, 0),
+                copy,
+                lambda note: evidence.row is None or healed | there >= set(note.turn_ids),
+            )
+            await self._store.db.write(*statements, *writing.statements)
+            writing.stored()
+
+    async def _there(self, turn_ids: Iterable[str]) -> set[str]:
+        return {each for each in turn_ids if await self._store.turn(each)}
 
 
 def _trimmed(state: SessionState, tail: list[LoggedTurn], evidence: Evidence, report: HydrationReport) -> Hydrated:

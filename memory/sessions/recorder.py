@@ -424,7 +424,15 @@ class Recorder:
     def _checkpoint_later(self, live: LiveSession) -> None:
         self._behind.later(live.state.session_id, lambda: self._snapshot(live))
 
-    def _snapshot(self, live: LiveSession, *, clean: bool = False) -> ConversationCheckpointSnapshot:
+    def noted(self, conversation_id: str) -> None:
+        """Have checkpoints of a conversation's live sessions written again: its notes changed between turns."""
+        for session_id in self._live.of(lambda each: each == conversation_id):
+            live = self._live.find(session_id)
+            if live and live.state.last_seq:
+                self._checkpoint_later(live)
+
+    async def _snapshot(self, live: LiveSession, *, clean: bool = False) -> ConversationCheckpointSnapshot:
+        notes = await self._ledgers.copy_of(live.state.conversation_id, live.state.session_id)
         delta = self._hydrator.fold.delta(live.state, live.turns) if clean else ""
         return snapshot_of(
             live.state,
@@ -433,6 +441,7 @@ class Recorder:
             saved_at_ms=self._clock.now_ms(),
             clean=clean,
             summary_delta=delta,
+            notes=notes,
         )
 
     async def settle(self) -> None:
@@ -458,7 +467,7 @@ class Recorder:
         live = await self._live.read(session_id)
         await self._behind.drop(session_id)
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
-        saved = await self._behind.now(self._snapshot(live, clean=True))
+        saved = await self._behind.now(session_id, lambda: self._snapshot(live, clean=True))
         if self._promote:
             await _quietly(self._promote, live.state, turns)
         return saved

@@ -9,7 +9,7 @@ import itertools
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -201,6 +201,23 @@ class CheckpointFiles:
         for folder in (self.folder, *self._set_aside()):
             _delete(folder, lambda each: each.name == name or each.name.startswith((f"{name}.corrupt-", f".{name}.")))
 
+    def mentioning(self, session_ids: Collection[str], words: Collection[str]) -> set[str]:
+        """Return the sessions of these one of whose files, also those set aside, holds one of these words (P13).
+
+        Raises `StorageUnavailable` for a file that cannot be read.
+        """
+        if not words:
+            return set()
+        names = {file_name(each): each for each in session_ids}
+        wanted = [word.encode() for word in words]
+        found = set()
+        for folder in (self.folder, *self._set_aside()):
+            for entry in _entries_of(folder):
+                whose = names.get(f"{entry.name.partition(SUFFIX)[0]}{SUFFIX}")
+                if whose and whose not in found and _holds(Path(entry.path), wanted):
+                    found.add(whose)
+        return found
+
     def remove_set_aside(self, conversation_id: str) -> None:
         """Delete what a restore set aside of a conversation, also of sessions that no row knows any more (P13)."""
         said = orjson.dumps({"conversation_id": conversation_id})[1:-1]
@@ -245,6 +262,16 @@ def _entries_of(folder: Path) -> list[os.DirEntry[str]]:
         raise StorageUnavailable(f"the checkpoints cannot be looked at ({reason(exc)}); check the folder") from exc
 
 
+def _holds(path: Path, words: Sequence[bytes]) -> bool:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError as exc:
+        raise StorageUnavailable(f"checkpoint '{path}' could not be read ({reason(exc)}); check its owner") from exc
+    return any(word in data for word in words)
+
+
 def _delete(folder: Path, doomed: Callable[[os.DirEntry[str]], bool]) -> None:
     """Delete the files that are doomed. Raises StorageUnavailable when the folder does not let go of one."""
     try:
@@ -274,33 +301,36 @@ HEAD_START_S = 0.02
 """So much ahead of its checkpoint a reply is sent on its way: both want the same processor."""
 
 
+MakeSnapshot = Callable[[], Awaitable[ConversationCheckpointSnapshot]]
+
+
 class CheckpointWriter:
     """Writes checkpoints behind the reply: one at a time, and of one session only the newest that waits."""
 
     def __init__(self, files: CheckpointFiles) -> None:
         self._files = files
-        self._due: OrderedDict[str, Callable[[], ConversationCheckpointSnapshot]] = OrderedDict()
+        self._due: OrderedDict[str, MakeSnapshot] = OrderedDict()
         self._task: asyncio.Task[None] | None = None
         self.error: str | None = None
         """Why the last checkpoint could not be written; None when it could."""
 
-    def later(self, session_id: str, snapshot: Callable[[], ConversationCheckpointSnapshot]) -> None:
+    def later(self, session_id: str, snapshot: MakeSnapshot) -> None:
         """Have the session's checkpoint written soon; it is made from the state at that moment."""
         self._due[session_id] = snapshot
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._write_due())
 
-    async def now(self, snapshot: ConversationCheckpointSnapshot) -> bool:
-        """Write a checkpoint and return whether it is on the disk; a failure is logged and kept in `error`."""
+    async def now(self, session_id: str, make: MakeSnapshot) -> bool:
+        """Make and write a checkpoint; return whether it is on the disk. A failure is logged and kept in `error`."""
         try:
-            await asyncio.to_thread(self._files.save, snapshot)
+            await asyncio.to_thread(self._files.save, await make())
         except ContinuityError as exc:
             self.error = str(exc)
             log.error("%s", exc)  # noqa: TRY400 - the message says it all, the trace only where
             return False
         except Exception as exc:
-            self.error = f"the checkpoint of session {snapshot.session_id} could not be made: {exc!r}"
-            log.exception("the checkpoint of session %s could not be made", snapshot.session_id)
+            self.error = f"the checkpoint of session {session_id} could not be made: {exc!r}"
+            log.exception("the checkpoint of session %s could not be made", session_id)
             return False
         self.error = None
         return True
@@ -322,5 +352,4 @@ class CheckpointWriter:
     async def _write_due(self) -> None:
         await asyncio.sleep(HEAD_START_S)
         while self._due:
-            _, snapshot = self._due.popitem(last=False)
-            await self.now(snapshot())
+            await self.now(*self._due.popitem(last=False))
