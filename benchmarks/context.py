@@ -21,7 +21,7 @@ from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from bot.answers.model import preface
+from bot.answers.instructions import preface
 from bot.people.personas import instructions_of, load_persona
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget

@@ -47,7 +47,7 @@ class ObedientModel:
             if message["role"] != "assistant":
                 self.obeyed += ORDER.findall(FENCED.sub("", text))
         if self.searches and messages[-1]["role"] == "user":
-            return [ToolCall("search_past", {"query": self.searches.pop()})]
+            return [ToolCall("search", {"query": self.searches.pop()})]
         if self.calls and messages[-1]["role"] == "user":
             calls, self.calls = self.calls, []
             return calls

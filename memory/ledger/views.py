@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from memory.ledger.types import TO_DO, Kind, Ledger, Note
+from memory.ledger.types import TO_DO, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
 
@@ -201,8 +201,8 @@ def days(notes: Sequence[Note], now_ms: int, zone: str) -> list[tuple[int | None
     return sorted(grouped.items(), key=lambda item: (item[0] is None, item[0] or 0))
 
 
-def find(ledger: Ledger, text: str) -> Note | None:
+def find(notes: Iterable[Note], text: str) -> Note | None:
     """The one note that stands with exactly this text, whatever its case and spacing; None for none or several."""
     plain = " ".join(text.casefold().split()).rstrip(" .!")
-    found = [note for note in standing(ledger) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
+    found = [note for note in standing(notes) if " ".join(note.text.casefold().split()).rstrip(" .!") == plain]
     return found[0] if len(found) == 1 else None

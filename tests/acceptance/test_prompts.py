@@ -44,15 +44,15 @@ async def test_the_prompt_of_an_old_answer_is_what_the_model_got(served, model):
     assert [(message.role, message.text) for message in seen.prompt.messages] == [
         tuple(message) for message in messages
     ]
-    assert "open_loop" in seen.prompt.tools
+    assert "remind" in seen.prompt.tools
 
 
 async def test_what_followed_calls_of_tools_is_kept_as_it_was_sent(served, model):
     """The prompt of the last request, to the letter: every call and return, and what a wrong call was told."""
     app, client = await served()
-    noted = ToolCall("remember", {"text": "My dog is called Rex", "kind": "fact"}, "call_1")
-    wrong = ToolCall("remember", {"kind": "nonsense"}, "call_2")
-    calls = iter(([noted, wrong], [ToolCall("search_past", {"query": "dog"}, "call_3")], "All done."))
+    noted = ToolCall("note", {"text": "My dog is called Rex", "kind": "fact"}, "call_1")
+    wrong = ToolCall("note", {"kind": "nonsense"}, "call_2")
+    calls = iter(([noted, wrong], [ToolCall("search", {"query": "dog"}, "call_3")], "All done."))
     model.reply = lambda _: next(calls)
 
     turn_id = await say(client, "My dog is called Rex, please note that.")
