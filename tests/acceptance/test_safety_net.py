@@ -7,7 +7,6 @@ from loopback.model import ModelFault, ToolCall
 from story import bot_lines, reply, rows, tap
 
 pytestmark = pytest.mark.acceptance
-pytest.importorskip("bot.offline.safety")
 
 
 def set_notes(bot) -> list[tuple]:
