@@ -15,10 +15,8 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
     """
     if ask.third_party or not services.settings.by_model:
         return []
-    try:
-        from bot.offline.safety import reminder_of  # noqa: PLC0415 - only when the model fails
-    except ImportError:  # it is not built yet
-        return []
+    from bot.offline.safety import reminder_of  # noqa: PLC0415 - only when the model fails
+
     operations = reminder_of(ask)
     if operations:
         by = Actor("offline", services.clock.now_ms(), ask.turn_id)
