@@ -95,10 +95,14 @@ class Desk:
         return self.shown([note])
 
     def shown(self, notes: Sequence[Note]) -> str:
-        """Notes line by line, by the person's clock."""
-        text = "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
+        """Notes line by line; fenced where another member of a group said one of them."""
+        text = self.plain(notes)
         own = self.ask.private or all(note.user_id == self.ask.user_id for note in notes)
         return text if own else fence(text, MEMBER_TITLE)
+
+    def plain(self, notes: Sequence[Note]) -> str:
+        """Notes line by line, by the person's clock."""
+        return "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
 
     def done(self, word: str, operation: Operation) -> str:
         """Do it, and say how the note stands now, or why it is not done."""

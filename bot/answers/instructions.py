@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from bot.answers.responder import Ask
-from memory.zones import zone_of
 
 MAX_TOKENS: Final = 350
 """With a persona's usual words; tests count them."""
@@ -37,18 +35,11 @@ def preface(persona: str) -> str:
 
 
 def own_instructions(ask: Ask) -> str:
-    """The text that we wrote, the same for every turn of a day so that prompt caches hit."""
-    today = datetime.fromtimestamp(ask.now_ms / 1000, zone_of(ask.time_zone))
-    zone = ask.time_zone if ask.time_zone_chosen else f"{ask.time_zone}; the person's own zone is not known"
-    day = f"Today is {today:%A, %Y-%m-%d} ({zone})."
+    """The text that we wrote, the same for every turn so that prompt caches hit; day and hour stand by the message."""
     care = (CARED,) if ask.cared_for else ()
-    return "\n\n".join((preface(ask.persona), *care, f"{ONE if ask.private else GROUP} {day}"))
+    return "\n\n".join((preface(ask.persona), ONE if ask.private else GROUP, *care))
 
 
 def instructions(ask: Ask) -> str:
-    """Everything that stands before the messages.
-
-    Before the first reply of a session that carries context forward, the bootstrap's packet stands last, whole: it
-    fences people's words itself and ends with its guardrails (001).
-    """
+    """Everything that stands before the messages; where earlier conversations are told, how to use them is last."""
     return "\n\n".join(filter(None, (own_instructions(ask), ask.packet.bootstrap)))

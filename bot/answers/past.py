@@ -11,6 +11,7 @@ from bot.answers.times import read_time
 from bot.answers.which import near
 from memory.context.assembler import SearchPort
 from memory.context.fence import fence
+from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.types import Note
 from memory.search.query import Query
@@ -22,6 +23,8 @@ LOOKED_THROUGH: Final = 40
 """Finds that are looked at when only those of some days count."""
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
+FENCE_CHARS: Final = 150
+"""At most so long is what stands around the finds."""
 NOTHING: Final = "Nothing was found beyond what you see."
 
 
@@ -40,18 +43,31 @@ class Days:
         return self.since <= day and (not self.until or day <= self.until)
 
 
-async def search(desk: Desk, searcher: SearchPort | None, query: str, since: str, until: str) -> str:
-    """What of notes and messages bears on the query; without one the notes that stand, by their days."""
-    days = Days(_day(since, desk.zone), _day(until, desk.zone))
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for, and where."""
+
+    query: str
+    since: str = ""
+    until: str = ""
+
+
+async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_chars: int) -> str:
+    """What of notes and messages bears on the query, at most so long; without one the notes that stand, by their days.
+
+    Raises `StorageUnavailable`.
+    """
+    query, days = wanted.query, Days(_day(wanted.since, desk.zone), _day(wanted.until, desk.zone))
+    room = max(0, max_chars - FENCE_CHARS)
     if not query.strip():
         listed = _standing(desk, days)
         more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        return fence(desk.shown(listed[:MAX_LISTED]) + more, TITLE) or "No note is open there."
+        return fence(clip(desk.plain(listed[:MAX_LISTED]) + more, room), TITLE) or "No note is open there."
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     said = await _said(desk, searcher, query, days)
-    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(said))
-    return fence("\n\n".join(filter(None, parts)), TITLE) or NOTHING
+    parts = (desk.plain(notes[:MAX_FOUND]), "\n".join(said))
+    return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or NOTHING
 
 
 def _day(text: str, zone: str) -> str:

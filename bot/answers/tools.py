@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 from bot.answers import past, ringing
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
 from bot.answers.desk import Desk, Refused
+from bot.answers.past import Wanted
 from bot.answers.responder import Ask
 from bot.answers.ringing import Wish
 from bot.answers.times import NONE
@@ -58,6 +59,7 @@ class Toolbox:
 
     def __init__(self, tools: Tools, desk: Desk) -> None:
         self._tools = tools
+        self._max_chars = tools.output_max_chars
         self._desk = desk
         self._calls = 0
         self._choices: dict[str, str] = {}
@@ -102,7 +104,8 @@ class Toolbox:
     async def search(self, query: str = "", since: str = "", until: str = "") -> str:
         """Notes and messages that bear on this."""
         return await self._once(
-            lambda: past.search(self._desk, self._tools.searcher, query, since, until), changes=False
+            lambda: past.search(self._desk, self._tools.searcher, Wanted(query, since, until), self._max_chars),
+            changes=False,
         )
 
     async def forget(self, numbers: Any) -> str:
@@ -128,7 +131,7 @@ class Toolbox:
             said = str(exc)
         except ContinuityError:
             return "Not done: the memory is out of reach just now."
-        return clip_tool_output(said, self._tools.output_max_chars)
+        return clip_tool_output(said, self._max_chars)
 
     async def _note(self, text: str, kind: str, due: str, owner: str, about: str) -> str:
         desk = self._desk
