@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeVar
+from re import Match as _Match
+from re import Pattern as _Pattern
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import regex
+import regex  # type: ignore[import-untyped]  # it has no types of its own
 import structlog
 
 MAX_CHARS: Final = 2_000
 """So much of a text is read, from its beginning."""
 TIMEOUT_S: Final = 0.05
-Pattern = regex.Pattern[str]
-Match = regex.Match[str]
+if TYPE_CHECKING:  # `regex` has no types of its own; they are those of `re`
+    Pattern = _Pattern[str]
+    Match = _Match[str]
+else:
+    Pattern, Match = regex.Pattern, regex.Match
 timed_out: Final[list[str]] = []
 """Patterns that took too long in this process; the tests want none."""
 _MOST_KEPT: Final = 100
@@ -25,7 +30,8 @@ def compiled(pattern: str, parts: Mapping[str, str] | None = None) -> Pattern:
     for _ in range(3):  # parts of parts of parts
         for name, part in (parts or {}).items():
             pattern = pattern.replace(f"{{{name}}}", part)
-    return regex.compile(pattern, regex.IGNORECASE | regex.V0)
+    found: Pattern = regex.compile(pattern, regex.IGNORECASE | regex.V0)
+    return found
 
 
 def any_of(phrases: Iterable[str], parts: Mapping[str, str] | None = None) -> Pattern:
@@ -36,12 +42,12 @@ def any_of(phrases: Iterable[str], parts: Mapping[str, str] | None = None) -> Pa
 
 def find(pattern: Pattern, text: str, start: int = 0) -> Match | None:
     """The first place where a pattern fits; None also when it took too long, which is counted in `timed_out`."""
-    return _bounded(pattern, lambda: pattern.search(text[:MAX_CHARS], start, timeout=TIMEOUT_S))
+    return _bounded(pattern, lambda timed: timed.search(text[:MAX_CHARS], start, timeout=TIMEOUT_S))
 
 
 def whole(pattern: Pattern, text: str) -> Match | None:
     """The match of a whole text."""
-    return _bounded(pattern, lambda: pattern.fullmatch(text[:MAX_CHARS], timeout=TIMEOUT_S))
+    return _bounded(pattern, lambda timed: timed.fullmatch(text[:MAX_CHARS], timeout=TIMEOUT_S))
 
 
 def every(pattern: Pattern, text: str, most: int = 50) -> Iterator[Match]:
@@ -56,14 +62,23 @@ def every(pattern: Pattern, text: str, most: int = 50) -> Iterator[Match]:
 
 
 def without(pattern: Pattern, text: str, by: str = " ") -> str:
-    """The text with each fitting place replaced; as it was when that took too long."""
-    replaced = _bounded(pattern, lambda: pattern.sub(lambda _: by, text, timeout=TIMEOUT_S))
+    """The text with each fitting place replaced by these words; as it was when that took too long."""
+    return _replaced(pattern, text, lambda _: by)
+
+
+def rewritten(pattern: Pattern, text: str, template: str) -> str:
+    r"""The text with each fitting place rewritten, `\1` in the template for a group; as it was after too long."""
+    return _replaced(pattern, text, template)
+
+
+def _replaced(pattern: Pattern, text: str, by: str | Callable[[Match], str]) -> str:
+    replaced: str | None = _bounded(pattern, lambda timed: timed.sub(by, text, timeout=TIMEOUT_S))
     return text if replaced is None else replaced
 
 
-def _bounded(pattern: Pattern, work: Callable[[], _T | None]) -> _T | None:
+def _bounded(pattern: Pattern, work: Callable[[Any], _T | None]) -> _T | None:
     try:
-        return work()
+        return work(pattern)
     except TimeoutError:
         log.warning("a pattern took too long", pattern=pattern.pattern[:80])
         if len(timed_out) < _MOST_KEPT:

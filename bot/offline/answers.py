@@ -12,8 +12,7 @@ from bot.dates import every_text, when_text
 from bot.lines import bare, note_line
 from bot.offline.forms import content_of, shared
 from bot.offline.words import Words
-from memory.ledger.apply import Outcome
-from memory.ledger.types import Add, Applied, Change, End, Note, Operation
+from memory.ledger.types import Add, Applied, Change, End, Note, Operation, Outcome
 from memory.ledger.views import best_first, moment_of, to_do, within
 
 MOST_LINES: Final = 8
@@ -105,7 +104,6 @@ def sentence_inside(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-
 def _reminding(note: Note, ask: Ask) -> Reply:
     at = when(note.rings_at_ms or ask.now_ms, ask)
     if note.repeats:
@@ -152,14 +150,15 @@ def about(what: str, ask: Ask, words: Words) -> Reply | None:
     asked = content_of(what, words)
     if not asked:
         return None
-    notes = [note for note in within(ask.ledger, ask.scope) if _fits(asked, note.text, words)]
+    notes = [note for note in within(ask.ledger, ask.scope) if fits(asked, note.text, words)]
     lines = [dated(note, ask) for note in best_first(notes, ask.now_ms)[:MOST_LINES]]
     told_by = {turn_id for note in notes for turn_id in note.turn_ids}
-    lines += [quote for quote in _quotes(asked, ask, words, told_by)][:MOST_QUOTES]
+    lines += list(_quotes(asked, ask, words, told_by))[:MOST_QUOTES]
     return bullets(own("know_about", about=what), lines) if lines else None
 
 
-def _fits(asked: list[str], text: str, words: Words) -> bool:
+def fits(asked: list[str], text: str, words: Words) -> bool:
+    """Whether a text has most of the words that are asked about."""
     return shared(asked, content_of(text, words)) / len(asked) >= ALIKE
 
 
@@ -168,14 +167,14 @@ def _quotes(asked: list[str], ask: Ask, words: Words, told_by: Iterable[str]) ->
     seen = set(told_by)
     for item in ask.packet.retrieved:
         text = _said_in(item.text)
-        if item.source == "turn" and item.ref not in seen and _fits(asked, text, words) and not text.endswith("?"):
+        if item.source == "turn" and item.ref not in seen and fits(asked, text, words) and not text.endswith("?"):
             seen.add(item.ref)
             mine = not item.text.startswith(_USER)
             yield replies.say("offline.me" if mine else "offline.you", day=day(item.at_ms, ask), text=_short(text))
     for turn in reversed(ask.packet.history):
         if turn.turn_id in seen or turn.unfiled or turn.user_text.endswith("?") or turn.action_name == "asked":
             continue
-        if _fits(asked, turn.user_text, words):
+        if fits(asked, turn.user_text, words):
             seen.add(turn.turn_id)
             name = ask.packet.speakers.get(turn.user_id or 0, "") if turn.user_id != ask.user_id else ""
             key = "offline.named" if name else "offline.you"

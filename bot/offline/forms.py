@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bot.matching import MAX_CHARS, Pattern, every, find, whole, without
+from bot.matching import MAX_CHARS, Pattern, every, find, rewritten, whole, without
 from bot.offline.times import Moment, moment_in
 from bot.offline.words import Words
 from memory.ledger.types import TO_DO, Kind
@@ -23,6 +23,9 @@ _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _APOSTROPHES: Final = str.maketrans("\u2019\u02bc\u2018", "'''")
 _PICTURES: Final = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]+")
 _SHORTEST: Final = 2
+_FEWEST: Final = 2
+MOST_DATED_WORDS: Final = 10
+"""So many words beside its day may a clause have that is noted for its day alone."""
 _STEM: Final = 3
 
 
@@ -103,7 +106,25 @@ def noted(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
         subject = trimmed(form.subject.format_map(groups).lower())[:80]
         text = filled if form.kind in TO_DO else sentence(filled)
         return Found(form.kind, text, subject, moment, clause)
-    return None
+    return _dated(clause, words, now_ms, zone)
+
+
+def _dated(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
+    """What a short clause says of the person and a day to come: "I'm getting the knee done on the 4th of August".
+
+    The day begins or ends it, so that what is left is still a sentence.
+    """
+    moment = moment_in(clause, now_ms, zone, words.code)
+    if moment is None or not moment.names_day or any(find(pattern, clause) for pattern in words.reads["past"]):
+        return None
+    at_edge = moment.end == len(clause) or moment.start == 0
+    if not at_edge or not any(find(pattern, clause) for pattern in words.reads["own"]):
+        return None
+    rest = trimmed(moment.rest_of(clause))
+    for pattern in words.reads["lead_in"]:
+        rest = trimmed(without(pattern, rest, ""))
+    few = len(content_of(rest, words)) >= _FEWEST and len(rest.split()) <= MOST_DATED_WORDS
+    return Found("event", sentence(said_back(rest, words)), "", moment, clause) if few else None
 
 
 def cut_value(what: str, words: Words) -> str:
@@ -123,7 +144,7 @@ def without_joints(what: str, words: Words) -> str:
 def said_back(text: str, words: Words) -> str:
     """The text as it is said to the person: "my dog" → "your dog"."""
     for pattern, back in words.mirror:
-        text = pattern.sub(back, text, timeout=1)
+        text = rewritten(pattern, text, back)
     return " ".join(text.split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -32,6 +33,7 @@ SURE: Final = 0.5
 """Share of the words of a report that a note must have."""
 CONFIDENCE: Final = 0.7
 SAID_WORDS: Final = 12
+_SENTENCES: Final = re.compile(r"(?<![ap]\.m\.)(?<=[.!?\n])\s+")
 Missing = Literal["", "when", "what", "which", "past"]
 
 
@@ -92,20 +94,25 @@ def understood(text: str, ledger: Ledger, context: Context) -> Read:
     turn, whole_text = _Turn(ledger, context, words), trimmed(text)
     if first_match(words.reads["everything"], whole_text) is not None:
         return Read(forgets_all=True)
-    if reminded := _reminder(turn, whole_text):
-        return reminded
     if corrected := _corrected(turn, whole_text):
         return corrected
-    for clause in clauses(text, words):
+    rest = [each for each in _SENTENCES.split(text) if not _take(turn, _reminder(turn, trimmed(each)))]
+    for clause in clauses("\n".join(rest), words):
         _read_clause(turn, clause)
     return Read(tuple(turn.operations), turn.missing, turn.candidates)
 
 
+def _take(turn: _Turn, found: Read | None) -> bool:
+    """Join what was read of one sentence to the turn; False when nothing was."""
+    if found is None:
+        return False
+    turn.operations += found.operations
+    turn.missing = turn.missing or found.missing
+    return True
+
+
 def _read_clause(turn: _Turn, clause: str) -> None:
-    reminded = _reminder(turn, clause)
-    if reminded:
-        turn.operations += reminded.operations
-        turn.missing = turn.missing or reminded.missing
+    if _take(turn, _reminder(turn, clause)):
         return
     for name, how in (("done", "done"), ("drop", "dropped")):
         note = _ended(turn, name, clause)
@@ -227,7 +234,9 @@ def _corrected(turn: _Turn, text: str) -> Read | None:
     moment = moment_in(said, at.now_ms, at.zone, words.code)
     if moment and not says_something(moment.rest_of(said), words):
         day = _day_of(last[-1])
-        if not moment.repeats and moment.exact and day > series.local_of(at.now_ms, at.zone):  # by the clock of that day
+        if (
+            not moment.repeats and moment.exact and day > series.local_of(at.now_ms, at.zone)
+        ):  # by the clock of that day
             moment = moment_in(said, series.at_ms_of(f"{day}T00:00", at.zone), at.zone, words.code) or moment
         return _retimed(last[-1], moment, at, asked=groups is None)
     again = _said_again(turn, trimmed(said)) if groups else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import structlog
 
@@ -57,7 +57,7 @@ class OfflineResponder:
 
 def respond(ask: Ask) -> Answer:
     """The answer to a message, in its language. Pure."""
-    words = words_of(language_of(plain(ask.text), ask.state.language or replies.spoken()))
+    words = _words_for(ask)
     with replies.speaking(words.code):
         small = _small_talk(ask, words)
         found = Read() if small else understood(ask.text, ask.ledger, context_of(ask))
@@ -65,6 +65,21 @@ def respond(ask: Ask) -> Answer:
             return _done(ask, found)
         reply, action = small or _answered(ask, words)
         return Answer(reply.text, action_name=action, authored=reply.authored)
+
+
+def _words_for(ask: Ask) -> Words:
+    """The words of the message's language; of one that greets so, when it is too short to tell."""
+    text = plain(ask.text)
+    words = words_of(language_of(text, ask.state.language or replies.spoken()))
+    said = trimmed(text)
+    spoken = (words_of(code) for code in codes())
+    others = (each for each in spoken if _small(said, each))
+    return words if _small(said, words) else next(others, words)
+
+
+def _small(said: str, words: Words) -> str:
+    """The kind of small talk that a whole message is; "" for anything else."""
+    return next((name for name, patterns in words.small.items() if first_match(patterns, said) is not None), "")
 
 
 def _done(ask: Ask, found: Read) -> Answer:
@@ -99,9 +114,7 @@ def _missing(ask: Ask, found: Read) -> list[Reply]:
     return [own(f"ask_{found.missing}")] if found.missing in {"when", "what"} else []
 
 
-def _zone_hint(
-    ask: Ask, after: Ledger, operations: Sequence[Operation], outcomes: Sequence[Outcome]
-) -> list[Reply]:
+def _zone_hint(ask: Ask, after: Ledger, operations: Sequence[Operation], outcomes: Sequence[Outcome]) -> list[Reply]:
     """By whose clock it rings, under the first reminder of somebody who never chose one."""
     done = zip(operations, outcomes, strict=True)
     new = [each.note for what, each in done if isinstance(what, Add) and isinstance(each, Applied) and each.note.rings]
@@ -110,8 +123,7 @@ def _zone_hint(
 
 
 def _small_talk(ask: Ask, words: Words) -> tuple[Reply, str] | None:
-    said = trimmed(plain(ask.text))
-    kind = next((name for name, patterns in words.small.items() if first_match(patterns, said) is not None), "")
+    kind = _small(trimmed(plain(ask.text)), words)
     if not kind:
         return None
     if kind != "hello":
@@ -122,36 +134,44 @@ def _small_talk(ask: Ask, words: Words) -> tuple[Reply, str] | None:
     left = to_do(within(ask.ledger, ask.scope), ask.now_ms)
     if not left or ask.past_is_shown:
         return hello, "small_talk"
-    return answers.joined([hello, own("hello_open", text="; ".join(answers.line(n, ask) for n in left[:3]))]), "small_talk"
+    return answers.joined(
+        [hello, own("hello_open", text="; ".join(answers.line(n, ask) for n in left[:3]))]
+    ), "small_talk"
 
 
 def _answered(ask: Ask, words: Words) -> tuple[Reply, str]:
     """The answer to a question, or what is said of words that no form fits."""
-    text, notes = plain(ask.text), within(ask.ledger, ask.scope)
+    text = plain(ask.text)
     said = trimmed(text).lstrip("¿¡ ")
     asked = {name: found for name, patterns in words.asks.items() if (found := first_match(patterns, said)) is not None}
-    if "open" in asked:
-        return answers.open_list(notes, ask), "asked"
-    for name in ("who", "help"):
-        if name in asked:
-            return own(name), "asked"
-    if "decided" in asked:
-        return _decided(asked["decided"].get("what", ""), ask, words), "asked"
-    if "all" in asked:
-        return answers.known_list([note for note in notes if note.kind not in {"task", "promise"}], ask), "asked"
-    if found := asked.get("past") or asked.get("about"):
-        what = trimmed(found["what"])
-        return answers.about(what, ask, words) or _unknown(what, ask, words), "asked"
+    if reply := _asked(asked, ask, words):
+        return reply, "asked"
     if "?" in text:
         return answers.about(said, ask, words) or own("beyond"), "asked"
     told_before = any(turn.action_name == "kept" for turn in ask.packet.history)
     return own("kept_again" if told_before else "kept"), "kept"
 
 
+def _asked(asked: Mapping[str, Mapping[str, str]], ask: Ask, words: Words) -> Reply | None:
+    """The answer to a question of a known form; None for any other."""
+    notes = within(ask.ledger, ask.scope)
+    if "open" in asked:
+        return answers.open_list(notes, ask)
+    if "who" in asked or "help" in asked:
+        return own("who" if "who" in asked else "help")
+    if "decided" in asked:
+        return _decided(asked["decided"].get("what", ""), ask, words)
+    if "all" in asked:
+        return answers.known_list([note for note in notes if note.kind not in {"task", "promise"}], ask)
+    found = asked.get("past") or asked.get("about")
+    what = trimmed(found["what"]) if found else ""
+    return (answers.about(what, ask, words) or _unknown(what, ask, words)) if found else None
+
+
 def _decided(what: str, ask: Ask, words: Words) -> Reply:
     notes = within(ask.ledger, ask.scope)
     if named := content_of(what, words):
-        notes = [note for note in notes if answers._fits(named, note.text, words)]  # noqa: SLF001
+        notes = [note for note in notes if answers.fits(named, note.text, words)]
     return answers.known_list(notes, ask, ["decision"])
 
 

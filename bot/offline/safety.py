@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.answers.responder import Ask
-from bot.offline.forms import plain, says_something
-from bot.offline.reader import Context, Found, added, reminder_in
+from bot.offline.forms import Found, plain, says_something
+from bot.offline.reader import Context, added, reminder_in
 from bot.offline.words import language_of, words_of
 from memory.ledger.types import Operation
 

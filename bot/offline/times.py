@@ -39,6 +39,8 @@ class Moment:
     """An RRULE when it comes again; `local` is its first date then."""
     spans: tuple[tuple[int, int], ...] = ()
     """The stretches of the text that said it, in their order."""
+    names_day: bool = False
+    """Whether a day was said, and not an hour alone."""
 
     @property
     def exact(self) -> bool:
@@ -89,7 +91,7 @@ class _Reading:
     def __init__(self, text: str, now: datetime, clock: Clock) -> None:
         self.text, self.now, self.clock = text, now, clock
         self.spans: list[tuple[int, int]] = []
-        self.series = False
+        self.series = self.names_day = False
 
     def moment(self, now_ms: int, zone: str) -> Moment | None:
         """The time that the text names."""
@@ -99,6 +101,7 @@ class _Reading:
         rule, hour = self._rule()
         self.series = bool(rule)
         day, day_hour = (later, None) if later else self._day()
+        self.names_day = day is not None
         time = self._time(day)
         time = next((each for each in (time, day_hour, hour) if each is not None), None)
         if rule:
@@ -115,7 +118,7 @@ class _Reading:
         return self._made(f"{local:{series.LOCAL}}")
 
     def _made(self, local: str, repeats: str = "") -> Moment:
-        return Moment(local, repeats, tuple(sorted(self.spans)))
+        return Moment(local, repeats, tuple(sorted(self.spans)), self.names_day)
 
     def _first(self, patterns: Iterable[Pattern]) -> Match | None:
         """The first pattern's place, longest where two begin alike; blanked for those that look next."""
@@ -140,7 +143,7 @@ class _Reading:
         if said.get("hour_half"):
             return self.now + timedelta(minutes=90)
         number, unit = self._number(said.get("n")), self._unit(said["unit"])
-        later = self.now + relativedelta(**{f"{unit}s": number})  # type: ignore[arg-type]
+        later: datetime = self.now + relativedelta(**{f"{unit}s": number})
         return later if unit in {"minute", "hour"} else later.date()
 
     def _number(self, said: str | None) -> int:
@@ -161,16 +164,12 @@ class _Reading:
         return self._day_of(said, self.now.date()), None if part is None else part * 60
 
     def _day_of(self, said: dict[str, str], today: date) -> date:
-        if "d" in said and ("month" in said or "mm" in said):
-            month = int(said["mm"]) if "mm" in said else _index(self.clock.months, said["month"])
-            return _date(self._number_of_day(said["d"]), month, int(said["y"]) if "y" in said else None, today)
         if "d" in said:
-            number = self._number_of_day(said["d"])
-            return _month_later(today, number)
+            return self._numbered(said, today)
         if "month_end" in said:
             month = _index(self.clock.months, said["month"]) if "month" in said else today.month
             year = today.year + (month < today.month)
-            return date(year, month, 1) + relativedelta(months=1, days=-1)
+            return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
         if "dayword" in said:
             return today + timedelta(days=_in_table(self.clock.days, said["dayword"]))
         if "day_next" in said:
@@ -178,6 +177,14 @@ class _Reading:
         if "weekend" in said:
             return today + timedelta(days=(5 - today.weekday()) % _WEEK if today.weekday() != 6 else 0)  # noqa: PLR2004
         return self._weekday(said, today)
+
+    def _numbered(self, said: dict[str, str], today: date) -> date:
+        """The day of a number: of the month that was said, else of the next month that has it still to come."""
+        number = self._number_of_day(said["d"])
+        if "month" not in said and "mm" not in said:
+            return _month_later(today, number)
+        month = int(said["mm"]) if "mm" in said else _index(self.clock.months, said["month"])
+        return _date(number, month, int(said["y"]) if "y" in said else None, today)
 
     def _weekday(self, said: dict[str, str], today: date) -> date:
         ahead = (_weekday_in(self.clock, said["weekday"]) - today.weekday()) % _WEEK
@@ -190,7 +197,7 @@ class _Reading:
     def _still_today(self) -> bool:
         """Whether the text names an hour that is still to come: "on Monday at 5" said on a Monday at noon."""
         rest = _Reading(self.text, self.now, self.clock)
-        time = rest._time(self.now.date())  # noqa: SLF001 - another reading of the same text
+        time = rest._time(self.now.date())
         return time is not None and time > self.now.hour * 60 + self.now.minute
 
     def _next_unit(self, unit: Unit, today: date) -> date:
@@ -198,7 +205,8 @@ class _Reading:
             return today + timedelta(days=_WEEK - today.weekday())
         if unit in {"month", "year"}:
             first = today.replace(day=1) if unit == "month" else today.replace(day=1, month=1)
-            return first + (relativedelta(months=1) if unit == "month" else relativedelta(years=1))
+            later: date = first + (relativedelta(months=1) if unit == "month" else relativedelta(years=1))
+            return later
         return today + timedelta(days=1)
 
     def _number_of_day(self, said: str) -> int:
@@ -234,7 +242,11 @@ class _Reading:
             return hour % NOON if at_night else hour + NOON * (part_hour >= NOON and hour < NOON)
         if hour <= SMALL_HOURS:
             return hour + NOON
-        over = not self.series and day in {None, self.now.date()} and hour * 60 + minute <= self.now.hour * 60 + self.now.minute
+        over = (
+            not self.series
+            and day in {None, self.now.date()}
+            and hour * 60 + minute <= self.now.hour * 60 + self.now.minute
+        )
         return hour + NOON if over and hour + NOON <= LATEST and self._evening_ahead(hour, minute) else hour
 
     def _evening_ahead(self, hour: int, minute: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ _DATA: Final = Path(__file__).parent / "languages"
 DEFAULT: Final = "en"
 _OWN_VOTES: Final = 2
 """Votes of a word that one language has alone."""
-_WORD: Final = compiled(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 Unit = Literal["minute", "hour", "day", "week", "month", "year"]
 
@@ -106,7 +107,7 @@ def words_of(code: str | None) -> Words:
 def language_of(text: str, fallback: str | None = None) -> str:
     """The language that most common words of a text speak for; the fallback where they do not tell."""
     fallback = fallback if fallback in codes() else DEFAULT
-    said = [word.lower() for word in _WORD.findall(text[:600].replace("\u2019", "'"), timeout=0.05)]
+    said = [word.lower() for word in _WORD.findall(text[:600].replace("\u2019", "'"))]
     votes = dict.fromkeys((fallback, *codes()), 0)
     for word in said:
         spoken = [code for code in codes() if word in words_of(code).common]

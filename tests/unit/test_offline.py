@@ -176,7 +176,7 @@ def test_a_later_value_takes_the_place_of_the_earlier():
 
 
 def test_a_day_is_put_right_by_the_next_message_alone():
-    """"No, Thursday" moves what was just noted; later it moves nothing."""
+    """What follows "no" moves what was just noted; later it moves nothing."""
     talk = Talk()
     talk.say("I need to call the landlord by Friday")
 
@@ -283,6 +283,31 @@ def test_a_greeting_and_thanks_get_one_short_line(code):
     assert talk.notes == []
 
 
+def test_a_stranger_is_greeted_in_the_language_of_the_greeting():
+    """One word is too short to tell a language by others; the greeting itself tells it."""
+    assert Talk("en").say("Привет") == "Привет, Eva!"
+    assert Talk("en").say("Hallo") == "Hallo Eva!"
+
+
+def test_a_day_that_the_person_names_with_something_of_theirs_is_kept():
+    """Moving to Saltmere on the 31st is an event of that day; what was, and what only may be, is none."""
+    talk = Talk()
+    talk.say("I'm moving to Saltmere on 31 March")
+
+    assert talk.notes == ["You're moving to Saltmere."]
+    for said in ("we met the agent on Friday", "if I get the job on Friday", "somebody sings in the park on Friday"):
+        talk.say(said)
+    assert talk.notes == ["You're moving to Saltmere."]
+
+
+def test_an_order_among_other_sentences_ends_with_its_own():
+    """What is said before and behind "remind me …" is no part of the reminder."""
+    talk = Talk()
+    talk.say("long day. can you remind me tomorrow at 9 a.m. to call Ana? good night then.")
+
+    assert talk.notes == ["call Ana"]
+
+
 def test_the_net_sets_an_explicit_reminder_once_and_nothing_else():
     """Bound to its turn: read again, it is the same note. Without a clear time, or an order, nothing is set."""
     talk = Talk()
@@ -306,7 +331,24 @@ def test_the_reader_is_pure_and_reads_one_turn():
 @EVERY
 def test_no_pattern_takes_long_however_a_text_grows(code):
     """Words, spaces, numbers, separators that repeat and then fail to end as a pattern wants: none times out."""
-    units = ["a ", "1 ", "1.", "12:30 ", "i ", "my ", " ", ", ", "and ", "x", "to-", "not ", "Ab ", "и ", "ich ", "at 3 "]
+    units = [
+        "a ",
+        "1 ",
+        "1.",
+        "12:30 ",
+        "i ",
+        "my ",
+        " ",
+        ", ",
+        "and ",
+        "x",
+        "to-",
+        "not ",
+        "Ab ",
+        "и ",
+        "ich ",
+        "at 3 ",
+    ]
     heads = ["", "I need to ", "remind me ", "my ", "ich muss ", "tengo que ", "je dois ", "devo ", "напомни "]
     before = len(timed_out)
     for pattern in words_of(code).patterns():
