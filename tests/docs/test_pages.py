@@ -37,8 +37,8 @@ def sources(*folders: str) -> str:
 
 
 def timeless(talk: str) -> str:
-    """Return a talk without its times of day and due dates."""
-    return re.sub(r"\((?:today|yesterday) at \d\d:\d\d\)|due [\w ]+", "(when)", talk)
+    """Return a talk without its days and times of day."""
+    return re.sub(r"\((?:today|tomorrow|yesterday|on [\w ]+?)(?: at \d\d:\d\d)?\)", "(when)", talk)
 
 
 # --- links ----------------------------------------------------------------------------------------------------------
