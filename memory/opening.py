@@ -411,7 +411,7 @@ class ConversationMemory(Parts):
 
     async def export(self, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
         """Return all that is kept about a conversation as JSON values; with `user_id` what that person said."""
-        return await gather(self.db, self.clock, conversation_id, user_id=user_id)
+        return await gather(self.db, self.ledgers, self.clock, conversation_id, user_id=user_id)
 
 
 async def _bring_up_to_date(

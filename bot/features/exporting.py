@@ -49,7 +49,7 @@ def contents_text(document: dict[str, Any]) -> str:
     counts = (
         (len(document["sessions"]), "conversation"),
         (turns, "message"),
-        (len(document["memories"]), "note"),
+        (len(document["notes"]), "note"),
         (len(document["jobs"]), "reminder"),
     )
     return ", ".join(replies.counted(count, word) for count, word in counts if count)
@@ -77,7 +77,7 @@ class Exporting:
         if not envelope.private or envelope.user_id is None:
             return replies.say("export_group")
         services = self._services
-        document = await gather(services.db, services.clock, envelope.conversation_id)
+        document = await gather(services.db, services.memory.ledgers, services.clock, envelope.conversation_id)
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
         document["person"] = await about_person(services.db, envelope.user_id)

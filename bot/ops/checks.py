@@ -292,6 +292,18 @@ def sqlite_rows(altered: Sequence[str] | None) -> Check:
     return Check("sqlite.rows", "ok", "every row matches its digest")
 
 
+def notes(wrong: Sequence[str], left: Mapping[str, int], *, looked_at: int) -> list[Check]:
+    """Judge the notes of conversations against what was done to them, and say what older versions' notes were left."""
+    checks = [Check("notes.match_changes", "ok", f"the notes of {plural(looked_at, 'conversation')} are as changed")]
+    if wrong:
+        says = f"the notes of {plural(len(wrong), 'conversation')} differ from what was done to them, first {wrong[0]}"
+        checks = [Check("notes.match_changes", "fail", says, "`continuity-bot memory rebuild`")]
+    if left:
+        told = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in sorted(left.items()))
+        checks.append(Check("notes.carried_over", "ok", f"of what an older version noted was left behind: {told}"))
+    return checks
+
+
 def sqlite_files(deleted: Sequence[str]) -> Check:
     """Judge whether the running bot still holds files that have a name; deleted ones would lose every later commit."""
     if deleted:

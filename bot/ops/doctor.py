@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+
+import orjson
 
 from bot.ops import checks
 from bot.ops.checkpoints import verify
@@ -20,6 +23,7 @@ from bot.ops.workspace import (
     OpsError,
     Told,
     Workspace,
+    one_by_one,
     open_read_only,
     require_database,
     running,
@@ -211,6 +215,7 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
             file = settings.database_file
             found += await _of_sqlite(workspace, file, deep=deep) if file else await _of_server(workspace)
             found += await _of_bot(workspace)
+            found += await _of_notes(workspace, deep=deep, told=told)
             if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
                 found += await _of_sessions(workspace, deep=deep, told=told)
     except NoDatabaseYet:
@@ -250,6 +255,18 @@ async def _of_sqlite(workspace: Workspace, file: Path, *, deep: bool) -> list[Ch
         checks.sqlite_rows(altered),
         checks.sqlite_files(deleted_files(holder.pid, file) if holder else []),
     ]
+
+
+async def _of_notes(workspace: Workspace, *, deep: bool, told: Told) -> list[Check]:
+    """Compare each ledger with what its changes rebuild; of a larger database only with `deep`."""
+    memory = workspace.memory
+    left: Counter[str] = Counter()
+    for row in await memory.db.read("ledgers_left"):
+        left.update(orjson.loads(row["left_json"]))
+    whole = deep or await _small(workspace)
+    ids = [row["conversation_id"] for row in await memory.db.read("ledger_ids")] if whole else []
+    wrong = await one_by_one(ids, memory.ledgers.differs, told)
+    return checks.notes([each for each, differs in zip(ids, wrong, strict=True) if differs], left, looked_at=len(ids))
 
 
 async def _of_bot(workspace: Workspace) -> list[Check]:

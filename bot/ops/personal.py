@@ -81,7 +81,9 @@ async def export(
     memory, asked = workspace.memory, requests(await meant(workspace, conversation, user_id), user_id)
     by_place = {request.conversation_id: request.user_id for request in asked}
     documents = await one_by_one(
-        list(by_place), lambda place: gather(memory.db, memory.clock, place, user_id=by_place[place]), told
+        list(by_place),
+        lambda place: gather(memory.db, memory.ledgers, memory.clock, place, user_id=by_place[place]),
+        told,
     )
     person = {} if user_id is None else {"person": await about_person(workspace.memory.db, user_id)}
     return {"conversations": documents, **person}

@@ -225,6 +225,12 @@ class Ledgers:
         """What was done to one note, from its beginning."""
         return [store.read_change(row) for row in await self._db.read("note_changes_of", note_id=note_id)]
 
+    async def differs(self, conversation_id: str) -> bool:
+        """Whether the stored notes are not what their changes rebuild. Raises `StorageUnavailable`."""
+        found = await self._db.read_chain(store.reading(conversation_id))
+        told = rebuilt(conversation_id, await self.since(conversation_id, 0))
+        return found is not None and (not found.is_sound or found.ledger.notes != told.notes)
+
     async def copy_of(self, conversation_id: str, session_id: str) -> NotesCopy:
         """What a checkpoint keeps of a session's notes. Raises `StorageUnavailable`."""
         ledger = await self.read(conversation_id)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
+from memory.keeper.session_lines import session_lines
+from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Database, Row
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import SessionRow, read_session_row
 
 FORMAT = "continuity-export"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""1 had memories, and notes of each session, in the place of notes and their changes."""
 PAGE_TURNS = 500
+_MARKS = re.compile(r"[\\`*_\[\]<>#|~]")
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -56,30 +62,40 @@ def theirs(rows: list[Row], user_id: int | None) -> list[dict[str, Any]]:
 # --- orchestration --------------------------------------------------------------------------------------------------
 
 
-async def gather(db: Database, clock: Clock, conversation_id: str, *, user_id: int | None = None) -> dict[str, Any]:
-    """Return all that is kept about a conversation: sessions with turns and notes, memories, jobs, arcs, choices.
+async def gather(
+    db: Database, ledgers: Ledgers, clock: Clock, conversation_id: str, *, user_id: int | None = None
+) -> dict[str, Any]:
+    """Return all that is kept about a conversation: sessions with turns, notes with what was done to them, jobs, arcs.
 
     `user_id` restricts it to what one person said, as in a group: summaries and loops of the others' words are left
     out then. Raises `StorageUnavailable`.
     """
     here = {"conversation_id": conversation_id}
+    ledger = await ledgers.read(conversation_id)
+    lines = await session_lines(db, conversation_id)
     sessions = []
     for found in await db.read("erased_sessions", **here):
         row = read_session_row(found)
-        notes = await db.read_one("notes_of_session", session_id=row.session_id)
         values = session_values(row, await _turns(db, row.session_id, user_id))
-        values["notes"] = orjson.loads(notes["notes_json"]) if notes and notes["notes_json"] else None
+        line = lines.get(row.session_id)
+        values |= {"title": line.title, "standing": line.standing} if line and line.title else {}
         if user_id is not None:
             values = {name: value for name, value in values.items() if name in {"session_id", "origin", "turns"}}
         if values["turns"] or user_id is None:
             sessions.append(values)
+    notes = [note for note in ledger if user_id in (None, note.user_id)]
+    ids = {note.note_id for note in notes}
+    changes = await ledgers.since(conversation_id, 0)
     document = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "conversation_id": conversation_id,
         "exported_at_ms": clock.now_ms(),
         "sessions": sessions,
-        "memories": theirs(await db.read("erased_memories", **here), user_id),
+        "notes": [note.model_dump(mode="json", exclude={"conversation_id"}) for note in notes],
+        "note_changes": [
+            change.model_dump(mode="json", exclude={"conversation_id"}) for change in changes if change.note_id in ids
+        ],
         "jobs": theirs(await db.read("exported_jobs", **here), user_id),
     }
     if user_id is None:
@@ -103,6 +119,18 @@ async def _turns(db: Database, session_id: str, user_id: int | None) -> list[dic
 async def conversations_of(db: Database, user_id: int) -> list[str]:
     """Return the conversations in which a person said something. It reads every turn: for operators."""
     return [row["conversation_id"] for row in await db.read("conversations_of", user_id=user_id)]
+
+
+def as_markdown(pages: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return notes as Markdown: a heading with its lines for each page, none for a page without lines."""
+    whole = [
+        f"# {_plain(title)}\n\n" + "".join(f"- {_plain(line)}\n" for line in lines) for title, lines in pages if lines
+    ]
+    return "\n".join(whole)
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def as_bytes(document: dict[str, Any]) -> bytes:

@@ -21,7 +21,7 @@ from memory.types import ConversationTurn, SessionState
 SAMPLED_TURNS = 50
 """Of a session that goes as a whole, at most this many of its last turns are looked for in the files afterwards."""
 YIELD_EVERY = 20
-READ_NAMES = ("erase_notes", "erase_reading", "erase_model_readings")
+READ_NAMES = ("erase_reading", "erase_model_readings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,16 +234,7 @@ class ForgetPlanner:
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left
-        await self._drop_readings(plan, request.conversation_id)
         return frozenset(note.note_id for note in notes.erased.gone)
-
-    async def _drop_readings(self, plan: ForgetPlan, conversation_id: str) -> None:
-        """Let go of what was read for the notes of before, where it rests on what goes."""
-        for row in await self._db.read("notes_of_conversation", conversation_id=conversation_id, limit=2**31):
-            told = row["notes_json"] + row["model_json"]
-            if row["session_id"] not in plan.session_ids and any(each in told for each in plan.gone):
-                plan.add("erase_notes", session_id=row["session_id"])
-                plan.checkpoints += [row["session_id"]] if row["session_id"] not in plan.checkpoints else []
 
     async def _drop_memories(self, plan: ForgetPlan, request: ForgetRequest) -> None:
         """Let go of what the store before the ledger still holds of these turns."""

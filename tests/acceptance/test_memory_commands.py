@@ -182,7 +182,7 @@ async def test_export_sends_all_of_ones_data(api, model, bot_here):
     (session,) = document["sessions"]
     assert session["turns"][0]["user_text"].startswith("My dog is called")
     assert any("plumber" in loop["text"] for loop in session["loops"])
-    assert [memory["text"] for memory in document["memories"]] == ["My dog is called Zebrafish"]
+    assert [note["text"] for note in document["notes"]] == ["My dog is called Zebrafish"]
     assert document["person"]["user_id"] == PERSON
     assert "secret of a friend" not in json.dumps(document)
     assert call is not None
