@@ -12,7 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from memory.context.fence import fence
+from memory.context.fence import END_CHARS, closed, fence
 from memory.language.foreign import MARK, has_foreign, is_inside, parts
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, ToolCall
@@ -103,8 +103,8 @@ def clip_ends(text: str, max_chars: int) -> str:
 
 
 def clip_tool_output(text: str, max_chars: int) -> str:
-    """Return a tool's output capped at `max_chars` (004 phase 1)."""
-    return clip(text, max_chars)
+    """Return a tool's output capped at `max_chars` (004 phase 1); a block of data that is cut keeps its end."""
+    return text if len(text) <= max_chars else closed(clip(text, max_chars - END_CHARS))
 
 
 def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:

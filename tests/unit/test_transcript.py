@@ -75,6 +75,15 @@ def test_a_capped_tool_output_keeps_to_its_limit():
     assert capped.endswith("row one …")
 
 
+@pytest.mark.parametrize("room", range(120, 160))
+def test_a_capped_tool_output_keeps_the_end_of_its_block(room):
+    """Wherever it is cut, what stood in a fence stands in one."""
+    capped = clip_tool_output(fence("one word and another word " * 3, "Found before."), room)
+
+    assert len(capped) <= room
+    assert re.fullmatch(r"<data-(\w{8})>\n[^<]*</data-\1>", capped)
+
+
 def test_each_message_says_when_it_was_by_the_clock_of_the_person():
     """The day where it changes; a mark does not change when a turn is added."""
     at = [START_MS, START_MS + 60_000, START_MS + 3 * 3_600_000]
