@@ -40,7 +40,7 @@ async def test_the_prompt_of_an_old_answer_is_what_the_model_got(served, model):
 
     assert (seen.is_exact, seen.why) == (True, "")
     system, *messages = asked
-    assert seen.prompt.instructions == system[1]
+    assert "\n\n".join(filter(None, (seen.prompt.instructions, seen.prompt.bootstrap))) == system[1]
     assert [(message.role, message.text) for message in seen.prompt.messages] == [
         tuple(message) for message in messages
     ]
@@ -85,7 +85,7 @@ async def test_a_long_turn_that_was_shortened_is_kept_as_it_was_shown(served):
     seen = await read_prompt(app.workspace(), turn_id)
 
     assert seen.is_exact
-    assert "left out" in words(seen.prompt)
+    assert 0 < words(seen.prompt).count("word ") < 300
 
 
 async def test_what_was_forgotten_is_in_no_prompt(served):
