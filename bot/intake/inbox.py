@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Envelope, Me, read_update
-from memory.errors import StorageError
+from memory.errors import StorageError, Unstorable
 from memory.ports import Clock, Database, Row, Statement
 
 
@@ -72,7 +72,8 @@ class Inbox:
                 )
             )
         except StorageError as exc:
-            self.storage_error = str(exc)
+            if not isinstance(exc, Unstorable):  # its fault, not the database's
+                self.storage_error = str(exc)
             raise
         self.storage_error = None
         if result.changed != 1:

@@ -14,7 +14,7 @@ from bot.intake.local import is_local
 from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, write_json
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
 from memory import faults
-from memory.errors import StorageError
+from memory.errors import StorageError, Unstorable
 
 log = structlog.get_logger(__name__)
 
@@ -134,6 +134,10 @@ class Intake:
                 chat_id=about.chat_id if about else None,
                 message_id=about.message_id if about else None,
             )
+        except Unstorable:
+            if error is not None:
+                raise NotTaken(f"update {update_id} not taken: not even that it was passed over is stored") from None
+            raise  # passed over: it would come again and again
         except StorageError as exc:
             log.error("update not taken: storage", update_id=update_id, error=str(exc))  # noqa: TRY400 - expected
             raise NotTaken(f"update {update_id} not taken: {exc}") from exc

@@ -17,11 +17,12 @@ from starlette.exceptions import HTTPException
 from bot.http.console.actions import SAID, Actions, Form
 from bot.http.console.login import COOKIE, LIFE_MS, Tries, form_mark, is_own_form, is_token, is_valid, make_cookie
 from bot.http.console.pages import Pages
-from bot.http.problems import Problem
+from bot.http.problems import Problem, of
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
 from bot.replies import plural
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.language.sentences import clean
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}
@@ -88,7 +89,7 @@ class Console:
             body += piece
             if len(body) > MAX_FORM_BYTES:
                 raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE)
-        return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+        return {name: clean(values[0]) for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
     def page(self, name: str, request: Request, *, code: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:
         """Return a page for somebody who is logged in."""
@@ -140,7 +141,8 @@ class Console:
     async def ask(self, what: str, request: Request) -> Response:
         """Ask before something is done."""
         self._cookie(request)
-        return await self._asked(what, request, dict(request.query_params))
+        fields = {name: clean(text) for name, text in request.query_params.items()}
+        return await self._asked(what, request, fields)
 
     async def _asked(self, what: str, request: Request, form: Form) -> Response:
         action = self._actions.get(what)
@@ -171,8 +173,8 @@ class Console:
         """Say on a page why something could not be shown or done."""
         if isinstance(error, StorageUnavailable):
             return self.error(request, 503, "The database can't be used just now; try again later.")
-        code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
-        why = str(error)
+        problem = of(error) if isinstance(error, ContinuityError) else Problem(HTTPStatus.CONFLICT, str(error))
+        code, why = problem.status, problem.detail
         return self.error(request, code, why[:1].upper() + why[1:])
 
     def error(self, request: Request, code: int, why: str) -> Response:
@@ -215,7 +217,7 @@ class Console:
             self._cookie(request)
             name = part if part and "hx-request" in request.headers else template
             try:
-                return self.page(name, request, **await read(*request.path_params.values()))
+                return self.page(name, request, **await read(*map(clean, request.path_params.values())))
             except (OpsError, ContinuityError) as exc:
                 return self._refused(request, exc)
 
