@@ -15,8 +15,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
 from bot.http.console.actions import SAID, Actions, Form
-from bot.http.console.login import COOKIE, LIFE_MS, Tries, form_mark, is_own_form, is_token, is_valid, make_cookie
+from bot.http.console.login import COOKIE, LIFE_MS, TRIES, form_mark, is_own_form, is_token, is_valid, make_cookie
 from bot.http.console.pages import Pages
+from bot.http.door import client_of
+from bot.http.guesses import Guesses
 from bot.http.problems import Problem, of
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
@@ -60,7 +62,7 @@ class Console:
         self._secret = secret
         self._pages = Pages(bot)
         self._actions = Actions(bot).by_name
-        self._tries = Tries()
+        self._guesses = Guesses(TRIES)
         self._templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
@@ -108,16 +110,10 @@ class Console:
         return HTMLResponse(self._templates.get_template("login.html").render(said=said), status, headers=HEADERS)
 
     async def log_in(self, request: Request) -> Response:
-        """Take the token, give a cookie that no script and no other site can use. After some wrong ones: later."""
-        address, now_ms = request.client.host if request.client else "?", self._now_ms()
-        wait_s = -(-self._tries.wait_ms(address, now_ms) // 1000)
-        if wait_s:
-            answer: Response = self._login(f"Too many wrong tokens. Try again in {wait_s} seconds.", 429)
-            answer.headers["Retry-After"] = str(wait_s)
-            return answer
+        """Take the token, give a cookie that no script and no other site can use. Wrong ones are told to wait."""
+        now_ms = self._now_ms()
         if not is_token((await self._form(request)).get("token", ""), self._secret):
-            self._tries.failed(address, now_ms)
-            return self._login("That's not the token. It's the value of CONTINUITY_HTTP_TOKEN.", 401)
+            return self._wrong(self._guesses.failed(client_of(request.scope), now_ms))
         answer = RedirectResponse("/console/sessions", HTTPStatus.SEE_OTHER, headers=HEADERS)
         answer.set_cookie(
             COOKIE,
@@ -128,6 +124,15 @@ class Console:
             samesite="strict",
             secure="https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "")),
         )
+        return answer
+
+    def _wrong(self, wait_ms: int) -> Response:
+        if not wait_ms:
+            return self._login("That's not the token. It's the value of CONTINUITY_HTTP_TOKEN.", 401)
+        wait_s = -(-wait_ms // 1000)
+        said = f"Too many wrong tokens. Try again in {wait_s} seconds; the right one is taken at any time."
+        answer = self._login(said, HTTPStatus.TOO_MANY_REQUESTS)
+        answer.headers["Retry-After"] = str(wait_s)
         return answer
 
     async def log_out(self) -> Response:
