@@ -127,6 +127,36 @@ async def test_forms_of_other_sites_do_nothing(console):
     assert app.health().ok
 
 
+async def test_a_log_out_ends_the_login_for_whoever_kept_its_cookie(console):
+    """The cookie opens nothing any more, neither a page nor a form; another login stays."""
+    app, _, browser = console
+    cookie = browser.cookies["continuity_console"]
+    page = (await browser.get("/console/sessions")).text
+    async with httpx.AsyncClient(base_url=app.http_url) as thief:
+        thief.cookies.set("continuity_console", cookie, path="/console")
+        before = await thief.get("/console/sessions")
+        await browser.post("/console/logout", data={"mark": mark(page)})
+        after = [await thief.get(path) for path in ("/console/sessions", "/console/checkpoints", "/console/nothing-here")]
+        acted = await thief.post("/console/act/rebuild", data={"mark": mark(page), "session_id": "s_1"})
+        again = await thief.post("/console/login", data={"token": TOKEN})
+        fresh = await thief.get("/console/sessions")
+
+    assert before.status_code == 200
+    assert {answer.headers["location"] for answer in [*after, acted]} == {"/console/login"}
+    assert (again.status_code, fresh.status_code) == (303, 200)
+
+
+@pytest.mark.parametrize("form", [{}, {"mark": ""}, {"mark": "0" * 64}])
+async def test_no_other_site_logs_anybody_out(console, form):
+    """Without this login's mark a log-out is refused, and the login holds."""
+    _, _, browser = console
+
+    refused = await browser.post("/console/logout", data=form)
+
+    assert refused.status_code == 403
+    assert (await browser.get("/console/sessions")).url.path == "/console/sessions"
+
+
 async def test_what_goes_wrong_in_the_console_is_a_page(console):
     """An unknown page, session, method or a form that is too large leads on; within a page it is one sentence."""
     app, _, browser = console

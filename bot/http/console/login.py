@@ -26,6 +26,12 @@ def is_valid(cookie: str, secret: str, now_ms: int) -> bool:
     return until.isascii() and until.isdecimal() and int(until) > now_ms
 
 
+def login_of(cookie: str) -> tuple[str, int]:
+    """Return which login a valid cookie is of, and when it ends."""
+    until, _, rest = cookie.partition(".")
+    return rest.rpartition(".")[0], int(until)
+
+
 def form_mark(cookie: str, secret: str) -> str:
     """Return what every form of this login carries, so that no other site can send one."""
     return _sign(secret, "form", cookie)

@@ -13,9 +13,10 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
+from starlette.middleware.base import RequestResponseEndpoint
 
 from bot.http.console.actions import SAID, Actions, Form
-from bot.http.console.login import COOKIE, LIFE_MS, TRIES, form_mark, is_own_form, is_token, is_valid, make_cookie
+from bot.http.console.login import COOKIE, LIFE_MS, TRIES, form_mark, is_own_form, is_token, is_valid, login_of, make_cookie
 from bot.http.console.pages import Pages
 from bot.http.door import client_of
 from bot.http.guesses import Guesses
@@ -23,8 +24,9 @@ from bot.http.problems import Problem, of
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
 from bot.replies import plural
-from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import ContinuityError, StorageError, StorageUnavailable, UnknownSession
 from memory.language.sentences import clean
+from memory.ports import Statement
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}
@@ -34,6 +36,7 @@ OLD_FORM = (
 )
 NO_PAGE = "There is no such page."
 TOO_LARGE = "This form is too large."
+NO_DATABASE = "The database can't be used just now; try again later."
 OURS_FAILED = "Something failed here. The log of the bot says why."
 HEADERS = {
     "Content-Security-Policy": (
@@ -77,9 +80,26 @@ class Console:
     def _cookie(self, request: Request) -> str:
         """Return the cookie of a login that holds. Raises `_LoggedOut`."""
         cookie = request.cookies.get(COOKIE, "")
-        if not is_valid(cookie, self._secret, self._now_ms()):
+        if not self._holds(request):
             raise _LoggedOut
         return cookie
+
+    def _holds(self, request: Request) -> bool:
+        """Return whether a request has the cookie of a login that holds."""
+        ended = getattr(request.state, "ended", False)
+        return not ended and is_valid(request.cookies.get(COOKIE, ""), self._secret, self._now_ms())
+
+    async def look_up(self, request: Request, go_on: RequestResponseEndpoint) -> Response:
+        """Note on a request whether its login was ended, then go on; nobody is let in while that cannot be read."""
+        cookie = request.cookies.get(COOKIE, "")
+        if is_valid(cookie, self._secret, self._now_ms()):
+            login_id, _ = login_of(cookie)
+            try:
+                found = await self._bot.services.db.read_one("console_logged_out", login_id=login_id)
+            except StorageError:
+                return self._login(NO_DATABASE, HTTPStatus.SERVICE_UNAVAILABLE)
+            request.state.ended = found is not None
+        return await go_on(request)
 
     def _now_ms(self) -> int:
         return self._bot.services.clock.now_ms()
@@ -135,8 +155,16 @@ class Console:
         answer.headers["Retry-After"] = str(wait_s)
         return answer
 
-    async def log_out(self) -> Response:
-        """Take the cookie back."""
+    async def log_out(self, request: Request) -> Response:
+        """End the login, here and for every other process. Raises `Problem` for a form that is not ours."""
+        cookie = self._cookie(request)
+        if not is_own_form((await self._form(request)).get("mark", ""), cookie, self._secret):
+            raise Problem(HTTPStatus.FORBIDDEN, OLD_FORM)
+        login_id, until_ms = login_of(cookie)
+        await self._bot.services.db.write(
+            Statement("console_logouts_purge", {"now_ms": self._now_ms()}),
+            Statement("console_log_out", {"login_id": login_id, "until_ms": until_ms}),
+        )
         answer = RedirectResponse("/console/login", HTTPStatus.SEE_OTHER, headers=HEADERS)
         answer.delete_cookie(COOKIE, path="/console")
         return answer
@@ -156,7 +184,7 @@ class Console:
         try:
             question = await action.ask(form)
         except (OpsError, ContinuityError) as exc:
-            return self._refused(request, exc)
+            return self.refused(request, exc)
         fields = {name: text for name, text in form.items() if name not in ("mark", "sure", "value")}
         return self.page("question.html", request, question=question, what=what, fields=fields)
 
@@ -171,20 +199,20 @@ class Console:
         try:
             done = await action.do(form)
         except (OpsError, ContinuityError) as exc:
-            return self._refused(request, exc)
+            return self.refused(request, exc)
         return RedirectResponse(f"/console/{done.where}?said={done.said}", HTTPStatus.SEE_OTHER, headers=HEADERS)
 
-    def _refused(self, request: Request, error: Exception) -> Response:
+    def refused(self, request: Request, error: Exception) -> Response:
         """Say on a page why something could not be shown or done."""
         if isinstance(error, StorageUnavailable):
-            return self.error(request, 503, "The database can't be used just now; try again later.")
+            return self.error(request, 503, NO_DATABASE)
         problem = of(error) if isinstance(error, ContinuityError) else Problem(HTTPStatus.CONFLICT, str(error))
         code, why = problem.status, problem.detail
         return self.error(request, code, why[:1].upper() + why[1:])
 
     def error(self, request: Request, code: int, why: str) -> Response:
         """Return a page that says why; a sentence where htmx puts it into another page; the login for a stranger."""
-        if not is_valid(request.cookies.get(COOKIE, ""), self._secret, self._now_ms()):
+        if not self._holds(request):
             return to_login(request)
         name = "refused_part.html" if "hx-request" in request.headers else "refused.html"
         return self.page(name, request, code=code, why=why)
@@ -224,7 +252,7 @@ class Console:
             try:
                 return self.page(name, request, **await read(*map(clean, request.path_params.values())))
             except (OpsError, ContinuityError) as exc:
-                return self._refused(request, exc)
+                return self.refused(request, exc)
 
         routes.get(path)(show)
 
@@ -254,6 +282,7 @@ def add_console(api: FastAPI, bot: Served) -> None:
     console = Console(bot, token.get_secret_value())
     pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     pages.include_router(console.routes())
+    pages.middleware("http")(console.look_up)
 
     async def logged_out(request: Request, _: Exception) -> Response:
         return to_login(request)
@@ -261,6 +290,10 @@ def add_console(api: FastAPI, bot: Served) -> None:
     async def problem(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, Problem)  # noqa: S101 - installed for this class; mypy cannot see that
         return console.error(request, exc.status, exc.detail)
+
+    async def ours(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, ContinuityError)  # noqa: S101 - as above
+        return console.refused(request, exc)
 
     async def refused(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, HTTPException)  # noqa: S101 - as above
@@ -272,6 +305,7 @@ def add_console(api: FastAPI, bot: Served) -> None:
     for error, handler in (
         (_LoggedOut, logged_out),
         (Problem, problem),
+        (ContinuityError, ours),
         (HTTPException, refused),
         (Exception, unexpected),
     ):
