@@ -295,6 +295,7 @@ def _intake(
         stranger=stranger,
         trouble=trouble,
         moves=line.moves,
+        is_move=partial(line.moves.is_so, line.bot),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import structlog
@@ -23,6 +23,10 @@ class NotTaken(Exception):
     """The update is not on our disk; Telegram has to send it again."""
 
 
+async def _nobody(_: int, __: int) -> bool:
+    return False
+
+
 class Intake:
     """What polling and the webhook hand raw updates to.
 
@@ -41,7 +45,9 @@ class Intake:
         stranger: Callable[[Envelope], None],
         trouble: Callable[[], str | None] = lambda: None,
         moves: ChatMoves | None = None,
+        is_move: Callable[[int, int], Awaitable[bool]] = _nobody,
     ) -> None:
+        """`is_move` is asked when somebody who is not let in says that a group has moved."""
         self._inbox = inbox
         self._gate = gate
         self._me = me
@@ -49,6 +55,7 @@ class Intake:
         self._stranger = stranger
         self._trouble = trouble
         self._moves = moves
+        self._is_move = is_move
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -77,7 +84,7 @@ class Intake:
     async def _take(self, raw: object) -> None:
         move = read_move(raw)
         if move is not None:
-            await self._moved(*move)
+            await self._moved(*move, admitted=self._gate.admits(sender(raw)))
             return
         envelope, admitted = read_update(raw, self._me), self._gate.admits(sender(raw))
         if envelope is None or is_local(envelope.chat_id):  # what comes over HTTP has a door of its own
@@ -98,10 +105,13 @@ class Intake:
             faults.point("inbox_after_write")
             self._deliver(replace(envelope, behind=arrival.behind, fresh=True))
 
-    async def _moved(self, before: int, after: int) -> None:
-        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""
+    async def _moved(self, before: int, after: int, *, admitted: bool) -> None:
+        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again.
+
+        A stranger's word alone counts for nothing.
+        """
         try:
-            if self._moves is not None:
+            if self._moves is not None and (admitted or await self._is_move(before, after)):
                 await self._moves.record(before, after)
         except StorageError as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc

@@ -25,6 +25,8 @@ MAX_TEXT_CHARS = 32_000
 MAX_NAME_CHARS = 256
 LAST_DATE_S = 253_402_300_799
 """The end of the year 9999."""
+LAST_SUPERGROUP = -1_000_000_000_000
+"""Supergroups and channels have numbers from here down, groups those above, people positive ones."""
 MAX_LANGUAGE_CHARS = 35
 MEDIA_FIELDS = (
     "photo", "video", "voice", "audio", "animation", "document", "sticker", "video_note", "venue", "location",
@@ -141,13 +143,20 @@ def read_update(raw: object, me: Me) -> Envelope | None:
 
 
 def read_move(raw: object) -> tuple[int, int] | None:
-    """Return (number before, number after) when this says that a group became a supergroup, told in either of them."""
-    message = _body(raw)[1]
-    here = as_id(as_object(message.get("chat")).get("id"))
+    """Return (number before, number after) when this says that a group became a supergroup, told in either of them.
+
+    Only groups move, and groups have negative numbers: a message in a private chat that says so is none of Telegram's,
+    and whoever believed it would speak to somebody else.
+    """
+    kind, message = _body(raw)
+    chat = as_object(message.get("chat"))
+    here, told_in = as_id(chat.get("id")), chat.get("type")
     before, after = as_id(message.get("migrate_from_chat_id")), as_id(message.get("migrate_to_chat_id"))
-    if here is None or (before is None and after is None):
+    if kind != "message" or here is None or (before is None) == (after is None):
         return None
-    return (before, here) if before is not None else (here, after or here)
+    move = (before, here) if before is not None else (here, after or 0)
+    as_it_is = told_in == ("supergroup" if before is not None else "group")
+    return move if as_it_is and move[1] <= LAST_SUPERGROUP < move[0] < 0 else None
 
 
 def identity(raw: object) -> int | None:
