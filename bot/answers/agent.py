@@ -97,7 +97,9 @@ def _is_passing(error: Exception) -> bool:
 
 def _grew(event: Any) -> int:
     """Return how many characters an event brought, of whatever kind: text, thoughts, arguments of a tool."""
-    part = event.part if isinstance(event, PartStartEvent) else event.delta if isinstance(event, PartDeltaEvent) else None
+    part = (
+        event.part if isinstance(event, PartStartEvent) else event.delta if isinstance(event, PartDeltaEvent) else None
+    )
     fields = ("content", "args", "content_delta", "args_delta", "tool_name_delta")
     return sum(len(found) for name in fields if isinstance(found := getattr(part, name, None), str))
 

@@ -78,11 +78,7 @@ class GrowingReply:
 
 
 def joined(text: str, piece: str) -> str:
-    """Return both together; of two halves of one character, which a stream may part, that character.
-
-    >>> joined("Hi \\ud83d", "\\ude00!")
-    'Hi 😀!'
-    """
+    """Return both together; of two halves of one character, which a stream may part, that character."""
     if piece and _is_first_half(text[-1:]) and "\udc00" <= piece[0] <= "\udfff":
         both = (text[-1] + piece[0]).encode("utf-16", "surrogatepass").decode("utf-16")
         return text[:-1] + both + piece[1:]

@@ -111,9 +111,7 @@ class _Talk:
         token = bot.settings.continuity_http_token
         caller = token.get_secret_value() if token else ""
         self._digest = request_digest(caller, session, said.model_dump_json())
-        self._raw = local_update(
-            session, key, said.message, said.name, at_ms, person=said.person, digest=self._digest
-        )
+        self._raw = local_update(session, key, said.message, said.name, at_ms, person=said.person, digest=self._digest)
 
     async def answer(self) -> ChatAnswer:
         """Write the message down and wait for its answer. Raises `Problem`, `StorageUnavailable`."""

@@ -1,4 +1,4 @@
-"""The door before what needs the token: asked for before a byte of a body is read, and with places for everybody else."""
+"""The door before what needs the token, which is asked for before a body is read; others keep their places."""
 
 from __future__ import annotations
 

@@ -80,7 +80,11 @@ _SAID: tuple[tuple[type[ContinuityError], HTTPStatus, str], ...] = (
     (Unstorable, HTTPStatus.BAD_REQUEST, "a value of this request is none that can be looked up or stored"),
     (Conflict, HTTPStatus.CONFLICT, "somebody else changed this just now; look again and decide again"),
     (Locked, HTTPStatus.CONFLICT, "another process works on this; try again when it is done"),
-    (CheckpointError, HTTPStatus.CONFLICT, "the checkpoint of this session cannot be used; the log of the bot says why"),
+    (
+        CheckpointError,
+        HTTPStatus.CONFLICT,
+        "the checkpoint of this session cannot be used; the log of the bot says why",
+    ),
 )
 """Kind of error → what a client hears: the error itself may name a path, an address, a query, a driver's sentence."""
 

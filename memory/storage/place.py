@@ -116,7 +116,9 @@ class FolderLock(FileLock):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise Locked(f"another process works on {database} (its lock file was removed); stop that one first") from None
+            raise Locked(
+                f"another process works on {database} (its lock file was removed); stop that one first"
+            ) from None
         except OSError:  # a file system without such locks
             os.close(descriptor)
             return

@@ -18,7 +18,7 @@ CONNECT_TIMEOUT_S: Final = 5
 IDLE_IN_TRANSACTION_MS: Final = 2_000
 """The server ends a transaction whose client has vanished or was stopped, so that nobody waits longer for its rows."""
 LOCK_TIMEOUT_MS: Final = 2_000
-"""A table that another session keeps locked is trouble then, which `/health` tells; a lock of ours lasts milliseconds."""
+"""A table that others keep locked so long is trouble, which `/health` tells; locks of ours last milliseconds."""
 ADVICE = {
     "08": "the server cannot be reached; work goes on by itself when it answers",
     "57": "the server is stopping or starting; work goes on by itself when it answers",
@@ -120,7 +120,7 @@ def connect_string(address: str) -> str:
 
 
 def options(address: str, *, read_only: bool, waits_ms: int = 0) -> str:
-    """Return the options of a connection: those of the address, then ours; with `waits_ms` no lock is waited for longer."""
+    """Return the options of a connection: those of the address, then ours; `waits_ms` for a lock, 0 = as it lasts."""
     asked = str(conninfo_to_dict(address).get("options") or "")
     ours = f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_MS} -c timezone=UTC -c lock_timeout={waits_ms}"
     return f"{asked} {ours}{' -c default_transaction_read_only=on' if read_only else ''}".strip()

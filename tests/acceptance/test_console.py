@@ -136,7 +136,9 @@ async def test_a_log_out_ends_the_login_for_whoever_kept_its_cookie(console):
         thief.cookies.set("continuity_console", cookie, path="/console")
         before = await thief.get("/console/sessions")
         await browser.post("/console/logout", data={"mark": mark(page)})
-        after = [await thief.get(path) for path in ("/console/sessions", "/console/checkpoints", "/console/nothing-here")]
+        after = [
+            await thief.get(path) for path in ("/console/sessions", "/console/checkpoints", "/console/nothing-here")
+        ]
         acted = await thief.post("/console/act/rebuild", data={"mark": mark(page), "session_id": "s_1"})
         again = await thief.post("/console/login", data={"token": TOKEN})
         fresh = await thief.get("/console/sessions")

@@ -18,12 +18,17 @@ SECRET = "a-secret-of-16-characters"
 WEBHOOK = {"telegram_webhook_url": "http://127.0.0.1:1/telegram/webhook", "telegram_webhook_secret": SecretStr(SECRET)}
 UPDATE = {"update_id": 1, "message": {"message_id": 1, "date": 1, "chat": {"id": 9, "type": "private"}}}
 GUARDED = ["/sessions", "/sessions/s_1", "/continuity/preview?session_id=x", "/metrics", "/openapi.json", "/chat"]
-ODD = ["/sessions?conversation=%00", "/sessions/a%00b", "/continuity/preview?session_id=a%00b", "/sessions?conversation=%ED%A0%80"]
+ODD = [
+    "/sessions?conversation=%00",
+    "/sessions/a%00b",
+    "/continuity/preview?session_id=a%00b",
+    "/sessions?conversation=%ED%A0%80",
+]
 
 
 @pytest.mark.parametrize("path", GUARDED)
 async def test_guesses_of_the_token_have_to_wait_and_the_token_gets_in(served, path):
-    """After a few wrong ones each further one is a 429, whatever X-Forwarded-For says; the right one is never told so."""
+    """After a few wrong ones each further one is a 429, whatever X-Forwarded-For says; the right one is taken."""
     app, client = await served()
     async with httpx.AsyncClient(base_url=app.http_url) as stranger:
         found = [
@@ -114,7 +119,7 @@ async def test_connections_that_only_wait_keep_nobody_out(served, monkeypatch, s
 async def test_requests_with_the_token_leave_places_to_health_and_webhook(served, monkeypatch):
     """One client too many with the token is told to come again; nobody else is."""
     monkeypatch.setattr(door, "MOST_AT_ONCE", 4)
-    app, client = await served(**WEBHOOK)
+    _, client = await served(**WEBHOOK)
     answers, asked = asyncio.Event(), asyncio.Semaphore(0)
 
     async def slow(*_: object, **__: object) -> list[object]:

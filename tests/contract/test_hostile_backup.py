@@ -94,7 +94,18 @@ def journal_beside(copied, _outside):
     (copied / f"{DATABASE}-journal").write_bytes(b"pages that no digest covers")
 
 
-REFUSED = (log_beside, journal_beside, linked_database, linked_manifest, linked_folder, no_database, huge_manifest, deep_manifest, pipe, device)
+REFUSED = (
+    log_beside,
+    journal_beside,
+    linked_database,
+    linked_manifest,
+    linked_folder,
+    no_database,
+    huge_manifest,
+    deep_manifest,
+    pipe,
+    device,
+)
 
 
 @pytest.mark.parametrize("harm", REFUSED, ids=lambda harm: harm.__name__)

@@ -230,7 +230,9 @@ async def test_room_for_the_next_turn_is_made_behind_the_reply(memory):
     await memory.make_room(replace(pending, state=pending.state.model_copy(update={"session_id": "gone"})))
 
 
-SECOND = "import sys; from pathlib import Path; from memory.storage.place import take_lock; take_lock(Path(sys.argv[1]))"
+SECOND = (
+    "import sys; from pathlib import Path; from memory.storage.place import take_lock; take_lock(Path(sys.argv[1]))"
+)
 
 
 @pytest.mark.file

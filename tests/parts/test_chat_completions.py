@@ -250,7 +250,9 @@ async def test_what_no_database_takes_is_cleaned_out_of_an_answer(asks, wire, sc
     assert len(wire.requests) == 1
 
 
-@pytest.mark.parametrize("delta", [{"content": "x" * 1000}, {"reasoning_content": "y" * 1000}], ids=["text", "thoughts"])
+@pytest.mark.parametrize(
+    "delta", [{"content": "x" * 1000}, {"reasoning_content": "y" * 1000}], ids=["text", "thoughts"]
+)
 async def test_an_answer_without_an_end_is_ended(asks, wire, screen, delta, monkeypatch):
     """A model that never stops, whatever it says: the person hears so, and it is not asked again."""
     monkeypatch.setattr(chat_server, "ANSWER_MAX_BYTES", 500_000)

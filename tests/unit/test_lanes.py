@@ -268,7 +268,9 @@ async def test_whoever_is_alone_waits_for_what_runs_and_holds_up_what_comes():
 
 
 def over_http(number, **fields):
-    return envelope(number, conversation=f"h{number}", chat_id=FIRST_LOCAL_ID + number, user_id=FIRST_LOCAL_ID + number, **fields)
+    return envelope(
+        number, conversation=f"h{number}", chat_id=FIRST_LOCAL_ID + number, user_id=FIRST_LOCAL_ID + number, **fields
+    )
 
 
 async def at_work(sent, limit=16):

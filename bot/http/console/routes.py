@@ -16,7 +16,17 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.base import RequestResponseEndpoint
 
 from bot.http.console.actions import SAID, Actions, Form
-from bot.http.console.login import COOKIE, LIFE_MS, TRIES, form_mark, is_own_form, is_token, is_valid, login_of, make_cookie
+from bot.http.console.login import (
+    COOKIE,
+    LIFE_MS,
+    TRIES,
+    form_mark,
+    is_own_form,
+    is_token,
+    is_valid,
+    login_of,
+    make_cookie,
+)
 from bot.http.console.pages import Pages
 from bot.http.door import client_of
 from bot.http.guesses import Guesses
@@ -24,7 +34,7 @@ from bot.http.problems import Problem, of
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
 from bot.replies import plural
-from memory.errors import ContinuityError, StorageError, StorageUnavailable, UnknownSession
+from memory.errors import ContinuityError, StorageError, StorageUnavailable
 from memory.language.sentences import clean
 from memory.ports import Statement
 
