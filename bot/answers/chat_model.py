@@ -107,7 +107,7 @@ class ChatModel:
         for _ in range(MAX_REQUESTS):
             reply = await self._reply(asked, usage, show, alive)
             if not reply.calls:
-                if not reply.shown.strip():
+                if not clean(reply.shown).strip():
                     raise broken("nothing was said")
                 usage.cost = await priced(self._name, self._server, usage, listed=self._listed)
                 return Outcome(reply.shown, tuple(made), usage, tuple(steps))

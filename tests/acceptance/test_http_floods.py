@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from loopback.model import ToolCall
 from loopback.served import AUTH, TOKEN
 from pydantic import SecretStr
 
@@ -166,3 +167,42 @@ async def test_nul_in_a_message_of_an_app_is_cleaned_like_a_persons(served):
     assert app.health().ok
     assert (await client.get("/health", headers=AUTH)).json()["status"] == "ok"
     assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize("odd", ["a\x00b", "a\x00", "\x00", "a\U000e0041b"], ids=["within", "behind", "alone", "a tag"])
+async def test_what_a_model_writes_is_one_turn_at_most(served, model, odd):
+    """NUL in an answer, or in what a tool is called with, is cleaned out: the next message is answered at once."""
+    app, client = await served()
+    replies = iter([[ToolCall("set_reminder", {"what": odd, "when": odd})], odd, "well"])
+    model.reply = lambda _: next(replies, "well")
+
+    first = await client.post("/chat", json={"session_id": "home", "message": "hello"})
+    second = await client.post("/chat", json={"session_id": "home", "message": "and now?"})
+
+    assert first.status_code == 200
+    assert "\x00" not in first.json()["reply"]
+    assert second.json()["reply"] == "well"
+    assert app.health().ok
+
+
+PAGES = [
+    "sessions/a%00b",
+    "turns/a%00b/prompt",
+    "turns/%00/found",
+    "do/rebuild?session_id=%00",
+    "do/drop?bot_id=9&update_id=99999999999999999999",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_the_console_takes_odd_values_too(served, path):
+    """Whoever is logged in and asks for what cannot be there is told so; the bot is as well as before."""
+    app, _ = await served()
+    async with httpx.AsyncClient(base_url=app.http_url, follow_redirects=True) as browser:
+        await browser.post("/console/login", data={"token": TOKEN})
+        answer = await browser.get(f"/console/{path}")
+
+    assert answer.status_code < 500
+    assert "insert_" not in answer.text
+    assert "/bot.db" not in answer.text
+    assert app.health().ok
