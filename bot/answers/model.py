@@ -26,6 +26,7 @@ from bot.spent import Spent
 from memory.context.fence import fence
 from memory.context.packet_text import prompt
 from memory.context.transcript import to_messages
+from memory.language.sentences import clean
 from memory.language.zones import zone_of
 from memory.types import ConversationTurn
 
@@ -220,7 +221,7 @@ async def write_summary(
     agent: Agent[None, str] = Agent(infer_model(model), instructions=SUMMARY_RULES)
     async with agent:
         result = await agent.run(text)
-    return result.output, spent_of(model, "summary", result.usage, prices)
+    return clean(result.output), spent_of(model, "summary", result.usage, prices)
 
 
 def kind_of(error: Exception) -> str:
