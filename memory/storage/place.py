@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -106,12 +107,17 @@ class FolderLock(FileLock):
             found = database.stat()
         except OSError:
             return
+        if not stat.S_ISREG(found.st_mode):  # whoever opens it next says what it is instead
+            return
         here = (found.st_dev, found.st_ino)
         if self._database is not None and self._database[1] == here:
             return
         if here in _HELD:
             raise Locked(f"this process works on {database} already")
-        descriptor = os.open(database, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            descriptor = os.open(database, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:  # the same
+            return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -159,9 +165,6 @@ def take_lock(database: Path) -> FolderLock:
         raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc
     try:
         lock.hold(database)
-    except OSError as exc:
-        lock.release()
-        raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc
     except Locked:
         lock.release()
         raise
