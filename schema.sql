@@ -379,3 +379,9 @@ CREATE TABLE model_uses (
     at_ms BIGINT NOT NULL                     -- when
 );
 CREATE INDEX model_uses_by_time ON model_uses (at_ms);
+
+-- Logins of the console that were ended before their time; kept until they would have ended anyway.
+CREATE TABLE console_logouts (
+    login_id TEXT PRIMARY KEY,                -- the random part of the login's cookie, without its signature
+    until_ms BIGINT NOT NULL                  -- when the login would have ended by itself
+);

@@ -294,7 +294,8 @@ class App:
         envelope = read_update(raw, me)
         if envelope is None:
             raise ValueError("not a local message")
-        arrival = await inbox.put(me, envelope.update_id, envelope.conversation_id, write_json(raw))
+        key = (me, envelope.update_id, envelope.conversation_id)
+        arrival = await inbox.put(*key, write_json(raw), message_id=envelope.digest)
         if arrival.is_new:
             self.joined.deliver(replace(envelope, behind=arrival.behind))
         return envelope

@@ -37,6 +37,7 @@ _HOMES = {
         "StorageUnavailable",
         "UnknownSession",
         "UnsafeSettings",
+        "Unstorable",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -75,6 +76,7 @@ __all__ = [
     "ToolCall",
     "UnknownSession",
     "UnsafeSettings",
+    "Unstorable",
 ]
 
 

@@ -12,6 +12,7 @@ from memory.errors import (
     StorageUnavailable,
     UnknownSession,
     UnsafeSettings,
+    Unstorable,
 )
 from memory.opening import ConversationMemory, OpeningReport
 from memory.pending import PendingTurn
@@ -65,4 +66,5 @@ __all__ = [
     "ToolCall",
     "UnknownSession",
     "UnsafeSettings",
+    "Unstorable",
 ]

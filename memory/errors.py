@@ -6,6 +6,7 @@ ContinuityError
 │   │   └── StorageDamaged     the file is damaged, or no longer where it was: trying again mends nothing
 │   │       └── Fenced         others have declared this process dead
 │   ├── Conflict               somebody else wrote first
+│   ├── Unstorable             a value that no database takes: the caller's fault, trying again mends nothing
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
 │   └── UnsafeSettings         WAL or synchronous could not be switched on
@@ -77,6 +78,10 @@ class Fenced(StorageDamaged):
 
 class Conflict(StorageError):
     """Another writer was first; nothing of this transaction was stored. Load again and decide again."""
+
+
+class Unstorable(StorageError):
+    """A value is none that the database takes (NUL, half a character, a number beyond 64 bits); nothing was stored."""
 
 
 class Locked(StorageError):

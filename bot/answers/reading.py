@@ -16,6 +16,7 @@ from bot.settings import NO_PRICES, Prices
 from bot.spent import Spend, nobody_asks
 from memory.context.fence import fence
 from memory.context.transcript import clip
+from memory.language.sentences import clean
 from memory.language.zones import zone_of
 from memory.notes.drafts import Drafting, NotesDraft, shown_lasting, shown_matters
 from memory.notes.types import ReadingRequest
@@ -63,7 +64,7 @@ class ReadingModel:
         draft, usage = await ask(reading_prompt(request))
         spent = spent_of(self.name, "reading", usage, self._prices)
         self._spend(spent)
-        return Drafting(draft, spent.input_tokens, spent.output_tokens, spent.cost_nanodollars)
+        return Drafting(storable(draft), spent.input_tokens, spent.output_tokens, spent.cost_nanodollars)
 
     async def _agent(self, text: str) -> tuple[NotesDraft, Used]:
         agent = await asyncio.to_thread(_agent, self.name)
@@ -83,7 +84,8 @@ class ReadingModel:
                 message = whole["choices"][0]["message"]
                 calls: Any = message.get("tool_calls") or ()
                 try:
-                    draft = NotesDraft.model_validate_json(calls[0]["function"]["arguments"])
+                    arguments = calls[0]["function"]["arguments"]
+                    draft = NotesDraft.model_validate_json(clean(arguments) if isinstance(arguments, str) else b"")
                 except (ValidationError, LookupError, TypeError) as exc:
                     wrong = f"{type(exc).__name__}: that is not what {RESULT} takes. Call it once more."
                     messages += [message, *_returned(calls, wrong)]
@@ -95,6 +97,19 @@ class ReadingModel:
         finally:
             await server.close()
         raise garbage("no draft was made")
+
+
+def storable(draft: NotesDraft) -> NotesDraft:
+    """Return a draft as databases take it: NUL and halves of characters may stand in JSON as escapes."""
+    return NotesDraft.model_validate(_cleaned(draft.model_dump()))
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return clean(value) if isinstance(value, str) else value
 
 
 def _returned(calls: Any, wrong: str) -> list[dict[str, Any]]:

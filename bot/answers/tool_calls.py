@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory.language.sentences import clean
+
 if TYPE_CHECKING:
     from bot.answers.tools import Toolbox
 
@@ -54,10 +56,11 @@ def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
     """Return the arguments with their defaults. Raises `WrongCall` when they are not what the schema says."""
     try:
         given = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise WrongCall("The arguments are not JSON. Fix the errors and try again.") from None
     if not isinstance(given, dict):
         raise WrongCall("The arguments are not an object. Fix the errors and try again.")
+    given = {clean(name): clean(value) if isinstance(value, str) else value for name, value in given.items()}
     known = parameters["properties"]
     wrong = [f"{name}: there is no such argument" for name in given if name not in known]
     wrong += [f"{name}: missing" for name in parameters.get("required", ()) if name not in given]

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.answers.choose import reading_model
-from bot.answers.reading import RULES, ReadingModel, reading_prompt
+from bot.answers.reading import RULES, ReadingModel, reading_prompt, storable
 from bot.settings import Settings
 from memory.notes.drafts import NotesDraft
 from memory.notes.types import Matter, ReadingRequest, SessionNotes
@@ -73,3 +73,14 @@ async def test_the_answer_has_the_shape_of_a_draft_and_its_price():
     assert isinstance(drafting.draft, NotesDraft)
     assert drafting.input_tokens > 0
     assert ReadingModel("test").estimate(request()) > len(reading_prompt(request())) // 4
+
+
+def test_a_draft_is_cleaned_like_what_people_write():
+    """NUL stands in JSON as an escape and reaches every field: none of it gets to the database."""
+    draft = NotesDraft.model_validate_json(
+        r'{"title": "a\u0000b", "standing": "\u0000", "matters": [], "lasting": [], "settled": []}'
+    )
+
+    found = storable(draft)
+
+    assert (found.title, found.standing) == ("ab", "")
