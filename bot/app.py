@@ -20,6 +20,7 @@ from bot.answers.responder import Responder
 from bot.delivery.connection import StartError, until_reached
 from bot.delivery.rate_limit import RateLimits
 from bot.features.continuity.gate import ContinuityGate
+from bot.intake.inbox import NewRow
 from bot.intake.polling import POLL_TIMEOUT_S
 from bot.intake.raw_json import write_json
 from bot.intake.updates import ALLOWED_UPDATES, Envelope, read_update
@@ -294,7 +295,8 @@ class App:
         envelope = read_update(raw, me)
         if envelope is None:
             raise ValueError("not a local message")
-        arrival = await inbox.put(me, envelope.update_id, envelope.conversation_id, write_json(raw))
+        row = NewRow(envelope.update_id, envelope.conversation_id, write_json(raw), message_id=envelope.digest)
+        (arrival,) = await inbox.put_all(me, [row])
         if arrival.is_new:
             self.joined.deliver(replace(envelope, behind=arrival.behind))
         return envelope

@@ -318,6 +318,7 @@ def _intake(
         trouble=trouble,
         moves=line.moves,
         refuse=refuse,
+        is_move=partial(line.moves.is_so, line.bot),
     )
 
 

@@ -364,8 +364,8 @@ VALUES (:user_id, 0, :settings_json, :created_at_ms)
 ON CONFLICT (user_id) DO UPDATE SET settings_json = :settings_json;
 
 -- name: inbox_one
--- What became of one message, for whoever asks with its key.
-SELECT state, turn_id, error FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
+-- What became of one message, for whoever asks with its key; over HTTP `message_id` is a digest of the whole request.
+SELECT state, turn_id, error, message_id FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
 
 -- name: outbox_of_turn
 -- What was said about a turn that has no answer.

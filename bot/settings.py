@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import tzinfo
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self, get_args
@@ -28,6 +29,7 @@ HOUR_S = 3600
 YEAR_MINUTES = 366 * 24 * 60
 MAX_TOKENS = 1_000_000
 MAX_SHOWN_CHARS = 60
+HTTP_TOKEN_CHARS = 16
 PRICE_SHAPE = re.compile(r"([^\s,=]+:[^\s,=]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 HOST_SHAPE = re.compile(r"[A-Za-z0-9.:_%-]{1,253}")
 
@@ -113,6 +115,9 @@ class Settings(BaseSettings):
     continuity_http_host: str = Field("127.0.0.1", description="Where the HTTP service listens.")
     continuity_http_port: int | None = Field(None, ge=0, le=65535, description="Empty = no HTTP server.")
     continuity_http_token: SecretStr | None = Field(None, description="Bearer token; empty = health and webhook only.")
+    continuity_http_trusted_proxies: str = Field(
+        "", description="Proxies whose X-Forwarded-For is believed: addresses or networks, comma-separated."
+    )
     continuity_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much to log.")
     continuity_log_format: Literal["console", "json"] = Field("console", description="For people or for machines.")
 
@@ -198,6 +203,15 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return value
 
+    @field_validator("continuity_http_trusted_proxies")
+    @classmethod
+    def _addresses(cls, value: str) -> str:
+        wrong = [part for part in _parts(value) if not _is_network(part)]
+        if wrong:
+            msg = f"takes addresses or networks such as 10.0.0.0/8 separated by commas, not {_shown(wrong[0])}"
+            raise ValueError(msg)
+        return value
+
     @field_validator("continuity_timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
@@ -228,8 +242,23 @@ class Settings(BaseSettings):
             if secret is None or not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", secret.get_secret_value()):
                 msg = "TELEGRAM_WEBHOOK_URL needs TELEGRAM_WEBHOOK_SECRET: 16 to 256 of A-Z a-z 0-9 _ -"
                 raise ValueError(msg)
+        if self.continuity_http_port is not None:
+            self._require_token()
         self.budget()
         return self
+
+    def _require_token(self) -> None:
+        """Raise ValueError for a token that can be guessed by whoever reaches the port."""
+        token = self.continuity_http_token
+        if token is not None and not token.get_secret_value().strip():
+            msg = "CONTINUITY_HTTP_TOKEN is blank: leave it out, or set one such as `openssl rand -hex 32` prints"
+            raise ValueError(msg)
+        if token is not None and not self.is_http_here and not is_long(token):
+            msg = (
+                f"CONTINUITY_HTTP_TOKEN needs {HTTP_TOKEN_CHARS} characters or more where CONTINUITY_HTTP_HOST lets "
+                "other machines in, such as `openssl rand -hex 32` prints"
+            )
+            raise ValueError(msg)
 
     def budget(self) -> Budget:
         """Return the token budgets. Raises ValueError when they contradict each other (003 FR-005)."""
@@ -254,6 +283,16 @@ class Settings(BaseSettings):
         password = urlsplit(self.continuity_database_url).password if is_server(self.continuity_database_url) else None
         known = (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
         return (*known, SecretStr(password) if password else None)
+
+    @property
+    def is_http_here(self) -> bool:
+        """True when the HTTP service listens to this machine alone."""
+        return is_loopback(self.continuity_http_host)
+
+    @property
+    def trusted_proxies(self) -> list[str]:
+        """Whose word on where a request came from is believed."""
+        return _parts(self.continuity_http_trusted_proxies)
 
     @property
     def prices(self) -> Prices:
@@ -311,6 +350,27 @@ class Settings(BaseSettings):
     def resume_window_ms(self) -> int:
         """Age up to which a half-done turn is finished without asking, in milliseconds."""
         return round(self.continuity_resume_window_minutes * 60_000)
+
+
+def is_long(token: SecretStr) -> bool:
+    """Return True for an HTTP token that is not found by guessing."""
+    return len(token.get_secret_value().strip()) >= HTTP_TOKEN_CHARS
+
+
+def is_loopback(host: str) -> bool:
+    """Return True for a name or an address that only this machine reaches."""
+    try:
+        return host.lower() == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_network(text: str) -> bool:
+    """Return True for an address or a network, but not for the whole world: anybody could say where they come from."""
+    try:
+        return ip_network(text).prefixlen > 0
+    except ValueError:
+        return False
 
 
 def _parts(value: str) -> list[str]:

@@ -38,6 +38,7 @@ _HOMES = {
         "StorageUnavailable",
         "UnknownSession",
         "UnsafeSettings",
+        "Unstorable",
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -79,6 +80,7 @@ __all__ = [
     "ToolCall",
     "UnknownSession",
     "UnsafeSettings",
+    "Unstorable",
 ]
 
 

@@ -13,6 +13,7 @@ from memory.errors import (
     StorageUnavailable,
     UnknownSession,
     UnsafeSettings,
+    Unstorable,
 )
 from memory.opening import ConversationMemory, OpeningReport
 from memory.pending import PendingTurn
@@ -69,4 +70,5 @@ __all__ = [
     "ToolCall",
     "UnknownSession",
     "UnsafeSettings",
+    "Unstorable",
 ]

@@ -7,6 +7,7 @@ ContinuityError
 │   │       └── Fenced         others have declared this process dead
 │   ├── Conflict               somebody else wrote first
 │   │   └── Outdated           what it was made from was forgotten or edited
+│   ├── Unstorable             a value that no database takes: the caller's fault, trying again mends nothing
 │   ├── Locked                 another process works on the database
 │   ├── SchemaMismatch         the database is newer than the code, or not ours
 │   └── UnsafeSettings         WAL or synchronous could not be switched on
@@ -82,6 +83,10 @@ class Conflict(StorageError):
 
 class Outdated(Conflict):
     """What this was made from was forgotten or edited meanwhile; nothing was stored. Make it again from the rest."""
+
+
+class Unstorable(StorageError):
+    """A value is none that the database takes (NUL, half a character, a number beyond 64 bits); nothing was stored."""
 
 
 class Locked(StorageError):

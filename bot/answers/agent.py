@@ -10,8 +10,8 @@ from pydantic_ai import Agent, AgentRunResultEvent, RunContext, UsageLimits, exc
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 from pydantic_ai.models import infer_model
 
-from bot.answers.chat_model import MAX_REQUESTS
-from bot.answers.chat_server import ModelError, broken
+from bot.answers.chat_model import MAX_REQUESTS, MOST_CHARS, joined
+from bot.answers.chat_server import ModelError, broken, endless
 from bot.answers.model_messages import steps, to_model_messages, tool_calls
 from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
@@ -95,15 +95,27 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, exceptions.ModelAPIError) and not isinstance(error, exceptions.ModelRequestRejectedError)
 
 
+def _grew(event: Any) -> int:
+    """Return how many characters an event brought, of whatever kind: text, thoughts, arguments of a tool."""
+    part = (
+        event.part if isinstance(event, PartStartEvent) else event.delta if isinstance(event, PartDeltaEvent) else None
+    )
+    fields = ("content", "args", "content_delta", "args_delta", "tool_name_delta")
+    return sum(len(found) for name in fields if isinstance(found := getattr(part, name, None), str))
+
+
 async def _follow(events: Any, show: Show, alive: Callable[[], None]) -> Any:
     """Show the text as it grows, call `alive` at each event; return the result of the run."""
-    text, result = "", None
+    text, result, chars = "", None, 0
     async for event in events:
         alive()
+        chars += _grew(event)
+        if chars > MOST_CHARS:
+            raise endless()
         if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
             text = event.part.content
         elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-            text += event.delta.content_delta
+            text = joined(text, event.delta.content_delta)
         elif isinstance(event, AgentRunResultEvent):
             result = event.result
             continue

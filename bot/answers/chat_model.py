@@ -15,12 +15,13 @@ from decimal import Decimal
 from typing import Any
 
 from bot.answers import tool_calls
-from bot.answers.chat_server import ChatServer, ModelError, broken, garbage
+from bot.answers.chat_server import ChatServer, ModelError, broken, endless, garbage
 from bot.answers.cost import Usage, list_price
 from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
 from bot.answers.tools import Toolbox
 from memory.context.transcript import PromptMessage, clip_tool_output
+from memory.language.sentences import clean
 from memory.types import ToolCall
 
 PREFIX = "openai-chat:"
@@ -28,6 +29,10 @@ MAX_REQUESTS = 16
 """Requests of one answer: a model that calls tools for ever is stopped."""
 WRONG_CALLS = 1
 """How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
+MOST_CHARS = 200_000
+"""Of one response, its calls of tools included: fifty messages of Telegram. A model that says more says it for ever."""
+MOST_CALLS = 128
+"""Of tools in one response."""
 MOST_TOKENS = 10**9
 """No request takes more: a larger number is none."""
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
@@ -43,24 +48,45 @@ class GrowingReply:
     """What the server said last that it took: some say it with every piece, and each time the whole of it."""
     calls: dict[int, dict[str, str]] = field(default_factory=dict)
 
+    chars: int = 0
+    """How much was taken, of text and of calls."""
+
     def take(self, delta: dict[str, Any]) -> bool:
-        """Take one piece; return True when the text grew."""
+        """Take one piece; return True when the text grew. Raises `ModelError` when it has become too long."""
         for asked in delta.get("tool_calls") or ():
             call = self.calls.setdefault(asked.get("index", len(self.calls)), {"id": "", "name": "", "arguments": ""})
             function = asked.get("function") or {}
             call["id"] = str(asked.get("id") or call["id"])
-            call["name"] += function.get("name") or ""
-            call["arguments"] += function.get("arguments") or ""
+            call["name"] = self._grown(call["name"], function.get("name") or "")
+            call["arguments"] = self._grown(call["arguments"], function.get("arguments") or "")
         content = delta.get("content")
         if isinstance(content, list):
             content = "".join(part.get("text") or "" for part in content if isinstance(part, dict))
-        self.text += content or ""
+        self.text = self._grown(self.text, content or "")
+        if self.chars > MOST_CHARS or len(self.calls) > MOST_CALLS:
+            raise endless()
         return bool(content)
+
+    def _grown(self, text: str, piece: str) -> str:
+        self.chars += len(piece)
+        return joined(text, piece)
 
     @property
     def shown(self) -> str:
         """The text without the thoughts that some models write before it."""
-        return _THOUGHT.sub("", self.text)
+        return _THOUGHT.sub("", self.text[:-1] if _is_first_half(self.text[-1:]) else self.text)
+
+
+def joined(text: str, piece: str) -> str:
+    """Return both together; of two halves of one character, which a stream may part, that character."""
+    if piece and _is_first_half(text[-1:]) and "\udc00" <= piece[0] <= "\udfff":
+        both = (text[-1] + piece[0]).encode("utf-16", "surrogatepass").decode("utf-16")
+        return text[:-1] + both + piece[1:]
+    return text + piece
+
+
+def _is_first_half(letter: str) -> bool:
+    return "\ud800" <= letter <= "\udbff"
 
 
 class ChatModel:
@@ -81,15 +107,16 @@ class ChatModel:
         for _ in range(MAX_REQUESTS):
             reply = await self._reply(asked, usage, show, alive)
             if not reply.calls:
-                if not reply.shown.strip():
+                if not clean(reply.shown).strip():
                     raise broken("nothing was said")
                 usage.cost = await priced(self._name, self._server, usage, listed=self._listed)
                 return Outcome(reply.shown, tuple(made), usage, tuple(steps))
             calls: list[ToolCall] = []
             for called in reply.calls.values():
                 calls.append(_named(called, [*made, *calls]))
-            asked.append(_calling(reply.shown, calls))
-            steps.append(PromptMessage("assistant", reply.shown, tuple(calls)))
+            thought = clean(reply.shown)
+            asked.append(_calling(thought, calls))
+            steps.append(PromptMessage("assistant", thought, tuple(calls)))
             for call in calls:
                 done, result = await self._make(call, toolbox)
                 made += [done] if done else []
@@ -107,7 +134,8 @@ class ChatModel:
         try:
             result = await tool_calls.call(toolbox, call.name, call.arguments)
         except tool_calls.WrongCall as exc:
-            return None, str(exc)
+            return None, clean(str(exc))
+        result = clean(result)
         return call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}), result
 
     async def _reply(
@@ -186,6 +214,7 @@ def _returned(call: ToolCall, result: str) -> dict[str, Any]:
 def _named(call: dict[str, str], made: Sequence[ToolCall]) -> ToolCall:
     """Return a call with an id that no other call of the turn has; arguments that are no JSON are kept as they are."""
     taken = {each.call_id for each in made}
+    call = {field: clean(text) for field, text in call.items()}
     wanted = call["id"] or f"call_{len(made) + 1}"
     call_id = next(i for i in (wanted, *(f"{wanted}_{n}" for n in range(2, len(taken) + 3))) if i not in taken)
     return ToolCall(call_id=call_id, name=call["name"], arguments=call["arguments"] or "{}", result="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -22,6 +23,8 @@ CONNECT_S = 10.0
 DRAIN_S = 0.2
 """How long the end of a stream is waited for behind its last piece: a connection that is read to its end is kept."""
 LINE_MAX_BYTES = 4 * 1024 * 1024
+ANSWER_MAX_BYTES = 32 * 1024 * 1024
+"""One answer with all that its pieces carry along; the longest text with a piece for each letter has a quarter."""
 _END: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 """What the end of a stream means when the server gave no reason itself."""
 _DONE = b"[DONE]"
@@ -52,6 +55,11 @@ def broken(detail: str) -> ModelError:
 def garbage(detail: str) -> ModelError:
     """Return the error of an answer that makes no sense."""
     return ModelError("Garbage", "why_garbage", detail)
+
+
+def endless() -> ModelError:
+    """Return the error of an answer that does not end."""
+    return ModelError("TooLong", "why_too_long", "the answer does not end")
 
 
 def refusal(status: int) -> ModelError:
@@ -130,7 +138,12 @@ class ChatServer:
             async with self._session.post(f"{self.url}/chat/completions", data=content, headers=sent) as answer:
                 if answer.status != HTTPStatus.OK:
                     raise refusal(answer.status)
-                return _piece(await answer.read())
+                begun = bytearray()
+                async for chunk in answer.content.iter_any():
+                    begun += chunk
+                    if len(begun) > LINE_MAX_BYTES:
+                        raise endless()
+                return _piece(bytes(begun))
         except (TimeoutError, aiohttp.ClientError) as exc:
             raise broken(type(exc).__name__) from exc
 
@@ -142,11 +155,14 @@ class ChatServer:
 async def _events(answer: aiohttp.StreamReader) -> AsyncGenerator[list[bytes]]:
     """Yield the data of the events of a stream, all that came together at once.
 
-    CR and LF alone end a line: U+2028 may stand within a piece. Raises `ModelError` for a line that does not end, and
-    what aiohttp raises.
+    CR and LF alone end a line: U+2028 may stand within a piece. Raises `ModelError` for a line or an answer that does
+    not end, and what aiohttp raises.
     """
-    begun = b""
+    begun, taken = b"", 0
     async for chunk in answer.iter_any():
+        taken += len(chunk)
+        if taken > ANSWER_MAX_BYTES:
+            raise endless()
         *lines, begun = _LINE_END.split(begun + chunk)
         if data := [line[5:].strip() for line in lines if line.startswith(b"data:")]:
             yield data
@@ -168,9 +184,17 @@ def _piece(data: bytes) -> dict[str, Any]:
     try:
         piece = orjson.loads(data)
     except orjson.JSONDecodeError:
-        raise garbage("a piece of the answer is no JSON") from None
+        piece = _with_halves(data)
     if not isinstance(piece, dict):
         raise garbage("a piece of the answer is no object")
     if piece.get("error"):
         raise ModelError("Error", "why_busy", "an error within the answer", passing=True)
     return piece
+
+
+def _with_halves(data: bytes) -> Any:
+    """Return JSON with halves of characters in it: a server may cut a stream within one. Raises `ModelError`."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise garbage("a piece of the answer is no JSON") from None

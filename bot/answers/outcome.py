@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bot.answers.cost import Used
 from bot.answers.responder import Show
 from bot.answers.tools import Toolbox
 from memory.context.transcript import PromptMessage
+from memory.language.sentences import clean
 from memory.types import ToolCall
 
 
@@ -30,6 +31,17 @@ class Outcome:
     usage: Used
     steps: tuple[PromptMessage, ...] = ()
     """What went to the model after the prompt: its calls of tools and their returns, in order."""
+
+
+def storable(outcome: Outcome) -> Outcome:
+    """Return an answer as databases take it: a model may write NUL and halves of characters, and so may a tool."""
+    steps = tuple(PromptMessage(step.role, clean(step.text), _storable(step.tool_calls)) for step in outcome.steps)
+    return replace(outcome, text=clean(outcome.text), tool_calls=_storable(outcome.tool_calls), steps=steps)
+
+
+def _storable(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    names = ("call_id", "name", "arguments", "result")
+    return tuple(call.model_copy(update={name: clean(getattr(call, name)) for name in names}) for call in calls)
 
 
 class Model(Protocol):

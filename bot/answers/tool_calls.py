@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from memory.language.sentences import clean
+
 if TYPE_CHECKING:
     from bot.answers.tools import Toolbox
 
@@ -61,10 +63,11 @@ def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
     """
     try:
         given = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise WrongCall("The arguments are not JSON. Fix the errors and try again.") from None
     if not isinstance(given, dict):
         raise WrongCall("The arguments are not an object. Fix the errors and try again.")
+    given = {clean(name): clean(value) if isinstance(value, str) else value for name, value in given.items()}
     known = parameters["properties"]
     given = {name if name in known else _ALIASES.get(name, name): value for name, value in given.items()}
     given = {name: value for name, value in given.items() if value is not None}

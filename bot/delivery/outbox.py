@@ -11,6 +11,7 @@ import orjson
 from bot.delivery.markup import Entity, formatted, missing
 from bot.delivery.message_ids import HighestMessageIds
 from bot.intake.updates import Envelope
+from memory.language.sentences import clean
 from memory.ports import Clock, Database, Ids, Row, Statement
 
 MAX_UTF16 = 4096
@@ -141,7 +142,7 @@ class Outbox:
         `mark` returns the first part as it is written down: marked when it goes out as soon as that is stored.
         """
         markup, statements = self._buttons(target, message)
-        pieces = render(message.text, markdown=message.markdown)
+        pieces = render(clean(message.text), markdown=message.markdown)
         parts = [
             self._part(target, message, turn_id, number=number, text=text, entities=entities)
             for number, (text, entities) in enumerate(pieces)
@@ -153,6 +154,7 @@ class Outbox:
 
     def preview(self, target: Target, turn_id: str, text: str, reply_to_message_id: int | None) -> Part:
         """Return the part that shows a growing answer where drafts are unavailable."""
+        text = clean(text)
         message = OutgoingMessage(text, reply_to_message_id=reply_to_message_id)
         return replace(self._part(target, message, turn_id, number=-1, text=text, entities=[]), kind="preview")
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import HTTPException, Request
+from pydantic import AfterValidator
 
 from bot.http.problems import Problem, answer
+from memory.language.sentences import clean
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,6 +18,10 @@ MAX_BODY_BYTES = 1_048_576
 """Far more than the longest message as JSON, and than any update that Telegram sends."""
 _TOO_LARGE = f"a request has at most {MAX_BODY_BYTES:,} bytes"
 _TWO_LENGTHS = "send a length or pieces, not both"
+
+
+Value = Annotated[str, AfterValidator(clean)]
+"""A text of a query, a path or a body, without what databases refuse (NUL, halves of characters)."""
 
 
 class BodyLimit:

@@ -20,11 +20,10 @@ from pydantic import BaseModel, Field
 from bot.delivery.local import Growing, Screen
 from bot.http.problems import Problem, body_of, of, responses
 from bot.http.served import Served
-from bot.intake.local import local_chat_id, local_update
+from bot.intake.local import local_chat_id, local_update, request_digest
 from bot.intake.updates import Envelope
 from bot.turns.parked import WAITS
 from memory.errors import ContinuityError
-from memory.language.sentences import clean
 from memory.ports import Row
 
 MAX_MESSAGE_CHARS = 32_000
@@ -33,6 +32,8 @@ PATIENCE_S = 300.0
 LOOK_AGAIN_S = 5.0
 """A safety net below the events: how long a finished message can stay unseen."""
 EVENTS = "text/event-stream"
+NAMESPACE = uuid.UUID("5b7c6f0a-51f4-4a53-9a5e-1f5d0c1b9c52")
+"""Of names of sessions that are made of a key."""
 
 SessionName = Annotated[
     str,
@@ -46,6 +47,11 @@ class ChatRequest(BaseModel):
     session_id: SessionName | None = None
     message: str = Field(min_length=1, max_length=MAX_MESSAGE_CHARS, pattern=r"\S", description="What the person says.")
     name: str = Field("", max_length=64, description="How the assistant may call the person.")
+    person: str = Field(
+        "",
+        max_length=128,
+        description="Whose share of the places this takes, if your app speaks for several people; yours to choose.",
+    )
 
 
 class ChatAnswer(BaseModel):
@@ -79,13 +85,14 @@ def chat_routes(bot: Served) -> APIRouter:
             str | None,
             Header(
                 pattern=r"^[\x21-\x7e]{1,200}$",
-                description="The same key in the same session is the same message, answered once.",
+                description="The same key in the same session is the same message, answered once; "
+                "with another body it is refused. Without a session it names one of its own.",
             ),
         ] = None,
     ) -> Response:
         """Say something and get the answer, whole or, when `text/event-stream` is accepted, as it grows."""
-        session = said.session_id or f"s-{uuid.uuid4().hex}"
         key = idempotency_key or uuid.uuid4().hex
+        session = said.session_id or f"s-{uuid.uuid5(NAMESPACE, key).hex if idempotency_key else uuid.uuid4().hex}"
         talk = _Talk(bot, session, key, said)
         if EVENTS in request.headers.get("accept", ""):
             return StreamingResponse(talk.events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
@@ -100,9 +107,11 @@ class _Talk:
     def __init__(self, bot: Served, session: str, key: str, said: ChatRequest) -> None:
         self._bot = bot
         self._session = session
-        self._said = said
         at_ms = bot.services.clock.now_ms()
-        self._raw = local_update(session, key, said.message, said.name, at_ms)
+        token = bot.settings.continuity_http_token
+        caller = token.get_secret_value() if token else ""
+        self._digest = request_digest(caller, session, said.model_dump_json())
+        self._raw = local_update(session, key, said.message, said.name, at_ms, person=said.person, digest=self._digest)
 
     async def answer(self) -> ChatAnswer:
         """Write the message down and wait for its answer. Raises `Problem`, `StorageUnavailable`."""
@@ -133,6 +142,8 @@ class _Talk:
         """Write the message down; one that failed before is tried again, since it was asked for again."""
         envelope = await self._bot.take_local(self._raw)
         row = await self._row(envelope)
+        if row["message_id"] not in (None, self._digest):  # None: from before there were digests
+            raise Problem(HTTPStatus.CONFLICT, "this Idempotency-Key was used for another message")
         if row["state"] == "parked" and row["error"] != WAITS:
             await self._bot.reopen(row["turn_id"])
         return envelope
@@ -174,8 +185,6 @@ class _Talk:
             return None
         turn = await self._bot.services.memory.store.turn(turn_id) if state == "done" and turn_id else None
         if turn is not None:
-            if clean(self._said.message).strip() not in turn.user_text:
-                raise Problem(HTTPStatus.CONFLICT, "this Idempotency-Key was used for another message")
             usage = await self._bot.services.db.read_one("turn_usage", turn_id=turn_id)
             return ChatAnswer(
                 session_id=self._session,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictBool
 
+from bot.http.bodies import Value
 from bot.http.problems import Problem, responses
 from bot.http.served import Served
 from bot.intake.local import local_chat_id
@@ -19,17 +20,17 @@ from memory.continuity.types import BootstrapOwner, ScoredArc, SessionChoice
 class Choice(BaseModel):
     """What the person wants for the conversation that begins."""
 
-    session_id: str = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
+    session_id: Value = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
     mode: Literal["use", "off"] = Field(description="use = continue, off = start fresh.")
     remember: StrictBool = Field(default=False, description="Do the same for new conversations from now on.")
     skip_preview: StrictBool = Field(default=False, description="With `remember`: do not show the preview either.")
-    dropped: list[str] = Field([], max_length=20, description="Ids of arcs to leave out.")
+    dropped: list[Value] = Field([], max_length=20, description="Ids of arcs to leave out.")
 
 
 class Which(BaseModel):
     """Which conversation is meant."""
 
-    session_id: str = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
+    session_id: Value = Field(description="The session of `POST /chat`, or the id of a session that `/sessions` lists.")
 
 
 class Refreshed(BaseModel):
@@ -47,7 +48,7 @@ def continuity_routes(bot: Served) -> APIRouter:
     )
 
     @routes.get("/preview")
-    async def preview(session_id: Annotated[str, Query(description=Which.model_fields["session_id"].description)],
+    async def preview(session_id: Annotated[Value, Query(description=Which.model_fields["session_id"].description)],
                       ) -> BootstrapPreview:  # fmt: skip
         """Show what could be carried forward, in the words that a person reads."""
         owner, _ = await _owner(bot, session_id)

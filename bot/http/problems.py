@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import (
+    CheckpointError,
+    Conflict,
+    ContinuityError,
+    Locked,
+    StorageUnavailable,
+    UnknownSession,
+    Unstorable,
+)
+
+log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 _UNREADABLE = "There was an error parsing the body"
@@ -63,13 +74,29 @@ def install(api: FastAPI) -> None:
     api.add_exception_handler(Exception, _unexpected)
 
 
+FAILED_HERE = "this failed here; the log of the bot says why"
+_SAID: tuple[tuple[type[ContinuityError], HTTPStatus, str], ...] = (
+    (StorageUnavailable, HTTPStatus.SERVICE_UNAVAILABLE, "the database cannot be used just now"),
+    (Unstorable, HTTPStatus.BAD_REQUEST, "a value of this request is none that can be looked up or stored"),
+    (Conflict, HTTPStatus.CONFLICT, "somebody else changed this just now; look again and decide again"),
+    (Locked, HTTPStatus.CONFLICT, "another process works on this; try again when it is done"),
+    (
+        CheckpointError,
+        HTTPStatus.CONFLICT,
+        "the checkpoint of this session cannot be used; the log of the bot says why",
+    ),
+)
+"""Kind of error → what a client hears: the error itself may name a path, an address, a query, a driver's sentence."""
+
+
 def of(error: ContinuityError) -> Problem:
-    """Return the problem that an error of ours is to a client."""
-    if isinstance(error, StorageUnavailable):
-        detail = "the database cannot be used just now"
-        return Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry_after_s=5)
-    status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
-    return Problem(status, str(error))
+    """Return the problem that an error of ours is to a client; what the error itself says stands in the log alone."""
+    if isinstance(error, UnknownSession):
+        return Problem(HTTPStatus.NOT_FOUND, str(error))
+    log.info("a request was refused", kind=type(error).__name__, error=str(error))
+    found = ((status, said) for kind, status, said in _SAID if isinstance(error, kind))
+    status, said = next(found, (HTTPStatus.INTERNAL_SERVER_ERROR, FAILED_HERE))
+    return Problem(status, said, retry_after_s=5 if status is HTTPStatus.SERVICE_UNAVAILABLE else None)
 
 
 def answer(problem: Problem) -> JSONResponse:
@@ -148,4 +175,4 @@ async def _ours(_: Request, exc: Exception) -> JSONResponse:
 
 async def _unexpected(_: Request, __: Exception) -> JSONResponse:
     """Answer what nobody expected; the log has its traceback, the client has no word of it."""
-    return _answer(HTTPStatus.INTERNAL_SERVER_ERROR, "this failed here; the log of the bot says why")
+    return _answer(HTTPStatus.INTERNAL_SERVER_ERROR, FAILED_HERE)

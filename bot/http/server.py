@@ -7,22 +7,23 @@ import contextlib
 import hmac
 import socket
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Annotated, Any
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bot.http.api import add_api, knows
+from bot.http.api import add_api
+from bot.http.connections import Connection
 from bot.http.console.routes import add_console
+from bot.http.door import TOO_MANY_WRONG, client_of, knows
+from bot.http.guesses import Guesses
+from bot.http.problems import Problem
 from bot.http.served import Served
 from bot.intake.intake import NotTaken
 from bot.intake.raw_json import Malformed
 
 UNAVAILABLE = 503
-RECEIVE_S = 10.0
-"""How long a client may take to send one request, from the connection or from the last answer on."""
-MAX_CONNECTIONS = 512
 
 
 class _Server(uvicorn.Server):
@@ -32,47 +33,6 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed when no whole request comes: uvicorn's own timer begins with the first answer."""
-
-    _watch: asyncio.TimerHandle | None = None
-    _answered: object = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to watch."""
-        super().connection_made(transport)
-        self._look_again()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop watching."""
-        if self._watch is not None:
-            self._watch.cancel()
-        super().connection_lost(exc)
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, once: whoever answers the same request already speaks to nobody from here on."""
-        super().send_400_response(msg)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-
-    def _look_again(self) -> None:
-        self._watch = self.loop.call_later(RECEIVE_S, self._close_if_waiting)
-
-    def _close_if_waiting(self) -> None:
-        """Close when the same request is waited for as last time; a request that is being answered may take longer."""
-        request = self.cycle
-        whole = request is not None and not request.more_body
-        if whole and not request.response_complete:
-            self._answered = None
-        elif whole and self._answered is not request:
-            self._answered = request
-        else:
-            self.transport.close()
-            return
-        self._look_again()
 
 
 class HttpServer:
@@ -85,9 +45,10 @@ class HttpServer:
             log_config=None,
             access_log=False,
             lifespan="off",
-            http=_Connection,
+            http=Connection,
             ws="none",  # nobody speaks it here, and what speaks it takes a moment to load
-            limit_concurrency=MAX_CONNECTIONS,
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
         )
         self._server = _Server(config)
         self._socket = socket.create_server(
@@ -123,14 +84,18 @@ def make_api(app: Served) -> FastAPI:
     api = FastAPI(title="continuity bot", docs_url=None, redoc_url=None, openapi_url=None)
     secret = app.settings.telegram_webhook_secret
     token = app.settings.continuity_http_token
-    add_api(api, app)
+    guesses = Guesses()
+    add_api(api, app, guesses)
     add_console(api, app)
 
     @api.get("/health")
     async def health(request: Request, response: Response) -> dict[str, Any]:
         found = app.health()
         response.status_code = 200 if found.ok else UNAVAILABLE
-        known = knows(token, request.headers.get("authorization", ""))
+        given = request.headers.get("authorization", "")
+        known = knows(token, given)
+        if given and not known:
+            guesses.failed(client_of(request.scope), app.services.clock.now_ms())
         return {
             "status": "ok" if found.ok else "failing",
             "problems": list(found.problems if known else found.kinds),
@@ -150,7 +115,11 @@ def make_api(app: Served) -> FastAPI:
         async def webhook(
             request: Request, x_telegram_bot_api_secret_token: Annotated[str, Header()] = ""
         ) -> dict[str, bool]:
-            if not hmac.compare_digest(x_telegram_bot_api_secret_token.encode(), expected.encode()):
+            given = x_telegram_bot_api_secret_token
+            if not hmac.compare_digest(given.encode(), expected.encode()):
+                wrong = given and guesses.failed(client_of(request.scope), app.services.clock.now_ms())
+                if wrong:
+                    raise Problem(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_WRONG, retry_after_s=-(-wrong // 1000))
                 raise HTTPException(403, "wrong secret")
             await _take(app, await request.body())
             return {"ok": True}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
+from bot.http.bodies import Value
 from bot.http.problems import responses
 from bot.http.served import Served
 from bot.ops.sessions import list_sessions, listed_as_json, show_session, shown_as_json
@@ -66,7 +67,7 @@ def session_routes(bot: Served) -> APIRouter:
 
     @routes.get("")
     async def sessions(
-        conversation: Annotated[str | None, Query(max_length=200, description="A key, or its chat's number.")] = None,
+        conversation: Annotated[Value | None, Query(max_length=200, description="A key, or its chat's number.")] = None,
         limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     ) -> SessionList:
         """List the latest sessions."""
@@ -75,7 +76,7 @@ def session_routes(bot: Served) -> APIRouter:
 
     @routes.get("/{session_id}")
     async def session(
-        session_id: Annotated[str, Path(max_length=200)],
+        session_id: Annotated[Value, Path(max_length=200)],
         turns: Annotated[int, Query(ge=0, le=1000, description="How many of the last turns.")] = 20,
         packet: Annotated[bool, Query(description="Build what the model would be given now.")] = False,  # noqa: FBT002 - a query parameter
     ) -> SessionPage:

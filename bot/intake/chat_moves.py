@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import structlog
+from telegram import Bot
+from telegram.error import ChatMigrated, TelegramError
 
 from bot.intake.updates import conversation_key
 from memory.ports import Database, Statement, unobserved
@@ -33,6 +35,19 @@ class ChatMoves:
     def today(self, chat_id: int) -> int:
         """Return the number that a chat has on Telegram now."""
         return self._now.get(chat_id, chat_id)
+
+    async def is_so(self, bot: Bot, before: int, after: int) -> bool:
+        """Return whether Telegram itself says that a group that we know has moved there: nobody else is believed."""
+        conversation_id = conversation_key(self._bot_id, before, None)
+        if await self._db.read_one("current_session", conversation_id=conversation_id) is None:
+            return False
+        try:
+            await bot.send_chat_action(before, "typing")
+        except ChatMigrated as exc:
+            return exc.new_chat_id == after
+        except TelegramError:
+            return False
+        return False
 
     async def record(self, before: int, after: int) -> None:
         """Note a move of a group that we know, once; of others nothing is stored (P14). Raises `StorageUnavailable`.

@@ -9,7 +9,7 @@ from typing import Any
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, read_update
-from memory.errors import StorageError
+from memory.errors import StorageError, Unstorable
 from memory.ports import Clock, Database, Row, Statement
 
 
@@ -64,7 +64,8 @@ class Inbox:
         try:
             results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows))
         except StorageError as exc:
-            self.storage_error = str(exc)
+            if not isinstance(exc, Unstorable):  # its fault, not the database's
+                self.storage_error = str(exc)
             raise
         self.storage_error = None
         return [

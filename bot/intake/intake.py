@@ -15,13 +15,17 @@ from bot.intake.raw_json import Malformed, TooDeep, first_update_id, read_json, 
 from bot.intake.slices import in_slices
 from bot.intake.updates import Envelope, Me, identity, is_placeless, read_move, read_update, sender
 from memory import faults
-from memory.errors import StorageError
+from memory.errors import StorageError, Unstorable
 
 log = structlog.get_logger(__name__)
 
 
 class NotTaken(Exception):
     """The update is not on our disk; Telegram has to send it again."""
+
+
+async def _nobody(_: int, __: int) -> bool:
+    return False
 
 
 Refuse = Callable[[Sequence[Envelope]], Awaitable[Collection[int]]]
@@ -62,7 +66,9 @@ class Intake:
         trouble: Callable[[], str | None] = lambda: None,
         moves: ChatMoves | None = None,
         refuse: Refuse = none_refused,
+        is_move: Callable[[int, int], Awaitable[bool]] = _nobody,
     ) -> None:
+        """`is_move` is asked when somebody who is not let in says that a group has moved."""
         self._inbox = inbox
         self._gate = gate
         self._me = me
@@ -71,6 +77,7 @@ class Intake:
         self._trouble = trouble
         self._moves = moves
         self._refuse = refuse
+        self._is_move = is_move
 
     async def take_body(self, body: bytes) -> None:
         """Take the update that a webhook call carries. Raises `NotTaken`, and `Malformed` when it carries none."""
@@ -143,7 +150,7 @@ class Intake:
     async def _take(self, raw: object) -> None:
         move = read_move(raw)
         if move is not None:
-            await self._moved(*move)
+            await self._moved(*move, admitted=self._gate.admits(sender(raw)))
             return
         try:
             read = self._readable(raw)
@@ -189,10 +196,13 @@ class Intake:
             faults.point("inbox_before_write")
         return dict(zip(rows, await self._stored(list(rows.values())), strict=True)) if rows else {}
 
-    async def _moved(self, before: int, after: int) -> None:
-        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again."""
+    async def _moved(self, before: int, after: int, *, admitted: bool) -> None:
+        """Note that a group became a supergroup, whoever made it one; a crash before: Telegram tells it again.
+
+        A stranger's word alone counts for nothing.
+        """
         try:
-            if self._moves is not None:
+            if self._moves is not None and (admitted or await self._is_move(before, after)):
                 await self._moves.record(before, after)
         except StorageError as exc:
             raise NotTaken(f"the move of chat {before} is not noted: {exc}") from exc
@@ -210,6 +220,10 @@ class Intake:
             raise NotTaken(f"{named} not taken: {trouble}")
         try:
             return await self._inbox.put_all(self._me, rows)
+        except Unstorable:
+            if any(row.error is not None for row in rows):
+                raise NotTaken(f"{named} not taken: not even that it was passed over is stored") from None
+            raise  # passed over: it would come again and again
         except StorageError as exc:
             update_ids = [row.update_id for row in rows]
             log.error("updates not taken: storage", update_ids=update_ids, error=str(exc))  # noqa: TRY400 - expected

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import json
 from typing import Any
 
 FIRST_LOCAL_ID = 1 << 60
@@ -24,12 +26,25 @@ def is_local(chat_id: int) -> bool:
     return FIRST_LOCAL_ID <= chat_id < 2 * FIRST_LOCAL_ID
 
 
-def local_update(session: str, key: str, text: str, name: str, at_ms: int) -> dict[str, Any]:
-    """Return what is written down in the inbox for a message; `read_update` reads it."""
+def local_update(
+    session: str, key: str, text: str, name: str, at_ms: int, *, person: str = "", digest: int | None = None
+) -> dict[str, Any]:
+    """Return what is written down in the inbox for a message; `read_update` reads it.
+
+    `person` is whose share of the places it takes; `digest` stands for the whole request.
+    """
+    message = {"chat_id": local_chat_id(session), "text": text, "name": name, "at_ms": at_ms}
+    more = {"person": person, "digest": digest}
     return {
         "update_id": local_update_id(session, key),
-        "local_message": {"chat_id": local_chat_id(session), "text": text, "name": name, "at_ms": at_ms},
+        "local_message": message | {field: value for field, value in more.items() if value},
     }
+
+
+def request_digest(caller: str, *parts: str) -> int:
+    """Return a number that stands for a request of a caller; who does not know the caller's secret cannot make it."""
+    whole = json.dumps(parts).encode()
+    return int.from_bytes(hmac.digest(caller.encode(), whole, "sha256")[:8], "big") >> 4
 
 
 def _id(kind: str, name: str) -> int:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
+from memory.context.transcript import clip
 from memory.language.foreign import foreign, has_foreign
 from memory.language.sentences import clean
 
@@ -19,8 +20,13 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_membe
 BODIES = ALLOWED_UPDATES
 MAX_ID = FIRST_LOCAL_ID - 1
 """Telegram's own ids have at most 52 bits; what lies above is ours, and above that no database holds it."""
+MAX_TEXT_CHARS = 32_000
+"""Of one message: what HTTP takes, and eight times what Telegram does."""
+MAX_NAME_CHARS = 256
 LAST_DATE_S = 253_402_300_799
 """The end of the year 9999."""
+LAST_SUPERGROUP = -1_000_000_000_000
+"""Supergroups and channels have numbers from here down, groups those above, people positive ones."""
 MAX_LANGUAGE_CHARS = 35
 MEDIA_FIELDS = (
     "photo", "video", "voice", "audio", "animation", "document", "sticker", "video_note", "venue", "location",
@@ -86,6 +92,12 @@ class Envelope:
     """The update before it in its conversation, which any worker may have written down, when that was not finished."""
     fresh: bool = False
     """True when this process took it in just now; False of what an earlier one, or another, left unfinished."""
+    person: str = ""
+    """Whose share of the places a message over HTTP takes; "" is that of all who do not say."""
+    digest: int | None = None
+    """Of the whole request over HTTP; the same key with another one is another message."""
+    whole_chars: int = 0
+    """How long the text was before its middle was left out; 0 when nothing was."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
 
@@ -136,13 +148,20 @@ def read_update(raw: object, me: Me) -> Envelope | None:
 
 
 def read_move(raw: object) -> tuple[int, int] | None:
-    """Return (number before, number after) when this says that a group became a supergroup, told in either of them."""
-    message = _body(raw)[1]
-    here = as_id(as_object(message.get("chat")).get("id"))
+    """Return (number before, number after) when this says that a group became a supergroup, told in either of them.
+
+    Only groups move, and groups have negative numbers: a message in a private chat that says so is none of Telegram's,
+    and whoever believed it would speak to somebody else.
+    """
+    kind, message = _body(raw)
+    chat = as_object(message.get("chat"))
+    here, told_in = as_id(chat.get("id")), chat.get("type")
     before, after = as_id(message.get("migrate_from_chat_id")), as_id(message.get("migrate_to_chat_id"))
-    if here is None or (before is None and after is None):
+    if kind != "message" or here is None or (before is None) == (after is None):
         return None
-    return (before, here) if before is not None else (here, after or here)
+    move = (before, here) if before is not None else (here, after or 0)
+    as_it_is = told_in == ("supergroup" if before is not None else "group")
+    return move if as_it_is and move[1] <= LAST_SUPERGROUP < move[0] < 0 else None
 
 
 def identity(raw: object) -> int | None:
@@ -168,9 +187,23 @@ def as_id(value: object) -> int | None:
     return value if type(value) is int and abs(value) <= MAX_ID else None
 
 
+def as_digest(value: object) -> int | None:
+    """Return a number of at most 60 bits, None for anything else."""
+    return value if type(value) is int and 0 <= value <= MAX_ID else None
+
+
 def as_text(value: object) -> str:
-    """Return a text without what databases refuse; empty for anything else than a text."""
-    return clean(value) if isinstance(value, str) else ""
+    """Return a text without what databases refuse, its middle left out when it is far too long; else "".
+
+    It is cut before anything looks at its characters: Telegram's own are 4,096 at most, and a server of one's own may
+    hand on a million of them.
+    """
+    return clean(clip(value, MAX_TEXT_CHARS, "the message")) if isinstance(value, str) else ""
+
+
+def as_name(value: object) -> str:
+    """Return a name as `as_text` does, its end left out when it is far too long."""
+    return as_text(value[:MAX_NAME_CHARS]) if isinstance(value, str) else ""
 
 
 def _body(raw: object) -> tuple[str, Mapping[str, Any]]:
@@ -212,7 +245,7 @@ def _base(
         return None
     thread_id = as_id(message.get("message_thread_id")) if message.get("is_topic_message") is True else None
     sent_at_s = as_id(at_s) or 0
-    language = as_text(who.get("language_code"))
+    language = as_name(who.get("language_code"))
     return Envelope(
         bot_id=me.bot_id,
         update_id=update_id,
@@ -222,7 +255,7 @@ def _base(
         private=chat.get("type") == "private",
         kind="unreadable",
         user_id=user_id,
-        user_name=as_text(who.get("first_name")),
+        user_name=as_name(who.get("first_name")),
         language=language if 0 < len(language) <= MAX_LANGUAGE_CHARS else None,
         message_id=as_id(message.get("message_id")),
         sent_at_ms=sent_at_s * 1000 if 0 <= sent_at_s <= LAST_DATE_S else 0,
@@ -235,6 +268,7 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     if base is None or base.user_id is None or who.get("is_bot"):
         return None
     text = as_text(message.get("text")) or as_text(message.get("caption"))
+    base = replace(base, whole_chars=_whole_chars(message))
     entities = _entities(message)
     command = _command(text, entities, me)
     if base.message_id is None or not (text or _plain(message)):
@@ -252,6 +286,12 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
         text = f"[{media}] {text}"
     whole = _by_others(text, message, me)
     return replace(base, kind="edit" if edited else "text", text=whole, third_party=whole != text)
+
+
+def _whole_chars(message: Mapping[str, Any]) -> int:
+    """Return the length of a text that is too long to be taken whole, 0 for any other."""
+    text = message.get("text") or message.get("caption")
+    return len(text) if isinstance(text, str) and len(text) > MAX_TEXT_CHARS else 0
 
 
 def _plain(message: Mapping[str, Any]) -> bool:
@@ -295,12 +335,12 @@ def _origin(origin: object) -> str:
     for name in ("sender_user", "sender_chat", "chat"):
         if isinstance(given.get(name), dict):
             return _name(given[name])
-    return as_text(given.get("sender_user_name")) or _NOBODY
+    return as_name(given.get("sender_user_name")) or _NOBODY
 
 
 def _name(who: object) -> str:
     given = as_object(who)
-    return as_text(given.get("first_name")) or as_text(given.get("title")) or _NOBODY
+    return as_name(given.get("first_name")) or as_name(given.get("title")) or _NOBODY
 
 
 def _author(message: Mapping[str, Any]) -> object:
@@ -337,13 +377,13 @@ def _without_mention(text: str, me: Me) -> str:
 
 
 def _read_tap(update_id: int, query: Mapping[str, Any], me: Me) -> Envelope | None:
-    message, callback_id, button_id = as_object(query.get("message")), as_text(query.get("id")), query.get("data")
+    message, callback_id, button_id = as_object(query.get("message")), as_name(query.get("id")), query.get("data")
     base = _base(update_id, message, as_object(query.get("from")), me, at_s=message.get("date"))
     if base is None or base.user_id is None or not message or button_id is None:
         return None
-    if base.message_id is None or not callback_id or not as_text(button_id):
+    if base.message_id is None or not callback_id or not as_name(button_id):
         return base if base.private else None
-    return replace(base, kind="tap", callback_id=callback_id, button_id=as_text(button_id))
+    return replace(base, kind="tap", callback_id=callback_id, button_id=as_name(button_id))
 
 
 def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> Envelope | None:
@@ -360,8 +400,10 @@ def _read_local(raw: Mapping[str, Any], message: Mapping[str, Any], me: Me) -> E
         private=True,
         kind="text",
         user_id=chat_id,
-        user_name=as_text(message.get("name")),
+        user_name=as_name(message.get("name")),
         text=as_text(message.get("text")),
+        person=as_text(message.get("person"))[:MAX_NAME_CHARS],
+        digest=as_digest(message.get("digest")),
         message_id=update_id,
         sent_at_ms=as_id(message.get("at_ms")) or 0,
     )
@@ -372,4 +414,4 @@ def _read_membership(update_id: int, change: Mapping[str, Any], me: Me) -> Envel
     base = _base(update_id, change, as_object(change.get("from")), me, at_s=change.get("date"))
     if base is None or as_id(as_object(change.get("chat")).get("id")) is None:
         return None
-    return replace(base, kind="membership", text=as_text(status))
+    return replace(base, kind="membership", text=as_name(status))

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from bot.ops import tampered
 from bot.ops.status import Backlog, unfinished_in_words
 from bot.ops.workspace import OpsError, Told, Workspace, untold
 from bot.settings import Settings
@@ -71,6 +72,8 @@ class Restored:
     backup: Backup
     set_aside: tuple[Path, ...]
     unfinished: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+    """What the backup's schema had and ours does not: triggers, views, tables that somebody put there."""
 
 
 def stamp(at_ms: int) -> str:
@@ -240,6 +243,10 @@ def check(source: Path, room_bytes: int = 2**62) -> Backup:
     _require_regular(source / MANIFEST, source / DATABASE)
     if (source / CHECKPOINTS).is_symlink():
         raise OpsError(f"{source / CHECKPOINTS} is a link; name a folder made by `backup`")
+    for side in ("-wal", "-journal"):
+        beside = source / f"{DATABASE}{side}"
+        if beside.is_symlink() or (beside.exists() and beside.stat().st_size):
+            raise OpsError(f"{beside} is none of the backup's files, and its pages would be read; delete it")
     if (source / UNFINISHED).exists():
         raise OpsError(f"{source} is no whole backup: it was interrupted; make it again, or use another one")
     try:
@@ -270,7 +277,9 @@ async def open_copy(backup: Path | None) -> AsyncIterator[Store | None]:
     if backup is None:
         yield None
         return
-    copy = await SqliteDatabase.open(check(backup).database, QUERY_FILES, read_only=True)
+    checked = check(backup)
+    tampered.look(checked.database)
+    copy = await SqliteDatabase.open(checked.database, QUERY_FILES, read_only=True)
     try:
         yield Store(copy)
     finally:
@@ -293,7 +302,9 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     backup = check(source, _room_beside(database))
     staged = database.with_name(f"{database.name}.restoring")
     try:
+        foreign = tampered.look(source / DATABASE)
         _stage(source / DATABASE, staged)
+        tampered.drop(staged, foreign)
         point("restore_staged")
         aside = _checkpoints_aside(settings.checkpoint_dir, mark)
         point("restore_checkpoints_aside")
@@ -307,13 +318,16 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
         make_folder(settings.checkpoint_dir)
         _copy_checkpoints(source / CHECKPOINTS, settings.checkpoint_dir)
         sync_folder(settings.checkpoint_dir)
+    except OpsError:
+        _unstage(staged)
+        raise
     except OSError as exc:
-        with contextlib.suppress(OSError):
-            staged.unlink(missing_ok=True)
+        _unstage(staged)
         raise OpsError(
             f"the restore stopped ({reason(exc)}); make room or fix the folder's owner and run it again"
         ) from exc
-    return Restored(backup, tuple(aside), await _unfinished(database, now_ms))
+    dropped = tuple(f"{kind} {name}" for kind, name in foreign)
+    return Restored(backup, tuple(aside), await _unfinished(database, now_ms), dropped)
 
 
 def _require_bounded(path: Path, most_bytes: int) -> None:
@@ -329,9 +343,15 @@ def _room_beside(database: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
+def _unstage(staged: Path) -> None:
+    for path in (staged, *(staged.with_name(f"{staged.name}{side}") for side in SIDE_FILES)):
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
 def _stage(source: Path, staged: Path) -> None:
     make_folder(staged.parent)
-    staged.unlink(missing_ok=True)
+    _unstage(staged)
     descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with source.open("rb") as origin, os.fdopen(descriptor, "wb") as copy:
         shutil.copyfileobj(origin, copy)

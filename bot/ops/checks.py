@@ -10,6 +10,7 @@ from typing import Any, Literal
 from bot.ops.checkpoints import Verdict
 from bot.ops.format import joined, size
 from bot.replies import ago, plural
+from bot.settings import HTTP_TOKEN_CHARS, is_loopback
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -137,11 +138,15 @@ def access(*, everyone: bool, named: int, paired: int) -> Check:
     return Check("access", "ok", f"{plural(named, 'user')} named in the settings, {paired} paired")
 
 
-def http(*, port: int | None, host: str, token_set: bool) -> Check:
+def http(*, port: int | None, host: str, token_set: bool, token_long: bool = True) -> Check:
     """Judge the HTTP server's door."""
     if port is None:
         return Check("http", "ok", "the HTTP server is off")
-    if not token_set and host not in ("127.0.0.1", "localhost", "::1"):
+    if token_set and not token_long:
+        do = f"set one of {HTTP_TOKEN_CHARS} characters or more, such as `openssl rand -hex 32` prints"
+        says = f"HTTP listens on {host}:{port} with a token that can be guessed"
+        return Check("http", "warn" if is_loopback(host) else "fail", says, do)
+    if not token_set and not is_loopback(host):
         do = "set CONTINUITY_HTTP_TOKEN, or listen on 127.0.0.1"
         return Check("http", "fail", f"HTTP listens on {host}:{port} without a token", do)
     if not token_set:

@@ -30,7 +30,7 @@ from bot.ops.workspace import (
     untold,
 )
 from bot.people.personas import PersonaError, load_personas
-from bot.settings import TOKEN_SHAPE, Settings, SettingsError, read_settings
+from bot.settings import TOKEN_SHAPE, Settings, SettingsError, is_long, read_settings
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError, reason
@@ -83,6 +83,7 @@ def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Che
             port=settings.continuity_http_port,
             host=settings.continuity_http_host,
             token_set=settings.continuity_http_token is not None,
+            token_long=settings.continuity_http_token is None or is_long(settings.continuity_http_token),
         ),
         _persona(settings),
         checks.timezone(settings.continuity_timezone, f"{local:%Y-%m-%d %H:%M}"),

@@ -251,6 +251,7 @@ def show_restored(console: Console, restored: Restored, zone: tzinfo, now_ms: in
     backup = restored.backup
     rows = [("restored", f"{_holds(backup)}, of {when(backup.created_at_ms, now_ms, zone)}")]
     rows += [("set aside", str(path)) for path in restored.set_aside]
+    rows += [("left out", f"{each}: it is none of the program's") for each in map(printable, restored.dropped)]
     rows += [("next start", line) for line in restored.unfinished]
     console.print(facts(rows))
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Protocol
 from weakref import WeakValueDictionary
 
 import structlog
 
+from bot.intake.local import is_local
 from bot.intake.updates import Envelope, is_cut
 from memory.ports import unobserved
 
@@ -20,8 +21,14 @@ log = structlog.get_logger(__name__)
 MAX_MERGED = 500
 """At most this many messages become one turn; what came behind them is the next."""
 
+MAX_MERGED_CHARS = 500 * 4096
+"""The same for what they hold: as much as so many messages of Telegram."""
+
 PERSON_SHARE = 4
 """One person may take a quarter of all places, in however many chats and topics they write."""
+LOCAL_SHARE = 2
+"""All who come over HTTP together take half of them: they have one token, and people on Telegram must not wait."""
+OVER_HTTP = "over HTTP"
 
 Do = Callable[[Envelope], Awaitable[None]]
 """What is done with an update in its lane, when it is more than its kind says: a confirmed tap."""
@@ -59,8 +66,11 @@ def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int
     if not head.mergeable:
         return 1
     message_ids, last_text = {head.message_id}, head.text
-    count = 1
+    count, chars = 1, len(head.text)
     for envelope in line:
+        chars += len(envelope.text)
+        if chars > MAX_MERGED_CHARS:
+            break
         same_person = envelope.user_id == head.user_id and envelope.turn_id == head.turn_id
         if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
             break
@@ -154,7 +164,8 @@ class Lanes:
         self._joins_bursts = joins_bursts
         self._places = asyncio.Semaphore(limit)
         self._limit_per_person = max(1, limit // PERSON_SHARE)
-        self._shares: WeakValueDictionary[int | None, asyncio.Semaphore] = WeakValueDictionary()
+        self._shares: WeakValueDictionary[int | str | None, asyncio.Semaphore] = WeakValueDictionary()
+        self._over_http = asyncio.Semaphore(max(1, limit // LOCAL_SHARE))
         self._lines: dict[str, _Line] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -253,8 +264,8 @@ class Lanes:
     async def _run(self, key: str, line: _Line) -> None:
         try:
             while line:
-                share = self._share_of(line.head.user_id)
-                async with self._turn_of(key), share, self._places:
+                share, group = self._share_of(line.head), self._group_of(line.head)
+                async with self._turn_of(key), share, group, self._places:
                     await self._wait_for_pieces(line)
                     later = await self._guarded(taken) if (taken := line.take()) else None
                 if later is not None:
@@ -279,11 +290,16 @@ class Lanes:
             lock = self._turns[conversation_id] = asyncio.Lock()
         return lock
 
-    def _share_of(self, user_id: int | None) -> asyncio.Semaphore:
-        share = self._shares.get(user_id)
+    def _share_of(self, envelope: Envelope) -> asyncio.Semaphore:
+        """Return what one person has of the places; a session over HTTP is none, unless its caller says who it is."""
+        person = f"{OVER_HTTP} {envelope.person}" if is_local(envelope.chat_id) else envelope.user_id
+        share = self._shares.get(person)
         if share is None:
-            share = self._shares[user_id] = asyncio.Semaphore(self._limit_per_person)
+            share = self._shares[person] = asyncio.Semaphore(self._limit_per_person)
         return share
+
+    def _group_of(self, envelope: Envelope) -> AbstractAsyncContextManager[None]:
+        return self._over_http if is_local(envelope.chat_id) else nullcontext()
 
     async def _wait_for_pieces(self, line: _Line) -> None:
         while line and line.batch_length() == len(line) and expects_more(line.last):

@@ -130,7 +130,14 @@ def _of_model(answer: Answer) -> dict[str, Attribute | None]:
 def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
     """Return what was said with its middle left out when it is too long for one turn; the text itself says so."""
     text = clip_to_tokens(said.text, max_tokens, counter, clip_ends)
-    return said if text == said.text else replace(said, text=text, whole_chars=len(said.text))
+    return said if text == said.text else replace(said, text=text, whole_chars=said.whole_chars or len(said.text))
+
+
+def whole_chars(batch: Sequence[Envelope]) -> int:
+    """Return how long these messages were together, 0 when none of them was cut as it came in."""
+    if not any(envelope.whole_chars for envelope in batch):
+        return 0
+    return sum(envelope.whole_chars or len(envelope.text) for envelope in batch)
 
 
 class TurnGate(Protocol):
@@ -280,7 +287,7 @@ class Turns:
 
         def read() -> AskedAgain:
             third_party = any(envelope.third_party for envelope in batch)
-            return bounded(AskedAgain(batch_text(batch), third_party=third_party), max_tokens, counter)
+            return bounded(AskedAgain(batch_text(batch), third_party, whole_chars(batch)), max_tokens, counter)
 
         is_pile = sum(len(envelope.text) for envelope in batch) > PILE_CHARS
         return await asyncio.to_thread(read) if is_pile else read()

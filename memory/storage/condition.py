@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from typing import Final
 
-from memory.errors import Conflict, StorageDamaged, StorageError
+from memory.errors import Conflict, StorageDamaged, StorageError, Unstorable
 
 FRESH_S: Final = 30.0
 """A refusal counts until the same call works, at most so long: whoever needs it has tried again by then."""
@@ -33,10 +33,10 @@ class Condition:
         await self._recovered.wait()
 
     def failed(self, call: str, error: BaseException) -> None:
-        """Note that a call was refused; a `Conflict` is an answer, not a refusal."""
+        """Note that a call was refused; a `Conflict` is an answer, and `Unstorable` says nothing of the database."""
         if isinstance(error, StorageDamaged):
             self.beyond_repair = self.beyond_repair or str(error)
-        if isinstance(error, StorageError) and not isinstance(error, Conflict):
+        if isinstance(error, StorageError) and not isinstance(error, (Conflict, Unstorable)):
             self._refused[call] = (self._now_s(), str(error))
 
     def trouble(self, *, besides: Collection[str] = ()) -> str | None:

@@ -150,3 +150,11 @@ def migrate(
             if schema.run(script, _QUERIES["record_migration"], params, unless=_QUERIES["find_migration"]):
                 applied.append(str(step))
     return tuple(applied)
+
+
+def applied(path: Path, folders: Sequence[Path] = MEMORY_ONLY) -> tuple[str, ...]:
+    """Return the scripts that made the schema of an SQLite file, in order, by what its ledger says. `StorageError`."""
+    with open_schema(path, read_only=True) as schema:
+        numbers = {row[0] for row in schema.rows(_QUERIES["applied_migrations"])}
+    ledger = f"{_QUERIES['create_schema_migrations']};"
+    return (ledger, *(step.script for step in _known(folders, path) if step.number in numbers))

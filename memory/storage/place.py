@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -83,11 +85,65 @@ def _sign(descriptor: int) -> None:
         os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
 
 
+_HELD: Final[set[tuple[int, int]]] = set()
+"""The files that this process holds: to open one of them again would drop SQLite's own locks when it is closed."""
+
+
 class FolderLock(FileLock):
-    """The lock file of the one process that works on a database (P9)."""
+    """The lock file of the one process that works on a database (P9).
+
+    Whoever removes the file, or its folder's other entries, lets nobody in: the database's own file is held, too, by a
+    lock of another kind than SQLite's.
+    """
+
+    _database: tuple[int, tuple[int, int]] | None = None
 
     def keep(self) -> None:
         """Do nothing: it is not lost while its process lives."""
+
+    def hold(self, database: Path) -> None:
+        """Hold the database's file as well, once it is there, until `release`. Raises `Locked`."""
+        try:
+            found = database.stat()
+        except OSError:
+            return
+        if not stat.S_ISREG(found.st_mode):  # whoever opens it next says what it is instead
+            return
+        here = (found.st_dev, found.st_ino)
+        if self._database is not None and self._database[1] == here:
+            return
+        if here in _HELD:
+            raise Locked(f"this process works on {database} already")
+        try:
+            descriptor = os.open(database, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:  # the same
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise Locked(
+                f"another process works on {database} (its lock file was removed); stop that one first"
+            ) from None
+        except OSError:  # a file system without such locks
+            os.close(descriptor)
+            return
+        self._let_go()
+        self._database = (descriptor, here)
+        _HELD.add(here)
+
+    def release(self, force: bool = False) -> None:  # noqa: FBT001, FBT002 - as the library has it
+        """Let others in."""
+        super().release(force)
+        if not self.is_locked:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._database is not None:
+            descriptor, here = self._database
+            self._database = None
+            _HELD.discard(here)
+            os.close(descriptor)
 
 
 def take_lock(database: Path) -> FolderLock:
@@ -107,4 +163,9 @@ def take_lock(database: Path) -> FolderLock:
         raise Locked(f"{who} works on {database} (its lock is held); stop that one first") from None
     except OSError as exc:  # after Timeout, which is one
         raise StorageUnavailable(f"{reason(exc)}; choose another path or mend this one") from exc
+    try:
+        lock.hold(database)
+    except Locked:
+        lock.release()
+        raise
     return lock

@@ -11,12 +11,14 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings
+from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings, Unstorable
 from memory.storage.place import shown
 
 CONNECT_TIMEOUT_S: Final = 5
 IDLE_IN_TRANSACTION_MS: Final = 2_000
 """The server ends a transaction whose client has vanished or was stopped, so that nobody waits longer for its rows."""
+LOCK_TIMEOUT_MS: Final = 2_000
+"""A table that others keep locked so long is trouble, which `/health` tells; locks of ours last milliseconds."""
 ADVICE = {
     "08": "the server cannot be reached; work goes on by itself when it answers",
     "57": "the server is stopping or starting; work goes on by itself when it answers",
@@ -36,6 +38,8 @@ GONE: Final = ("08", "57")
 UNIQUE: Final = "23505"
 NOT_THERE: Final = ("42P01", "42703", "42883")
 DAMAGE: Final = "XX"
+OF_VALUES: Final = ("22", "23", "54")
+"""Classes of SQLSTATE that are about what was to be stored: a value, a constraint on it, a limit that it exceeds."""
 
 _PARAMETER = re.compile(r"""'(?:[^']|'')*'|--[^\n]*|::|(?<![:\w]):([a-z_]\w*)|%""")
 
@@ -63,12 +67,20 @@ def translate(exc: BaseException, place: str, name: str) -> StorageError:
         return Conflict(f"'{name}' met a row that exists already ({said}); nothing of this transaction was stored")
     if state.startswith(DAMAGE):
         return StorageDamaged(f"database {place}: it is damaged; stop and restore a backup ({said}, in '{name}')")
+    if _is_about_a_value(exc, state):
+        return Unstorable(f"database {place}: '{name}' was given a value that it does not take ({said})")
     lost = not state and isinstance(exc, (psycopg.OperationalError, psycopg.InterfaceError, OSError))
     advice = ADVICE["08"] if lost else ADVICE.get(state) or ADVICE.get(state[:2])
     if advice:
         return StorageUnavailable(f"database {place}: {advice} ({said}, in '{name}')")
     hint = "; its schema may be older than the program: migrate it" if state in NOT_THERE else ""
     return StorageError(f"database {place}: query '{name}' failed: {said}{hint}")
+
+
+def _is_about_a_value(exc: BaseException, state: str) -> bool:
+    if state:
+        return state.startswith(OF_VALUES)
+    return isinstance(exc, (psycopg.DataError, UnicodeError, OverflowError))
 
 
 def is_gone(exc: BaseException) -> bool:
@@ -107,10 +119,10 @@ def connect_string(address: str) -> str:
         raise StorageUnavailable(f"{shown(address)} is no address of a database ({exc}); correct it") from None
 
 
-def options(address: str, *, read_only: bool) -> str:
-    """Return the options of a connection: those of the address, then ours."""
+def options(address: str, *, read_only: bool, waits_ms: int = 0) -> str:
+    """Return the options of a connection: those of the address, then ours; `waits_ms` for a lock, 0 = as it lasts."""
     asked = str(conninfo_to_dict(address).get("options") or "")
-    ours = f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_MS} -c timezone=UTC"
+    ours = f"-c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_MS} -c timezone=UTC -c lock_timeout={waits_ms}"
     return f"{asked} {ours}{' -c default_transaction_read_only=on' if read_only else ''}".strip()
 
 

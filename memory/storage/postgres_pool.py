@@ -18,6 +18,7 @@ from memory.storage.condition import Condition
 from memory.storage.place import shown
 from memory.storage.postgres_connection import (
     FOREIGN,
+    LOCK_TIMEOUT_MS,
     ROLLED_BACK,
     adapted,
     connect_string,
@@ -70,7 +71,7 @@ class Pool:
                 "autocommit": True,
                 "row_factory": dict_row,
                 "context": adapted(),
-                "options": options(address, read_only=read_only),
+                "options": options(address, read_only=read_only, waits_ms=LOCK_TIMEOUT_MS),
             },
             min_size=1,
             max_size=MAX_CONNECTIONS,

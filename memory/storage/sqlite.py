@@ -18,7 +18,7 @@ from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered, each
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
-from memory.storage.place import database_files
+from memory.storage.place import FolderLock, database_files
 from memory.storage.sqlite_commit import GroupCommit
 from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, translate
 from memory.storage.sqlite_rows import accept, look
@@ -185,7 +185,9 @@ class SqliteDatabase:
         return await self._writer.write(statements)
 
     async def join(self, lock: Lock, *, boot_id: str = "", alone: bool = True) -> bool:  # noqa: ARG002
-        """Return True: a file has one process, whose lock is not lost while it lives."""
+        """Return True: a file has one process. Its lock holds the file itself from here on. Raises `Locked`."""
+        if isinstance(lock, FolderLock):
+            lock.hold(self.path)
         return True
 
     def owned(self) -> bool:

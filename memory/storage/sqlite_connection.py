@@ -8,7 +8,15 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from memory.errors import Conflict, StorageDamaged, StorageError, StorageUnavailable, UnsafeSettings, reason
+from memory.errors import (
+    Conflict,
+    StorageDamaged,
+    StorageError,
+    StorageUnavailable,
+    UnsafeSettings,
+    Unstorable,
+    reason,
+)
 from memory.storage.folders import make_folder
 from memory.storage.sqlite_rows import keep, watch
 
@@ -34,6 +42,8 @@ ADVICE = {
 }
 """Primary SQLite result code, or an extended one → what to do about a database that cannot be used just now."""
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+OF_VALUES = {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT}
+"""Primary result codes that are about what was to be stored."""
 
 FOREIGN = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
 """What the driver may throw for a statement, e.g. UnicodeEncodeError for a lone surrogate."""
@@ -54,8 +64,17 @@ def translate(exc: BaseException, path: Path, name: str) -> StorageError:
         kind = StorageDamaged if code & 0xFF in DAMAGE else StorageUnavailable
         code_name = getattr(exc, "sqlite_errorname", "")
         return kind(f"database {path}: {advice} ({code_name or code}, in '{name}')")
+    if code & 0xFF in OF_VALUES or _is_about_a_value(exc):
+        return Unstorable(f"database {path}: '{name}' was given a value that it does not take ({exc})")
     hint = "; its schema may be older than the program: migrate it" if "no such" in str(exc) else ""
     return StorageError(f"database {path}: query '{name}' failed: {exc}{hint}")
+
+
+def _is_about_a_value(exc: BaseException) -> bool:
+    """Return whether the driver refused a value before SQLite saw it: one too large, half a character, another type."""
+    if isinstance(exc, (sqlite3.DataError, sqlite3.InterfaceError, OverflowError, UnicodeError)):
+        return True
+    return isinstance(exc, sqlite3.ProgrammingError) and str(exc).startswith("Error binding parameter")
 
 
 def create_private(path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from memory.faults import point
 from memory.storage.sqlite_connection import connect_writer, require_file, translate
@@ -107,3 +107,50 @@ def split_script(script: str) -> list[str]:
     if re.sub(r"/\*.*?\*/|--[^\n]*", "", current, flags=re.DOTALL).strip():
         raise ValueError(f"the last statement does not end with a semicolon: {current.strip()[:60]!r}")
     return statements
+
+
+_OF_SQLITE: Final = {("table", "sqlite_sequence"), ("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
+_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_SPARE: Final = re.compile(r"[\s\"`\[\]]+")
+
+Objects = dict[tuple[str, str], str]
+"""Kind and name of what a schema has → how it was made, without blanks, quotes and comments."""
+
+
+def objects_in(path: Path) -> Objects:
+    """Return what the schema of a file at rest has; nothing beside it is read. Raises `StorageError`."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            return _objects(connection)
+    except sqlite3.Error as exc:
+        raise translate(exc, path, "schema") from exc
+
+
+def objects_of(scripts: Sequence[str]) -> Objects:
+    """Return what these scripts make."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for script in scripts:
+            for statement in split_script(script):
+                connection.execute(statement)
+        return _objects(connection)
+
+
+def drop_objects(path: Path, objects: Sequence[tuple[str, str]]) -> None:
+    """Take these, by kind and name, out of a file that nobody works on, all or none. Raises `StorageError`."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            connection.execute("BEGIN IMMEDIATE")
+            for kind, name in objects:
+                quoted = name.replace('"', '""')
+                connection.execute(f'DROP {kind} IF EXISTS main."{quoted}"')
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.Error as exc:
+        raise translate(exc, path, "drop") from exc
+
+
+def _objects(connection: sqlite3.Connection) -> Objects:
+    rows = connection.execute("SELECT type, name, COALESCE(sql, '') FROM main.sqlite_master").fetchall()
+    found = {(kind, name): _SPARE.sub("", _COMMENT.sub(" ", sql)).lower() for kind, name, sql in rows}
+    return {key: made for key, made in found.items() if key not in _OF_SQLITE}

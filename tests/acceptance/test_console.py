@@ -127,6 +127,38 @@ async def test_forms_of_other_sites_do_nothing(console):
     assert app.health().ok
 
 
+async def test_a_log_out_ends_the_login_for_whoever_kept_its_cookie(console):
+    """The cookie opens nothing any more, neither a page nor a form; another login stays."""
+    app, _, browser = console
+    cookie = browser.cookies["continuity_console"]
+    page = (await browser.get("/console/sessions")).text
+    async with httpx.AsyncClient(base_url=app.http_url) as thief:
+        thief.cookies.set("continuity_console", cookie, path="/console")
+        before = await thief.get("/console/sessions")
+        await browser.post("/console/logout", data={"mark": mark(page)})
+        after = [
+            await thief.get(path) for path in ("/console/sessions", "/console/checkpoints", "/console/nothing-here")
+        ]
+        acted = await thief.post("/console/act/rebuild", data={"mark": mark(page), "session_id": "s_1"})
+        again = await thief.post("/console/login", data={"token": TOKEN})
+        fresh = await thief.get("/console/sessions")
+
+    assert before.status_code == 200
+    assert {answer.headers["location"] for answer in [*after, acted]} == {"/console/login"}
+    assert (again.status_code, fresh.status_code) == (303, 200)
+
+
+@pytest.mark.parametrize("form", [{}, {"mark": ""}, {"mark": "0" * 64}])
+async def test_no_other_site_logs_anybody_out(console, form):
+    """Without this login's mark a log-out is refused, and the login holds."""
+    _, _, browser = console
+
+    refused = await browser.post("/console/logout", data=form)
+
+    assert refused.status_code == 403
+    assert (await browser.get("/console/sessions")).url.path == "/console/sessions"
+
+
 async def test_what_goes_wrong_in_the_console_is_a_page(console):
     """An unknown page, session, method or a form that is too large leads on; within a page it is one sentence."""
     app, _, browser = console
@@ -183,16 +215,22 @@ async def test_the_list_renews_itself(console):
 
 
 async def test_wrong_tokens_have_to_wait(served):
-    """After five wrong ones from one address even the right one is not looked at for a minute."""
+    """After five wrong ones the sixth is told to, wherever it says that it comes from; the right one gets in."""
     clock = ManualClock()
     app, _ = await served(clock)
     async with httpx.AsyncClient(base_url=app.http_url) as stranger:
-        wrong = [await stranger.post("/console/login", data={"token": f"guess {n}"}) for n in range(5)]
-        late = await stranger.post("/console/login", data={"token": TOKEN})
-        clock.advance(s=61)
-        right = await stranger.post("/console/login", data={"token": TOKEN}, headers={"X-Forwarded-Proto": "https"})
 
-    assert {answer.status_code for answer in wrong} == {401}
+        async def given(token: str, number: int = 0):
+            said = {"X-Forwarded-For": f"198.51.100.{number}", "X-Forwarded-Proto": "https"}
+            return await stranger.post("/console/login", data={"token": token}, headers=said)
+
+        wrong = [await given(f"guess {number}", number) for number in range(5)]
+        late = await given("guess 6", 6)
+        right = await given(TOKEN)
+        clock.advance(s=61)
+        later = await given("guess 7")
+
+    assert {answer.status_code for answer in (*wrong, later)} == {401}
     assert (late.status_code, late.headers["retry-after"]) == (429, "60")
     assert right.status_code == 303
     assert "Secure" in right.headers["set-cookie"]

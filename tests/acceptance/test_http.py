@@ -7,7 +7,7 @@ import json
 
 import httpx
 import pytest
-from loopback.model import ModelFault
+from loopback.model import Gate, ModelFault
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -236,3 +236,48 @@ async def test_health_tells_of_a_loop_that_stood_still(served):
     assert [answer.status_code for answer in (well, busy, stood)] == [200, 200, 503]
     assert stood.json()["problems"] == ["loop: it stood still for 12.0 s"]
     assert stood.json()["loop_lag_s"] == 12.0
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"message": "hell"}, {"message": "hello "}, {"message": "HELLO"}, {"name": "Ana"}, {"person": "p"}],
+    ids=["a part of it", "a blank", "capitals", "a name", "a person"],
+)
+async def test_a_key_stands_for_the_whole_request(served, other):
+    """Whatever else is sent under a used key is refused, whole and as a stream; the first is still answered."""
+    _, client = await served()
+    body = {"message": "hello", "session_id": "shop"}
+    headers = {"Idempotency-Key": "k1"}
+    first = await client.post("/chat", json=body, headers=headers)
+
+    refused = await client.post("/chat", json=body | other, headers=headers)
+    streamed = await client.post("/chat", json=body | other, headers=headers | {"Accept": "text/event-stream"})
+
+    assert refused.status_code == 409
+    assert '"status":409' in streamed.text
+    assert (await client.post("/chat", json=body, headers=headers)).json() == first.json()
+
+
+async def test_a_key_without_a_session_names_one(served, model):
+    """The same message sent twice begins one conversation; another one under the key is refused there, too."""
+    _, client = await served()
+
+    first, again = [(await say(client, "hello", key="k1")).json() for _ in range(2)]
+    other = await say(client, "something else", key="k1")
+
+    assert again == first
+    assert other.status_code == 409
+    assert len(model.requests) == 1
+
+
+async def test_a_key_is_refused_while_its_message_is_being_answered(served, model):
+    """Nobody waits for the answer to somebody else's message."""
+    _, client = await served()
+    model.gate = Gate()
+    first = asyncio.create_task(say(client, "hello", session_id="shop", key="k1"))
+    await model.until(lambda: model.requests)
+    other = await say(client, "hello?", session_id="shop", key="k1")
+    model.gate.open()
+
+    assert other.status_code == 409
+    assert (await first).status_code == 200

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.app import App
-from bot.http import server
+from bot.http import connections
 from bot.playground.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
@@ -22,7 +22,7 @@ ODD = "gr\u00fc\u00df".encode()
 @pytest.fixture
 async def running(api, tmp_path, monkeypatch):
     """Run a bot with webhook and token, and let a request take a fifth of a second at most."""
-    monkeypatch.setattr(server, "RECEIVE_S", 0.2)
+    monkeypatch.setattr(connections, "RECEIVE_S", 0.2)
     app = App(
         Settings(
             _env_file=None,
@@ -106,7 +106,7 @@ async def test_a_request_that_takes_long_to_answer_is_left_alone(running, monkey
     app, client = running
 
     async def slow(_):
-        await asyncio.sleep(3 * server.RECEIVE_S)
+        await asyncio.sleep(3 * connections.RECEIVE_S)
 
     monkeypatch.setattr(app.joined.intake, "take", slow)
     update = {"update_id": 1}

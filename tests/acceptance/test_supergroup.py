@@ -54,3 +54,17 @@ async def test_the_move_of_a_group_of_strangers_leaves_no_trace(api, bot_process
     await api.until(lambda: said(api, ANA))
 
     assert rows(bot, "SELECT COUNT(*) FROM chat_moves") == [(0,)]
+
+
+async def test_a_strangers_word_moves_no_group(api, bot_process):
+    """Somebody who is not let in says that a group we know has moved: Telegram is asked, and says that it has not."""
+    bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
+    group = api.people.opens_group("Friends", kind="group")
+    await told(api, group, "@continuity_bot hello")
+    theirs = api.people.opens_group("Theirs", kind="supergroup")
+    place, user = api.people._place(STRANGER, theirs), api.world.user(STRANGER)
+    claim = api.world.add_message(place, user, {"migrate_from_chat_id": group}, now_s=1)
+    api.people._tell({"message": dict(claim)})
+    await told(api, group, "@continuity_bot still here?")
+
+    assert rows(bot, "SELECT COUNT(*) FROM chat_moves") == [(0,)]

@@ -1,10 +1,11 @@
 """What every database behind the `Database` port promises; a new backend is one more parameter of the fixture."""
 
 import asyncio
+import contextlib
 
 import pytest
 
-from memory.errors import Conflict, StorageError, StorageUnavailable
+from memory.errors import Conflict, StorageError, StorageUnavailable, Unstorable
 from memory.ports import Database, Statement
 from memory.storage.ahead import apart, read_ahead
 from memory.storage.store import Store, insert_session, insert_turn, update_session
@@ -227,6 +228,57 @@ async def test_a_text_the_driver_refuses_is_our_error(database, text):
     with pytest.raises(StorageError, match="insert_turn"):
         await database.write(turn(1, user_text=text))
     await database.write(turn(1))
+
+
+ODD = {
+    "a high half": {"user_text": "\ud83d"},
+    "a low half": {"user_text": "half \udc00"},
+    "beyond 64 bits": {"created_at_ms": 1 << 63},
+    "far beyond": {"user_tokens": 10**400},
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+async def test_a_value_that_no_database_takes_is_its_callers_alone(database, odd):
+    """Written or asked for, it is refused as such: nothing is stored of it, and nobody hears that storage fails."""
+    params = {**turn(1).params, **odd}
+    value = next(iter(odd.values()))
+
+    with pytest.raises(Unstorable, match="insert_turn"):
+        await database.write(Statement("insert_turn", params))
+    with pytest.raises(Unstorable, match="last_turns"):
+        await database.read("last_turns", session_id="s_1", limit=1 << 63)
+    if isinstance(value, str):
+        with pytest.raises(Unstorable, match="get_turn"):
+            await database.read("get_turn", turn_id=value)
+        with pytest.raises(Unstorable, match="get_turn"):
+            await database.read_all(Statement("get_turn", {"turn_id": value}))
+
+    assert database.trouble() is None
+    await database.write(turn(1))
+    assert await seqs(database) == [1]
+
+
+async def test_nul_is_taken_or_refused_and_is_no_outage(database):
+    """SQLite takes it, PostgreSQL does not: either way the next caller finds a database that works."""
+    with contextlib.suppress(Unstorable):
+        await database.read("get_turn", turn_id="t\x00")
+    with contextlib.suppress(Unstorable):
+        await database.write(Statement("insert_turn", {**turn(1).params, "user_text": "a\x00b"}))
+
+    assert database.trouble() is None
+    await database.write(turn(2))
+
+
+async def test_one_odd_value_in_a_group_takes_nobody_along(database):
+    """Of writers that share a commit only the one with the odd value is refused."""
+    odd = Statement("insert_turn", {**turn(3).params, "user_text": "\ud83d"})
+
+    done = await asyncio.gather(*map(database.write, (turn(1), odd, turn(2))), return_exceptions=True)
+
+    assert [isinstance(each, Unstorable) for each in done] == [False, True, False]
+    assert await seqs(database) == [1, 2]
+    assert database.trouble() is None
 
 
 async def test_a_missing_argument_is_our_error(database):

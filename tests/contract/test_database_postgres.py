@@ -424,3 +424,20 @@ async def test_a_lock_whose_connection_broke_is_taken_again(postgres):
     with pytest.raises(Locked):
         lock.keep()
     other.release()
+
+
+async def test_a_table_that_somebody_keeps_locked_is_trouble_and_then_none(db, postgres):
+    """Whoever reads or writes there hears so, as long as it lasts; when it is free again, work goes on."""
+    await db.write(turn(1))
+    with psycopg.connect(postgres) as other:
+        other.execute("LOCK TABLE conversation_turns")
+        with pytest.raises(StorageUnavailable, match="another session holds its lock"):
+            await db.read("get_turn", turn_id="t_1")
+        with pytest.raises(StorageUnavailable, match="another session holds its lock"):
+            await db.write(turn(2))
+
+        assert db.trouble() is not None
+
+    assert await db.read("get_turn", turn_id="t_1")
+    await db.write(turn(2))
+    assert db.trouble() is None

@@ -1,8 +1,10 @@
 """A backup that somebody prepared: whatever lies in it, a restore takes data from it and nothing else."""
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -84,7 +86,26 @@ def device(copied, _outside):
     link(copied / DATABASE, Path("/dev/zero"))
 
 
-REFUSED = (linked_database, linked_manifest, linked_folder, no_database, huge_manifest, deep_manifest, pipe, device)
+def log_beside(copied, _outside):
+    (copied / f"{DATABASE}-wal").write_bytes(b"pages that no digest covers")
+
+
+def journal_beside(copied, _outside):
+    (copied / f"{DATABASE}-journal").write_bytes(b"pages that no digest covers")
+
+
+REFUSED = (
+    log_beside,
+    journal_beside,
+    linked_database,
+    linked_manifest,
+    linked_folder,
+    no_database,
+    huge_manifest,
+    deep_manifest,
+    pipe,
+    device,
+)
 
 
 @pytest.mark.parametrize("harm", REFUSED, ids=lambda harm: harm.__name__)
@@ -134,3 +155,61 @@ def test_checkpoints_that_lead_elsewhere_or_are_too_large_stay_behind(house, cop
     assert not (tmp_path / "escaped.json").exists()
     assert house.run("hydrate", "--all").exit_code in (0, 1)
     assert house.turns(house.sessions[0]) == ["t_0_1", "t_0_2"]
+
+
+PLANTED = {
+    "trigger": "CREATE TRIGGER planted AFTER INSERT ON conversation_turns BEGIN DELETE FROM outbox; END",
+    "view": "CREATE VIEW planted AS SELECT * FROM conversation_turns",
+    "table": "CREATE TABLE planted (words TEXT)",
+    "index": "CREATE UNIQUE INDEX planted ON conversation_turns (digest)",
+    "odd name": 'CREATE VIEW "planted""; DROP TABLE outbox; --" AS SELECT 1',
+}
+CHANGED = {
+    "a table is a view": "ALTER TABLE chat_moves RENAME TO kept; CREATE VIEW chat_moves AS SELECT * FROM kept",
+    "a rule": "DROP TABLE boots; CREATE TABLE boots (boot_id TEXT PRIMARY KEY CHECK (boot_id = 'x'))",
+    "a column": "ALTER TABLE boots ADD COLUMN more TEXT DEFAULT (hex(zeroblob(1000)))",
+    "an index": "DROP INDEX inbox_by_state; CREATE UNIQUE INDEX inbox_by_state ON inbox (state)",
+    "a table is gone": "DROP TABLE outbox",
+}
+
+
+def alter(copied, script):
+    """Change the schema of a backup, and its manifest with it."""
+    with contextlib.closing(sqlite3.connect(copied / DATABASE)) as connection:
+        connection.executescript(script)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    describe(copied)
+
+
+def schema_of(path):
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+
+@pytest.mark.parametrize("script", PLANTED.values(), ids=PLANTED)
+def test_what_somebody_put_into_the_schema_stays_behind(house, copied, script):
+    """A trigger would run with each of our writes: it is left out, the operator is told, and the data is restored."""
+    before = schema_of(copied / DATABASE)
+    alter(copied, script)
+
+    result = house.run("restore", str(copied))
+
+    assert result.exit_code == 0, result.stderr
+    assert "planted" in result.stdout
+    assert schema_of(house.folder / "continuity.db") == before
+    assert house.turns(house.sessions[0]) == ["t_0_1", "t_0_2"]
+
+
+@pytest.mark.parametrize("script", CHANGED.values(), ids=CHANGED)
+@pytest.mark.parametrize("command", [("restore", "{}"), ("hydrate", "--all", "--from", "{}")], ids=lambda each: each[0])
+def test_a_schema_that_somebody_changed_is_refused(house, copied, script, command):
+    """What of ours was made in another way cannot be dropped: one sentence names it, and the data stays."""
+    alter(copied, script)
+    before = schema_of(house.folder / "continuity.db")
+
+    result = house.run(*(part.format(copied) for part in command))
+
+    assert result.exit_code == 1
+    assert "another schema" in " ".join(result.stderr.split())
+    assert schema_of(house.folder / "continuity.db") == before
+    assert not [name for name in contents(house.folder) if ".restoring" in name]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -229,3 +232,32 @@ async def test_room_for_the_next_turn_is_made_behind_the_reply(memory):
     assert marks[-1] is not None
     assert marks[1:-1:2] == marks[2::2]
     await memory.make_room(replace(pending, state=pending.state.model_copy(update={"session_id": "gone"})))
+
+
+SECOND = (
+    "import sys; from pathlib import Path; from memory.storage.place import take_lock; take_lock(Path(sys.argv[1]))"
+)
+
+
+@pytest.mark.file
+@pytest.mark.parametrize("gone", ["nothing", "*.lock"], ids=["while it is there", "removed"])
+@pytest.mark.parametrize("there", [False, True], ids=["a new database", "one that was there"])
+async def test_no_second_process_comes_in_whatever_becomes_of_the_lock_file(tmp_path, there, gone):
+    """The database's own file is held, too: a second process ends in a sentence, also in this one."""
+    if there:
+        async with open_memory(tmp_path):
+            pass
+    async with await ConversationMemory.open(tmp_path) as memory:
+        for file in tmp_path.glob(gone):
+            file.unlink()
+        second = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", SECOND, tmp_path / "continuity.db"], capture_output=True, text=True
+        )
+        with pytest.raises(Locked):
+            await ConversationMemory.open(tmp_path)
+
+        assert second.returncode
+        assert "Locked: another process" in second.stderr
+        assert memory.db.trouble() is None
+    async with await ConversationMemory.open(tmp_path):
+        pass

@@ -229,3 +229,34 @@ async def test_a_stream_that_stays_open_behind_its_end_holds_nobody_up(asks, wir
     await asks([says("one").removesuffix(END), asyncio.Event()])
 
     assert screen.sent == ["one"]
+
+
+async def test_a_character_that_two_pieces_share_is_one(asks, wire, screen):
+    """A server that cuts its stream by code units parts an emoji: it arrives whole."""
+    halves = (rf'data: {{"choices": [{{"delta": {{"content": "{half}"}}}}]}}' for half in (r"hi \ud83d", r"\ude00!"))
+    await asks([HEAD, *(chunk(f"{half}\n\n".encode()) for half in halves), chunk(event({}, "stop")), chunk(DONE), END])
+
+    assert screen.sent == ["hi \U0001f600!"]
+
+
+@pytest.mark.parametrize("odd", [r"a\u0000b", r"ab\ud83d", r"\ude00ab"], ids=["NUL", "a first half", "a second half"])
+async def test_what_no_database_takes_is_cleaned_out_of_an_answer(asks, wire, screen, odd):
+    """NUL, and halves without their other one: the answer is kept as a person's words are, and asked for once."""
+    piece = f'data: {{"choices": [{{"delta": {{"content": "{odd}"}}}}]}}\n\n'
+    one = await asks([HEAD, chunk(piece.encode()), chunk(event({}, "stop")), chunk(DONE), END])
+
+    assert [sent.replace("\ufffd", "") for sent in screen.sent] == ["ab"]
+    assert await one.rows("conversation_turns", "assistant_text") == [(screen.sent[0],)]
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "delta", [{"content": "x" * 1000}, {"reasoning_content": "y" * 1000}], ids=["text", "thoughts"]
+)
+async def test_an_answer_without_an_end_is_ended(asks, wire, screen, delta, monkeypatch):
+    """A model that never stops, whatever it says: the person hears so, and it is not asked again."""
+    monkeypatch.setattr(chat_server, "ANSWER_MAX_BYTES", 500_000)
+    await asks([HEAD, *[chunk(event(delta))] * 2000, chunk(event({}, "stop")), chunk(DONE), END])
+
+    assert screen.sent == [replies.say("model_down", why=replies.say("why_too_long"))]
+    assert len(wire.requests) == 1

@@ -12,7 +12,7 @@ import pytest
 from bot import replies
 from bot.answers.responder import Answer, NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.intake.updates import Envelope
+from bot.intake.updates import MAX_TEXT_CHARS, Envelope
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Statement
@@ -272,3 +272,14 @@ async def test_a_pile_is_read_in_a_thread(pieces, in_thread):
     await Turns(services, None)._said(batch)
 
     assert counted_in.isdisjoint({threading.get_ident()}) is in_thread
+
+
+async def test_whoever_sends_far_too_much_is_told_how_much_was_read(start, screen):
+    """A server of one's own hands on a text of a million characters: it is one bounded turn, and they hear so."""
+    one = await start()
+    await one.take(1, "a" * 500_000 + "z" * 500_000)
+    await one.settled()
+
+    ((stored,),) = await one.rows("conversation_turns", "user_text")
+    assert len(stored) <= MAX_TEXT_CHARS
+    assert "of 1,000,000 characters" in screen.sent[-1]

@@ -129,6 +129,8 @@ def test_http_without_a_token_may_only_listen_on_this_machine():
     assert checks.http(port=8080, host="127.0.0.1", token_set=False).level == "warn"
     assert checks.http(port=8080, host="0.0.0.0", token_set=False).level == "fail"  # noqa: S104
     assert checks.http(port=8080, host="0.0.0.0", token_set=True).level == "ok"  # noqa: S104
+    assert checks.http(port=8080, host="127.0.0.1", token_set=True, token_long=False).level == "warn"
+    assert checks.http(port=8080, host="0.0.0.0", token_set=True, token_long=False).level == "fail"  # noqa: S104
 
 
 def test_a_message_that_waits_long_is_stuck_only_while_the_bot_runs():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.intake.local import FIRST_LOCAL_ID
 from bot.intake.updates import Envelope
-from bot.turns.lanes import MAX_MERGED, Lanes, Postponed, next_batch
+from bot.turns.lanes import MAX_MERGED, MAX_MERGED_CHARS, Lanes, Postponed, next_batch
 
 
 def envelope(update_id=1, *, conversation="c1", kind="text", **fields):
@@ -264,3 +265,47 @@ async def test_whoever_is_alone_waits_for_what_runs_and_holds_up_what_comes():
     assert waited
     assert meanwhile == [[1], [3]]
     assert work.batches[-1] == [2]
+
+
+def over_http(number, **fields):
+    return envelope(
+        number, conversation=f"h{number}", chat_id=FIRST_LOCAL_ID + number, user_id=FIRST_LOCAL_ID + number, **fields
+    )
+
+
+async def at_work(sent, limit=16):
+    """Return the updates of those that have a place when all of these want one."""
+    work = Work()
+    line = lanes(work, limit=limit)
+    for each in sent:
+        line.submit(each)
+    await work.started.wait()
+    await asyncio.sleep(0)
+    work.go.set()
+    begun = [batch[0] for batch in work.batches]
+    await line.until_idle()
+    return begun
+
+
+async def test_who_comes_over_http_with_one_token_is_one_person():
+    """However many sessions they name, they have one person's share of the places."""
+    begun = await at_work([over_http(number) for number in range(40)])
+
+    assert len(begun) == 4
+
+
+async def test_all_who_come_over_http_leave_half_of_the_places():
+    """Also when each says that it speaks for somebody else: whoever writes on Telegram then has a place at once."""
+    crowd = [over_http(number, person=f"p{number}") for number in range(40)]
+
+    begun = await at_work([*crowd, envelope(100, user_id=8), envelope(101, conversation="c2", user_id=9)])
+
+    assert len([number for number in begun if number < 40]) == 8
+    assert {100, 101} <= set(begun)
+
+
+def test_a_pile_of_long_messages_is_cut_into_batches():
+    """A batch has a bounded length, whatever its messages hold."""
+    long = MAX_MERGED_CHARS // 3
+
+    assert next_batch([envelope(number, text="x" * long) for number in range(9)]) == 3

@@ -18,7 +18,7 @@ NAMES = """
 Budget CheckpointError Clock Conflict ContinuityError ConversationContextPacket ConversationMemory ConversationTurn
 Embedder Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Locked Memory Occasion OpenLoop OpeningReport
 PendingTurn Prepared Proof Reserved RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUnavailable
-SummaryWriter TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings
+SummaryWriter TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """
 METHODS = """
 begin change close edited end_loop evict export forget fresh loops make_room memories open promote reads_of_turn receipt rest resume

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from bot.intake.updates import Me, batch_text, conversation_key, read_update, sender
+from bot.intake.updates import (
+    MAX_NAME_CHARS,
+    MAX_TEXT_CHARS,
+    Me,
+    batch_text,
+    conversation_key,
+    read_move,
+    read_update,
+    sender,
+)
 from memory.language.sentences import clean
 
 ME = Me(99, "continuity_bot")
@@ -167,3 +176,47 @@ def test_a_kind_that_nobody_knows_yet_is_heard_and_service_messages_are_not():
     """A message of a kind of tomorrow is one all the same; that somebody pinned something is none."""
     assert read_update(message(text=None, hologram={"id": 1}), ME).kind == "media"
     assert read_update(message(text=None, pinned_message={"message_id": 1, "date": 0}), ME) is None
+
+
+def move(where, kind, here, **moved):
+    message = {"message_id": 1, "date": 1, "chat": {"id": here, "type": kind}, "from": {"id": 7}, **moved}
+    return {"update_id": 1, where: message}
+
+
+GROUP, SUPER, PERSON = -4711, -1_001_234_567_890, 7
+
+
+@pytest.mark.parametrize(
+    ("raw", "found"),
+    [
+        (move("message", "supergroup", SUPER, migrate_from_chat_id=GROUP), (GROUP, SUPER)),
+        (move("message", "group", GROUP, migrate_to_chat_id=SUPER), (GROUP, SUPER)),
+        (move("message", "private", PERSON, migrate_from_chat_id=GROUP), None),
+        (move("message", "private", PERSON, migrate_to_chat_id=SUPER), None),
+        (move("message", "supergroup", PERSON, migrate_from_chat_id=GROUP), None),
+        (move("message", "group", GROUP, migrate_to_chat_id=PERSON), None),
+        (move("message", "supergroup", SUPER, migrate_from_chat_id=PERSON), None),
+        (move("message", "supergroup", SUPER, migrate_from_chat_id=SUPER - 1), None),
+        (move("message", "group", GROUP, migrate_to_chat_id=GROUP - 1), None),
+        (move("message", "channel", SUPER, migrate_from_chat_id=GROUP), None),
+        (move("message", "supergroup", SUPER, migrate_from_chat_id=GROUP, migrate_to_chat_id=SUPER - 1), None),
+        (move("edited_message", "supergroup", SUPER, migrate_from_chat_id=GROUP), None),
+        (move("my_chat_member", "supergroup", SUPER, migrate_from_chat_id=GROUP), None),
+    ],
+)
+def test_only_a_group_moves_and_only_to_a_supergroup(raw, found):
+    """What claims a move anywhere else is none of Telegram's: whoever believed it would answer in another chat."""
+    assert read_move(raw) == found
+
+
+def test_a_text_that_is_far_too_long_loses_its_middle():
+    """Nothing of it is kept but beginning and end, and how long it was; a name loses its end."""
+    raw = {"update_id": 1, "message": {"message_id": 1, "date": 1, "chat": {"id": 7, "type": "private"}}}
+    raw["message"] |= {"from": {"id": 7, "first_name": "n" * 10**6}, "text": "a" * 500_000 + "z" * 500_000}
+
+    found = read_update(raw, ME)
+
+    assert len(found.text) <= MAX_TEXT_CHARS
+    assert (found.text[0], found.text[-1]) == ("a", "z")
+    assert "characters of the message left out" in found.text
+    assert (found.whole_chars, len(found.user_name)) == (10**6, MAX_NAME_CHARS)

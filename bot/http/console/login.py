@@ -1,47 +1,14 @@
-"""Who may see the console: a signed cookie, a mark against forms of other sites, few tries at the token. Pure."""
+"""Who may see the console: a signed cookie, and a mark against forms of other sites. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from collections import OrderedDict
 
 COOKIE = "continuity_console"
 LIFE_MS = 12 * 3600 * 1000
 TRIES = 5
 """After this many wrong tokens within a minute an address has to wait."""
-TRIES_OF_ALL = 100
-"""The same for all addresses together."""
-WINDOW_MS = 60_000
-ADDRESSES = 1000
-_EVERYBODY = ""
-
-
-class Tries:
-    """Counts wrong tokens by address; forgets the addresses that were quiet longest."""
-
-    def __init__(self) -> None:
-        self._failed: OrderedDict[str, list[int]] = OrderedDict()
-
-    def wait_ms(self, address: str, now_ms: int) -> int:
-        """Return how long this address has to wait before its next try; 0 = it may try now."""
-        return max(self._wait(address, TRIES, now_ms), self._wait(_EVERYBODY, TRIES_OF_ALL, now_ms))
-
-    def failed(self, address: str, now_ms: int) -> None:
-        """Count a wrong token."""
-        for each, most in ((address, TRIES), (_EVERYBODY, TRIES_OF_ALL)):
-            recent = [*self._recent(each, now_ms), now_ms]
-            self._failed[each] = recent[-most:]
-            self._failed.move_to_end(each)
-        while len(self._failed) > ADDRESSES:
-            self._failed.popitem(last=False)
-
-    def _wait(self, address: str, most: int, now_ms: int) -> int:
-        recent = self._recent(address, now_ms)
-        return max(0, recent[-most] + WINDOW_MS - now_ms) if len(recent) >= most else 0
-
-    def _recent(self, address: str, now_ms: int) -> list[int]:
-        return [at_ms for at_ms in self._failed.get(address, ()) if now_ms - at_ms < WINDOW_MS]
 
 
 def make_cookie(secret: str, nonce: str, now_ms: int) -> str:
@@ -57,6 +24,12 @@ def is_valid(cookie: str, secret: str, now_ms: int) -> bool:
         return False
     until = ends.partition(".")[0]
     return until.isascii() and until.isdecimal() and int(until) > now_ms
+
+
+def login_of(cookie: str) -> tuple[str, int]:
+    """Return which login a valid cookie is of, and when it ends."""
+    until, _, rest = cookie.partition(".")
+    return rest.rpartition(".")[0], int(until)
 
 
 def form_mark(cookie: str, secret: str) -> str:

@@ -46,3 +46,15 @@ GROUP BY day;
 SELECT f.turn_id, f.model, f.input_tokens, f.cached_tokens, f.output_tokens, f.cost_nanodollars, f.queue_ms, f.packet_ms,
     f.model_ms
 FROM turn_figures f JOIN conversation_turns t ON t.turn_id = f.turn_id WHERE t.session_id = :session_id;
+
+-- name: console_log_out
+-- A login is ended once; a second time changes nothing.
+INSERT INTO console_logouts (login_id, until_ms) VALUES (:login_id, :until_ms) ON CONFLICT (login_id) DO NOTHING;
+
+-- name: console_logouts_purge
+-- A login that would have ended by now opens nothing anyway.
+DELETE FROM console_logouts WHERE until_ms < :now_ms;
+
+-- name: console_logged_out
+-- Asked for each page: whether this login was ended, by whichever process.
+SELECT until_ms FROM console_logouts WHERE login_id = :login_id;

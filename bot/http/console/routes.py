@@ -13,15 +13,30 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
+from starlette.middleware.base import RequestResponseEndpoint
 
 from bot.http.console.actions import SAID, Actions, Form
-from bot.http.console.login import COOKIE, LIFE_MS, Tries, form_mark, is_own_form, is_token, is_valid, make_cookie
+from bot.http.console.login import (
+    COOKIE,
+    LIFE_MS,
+    TRIES,
+    form_mark,
+    is_own_form,
+    is_token,
+    is_valid,
+    login_of,
+    make_cookie,
+)
 from bot.http.console.pages import Pages
-from bot.http.problems import Problem
+from bot.http.door import client_of
+from bot.http.guesses import Guesses
+from bot.http.problems import Problem, of
 from bot.http.served import Served
 from bot.ops.workspace import OpsError
 from bot.replies import plural
-from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
+from memory.errors import ContinuityError, StorageError, StorageUnavailable
+from memory.language.sentences import clean
+from memory.ports import Statement
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}
@@ -31,6 +46,7 @@ OLD_FORM = (
 )
 NO_PAGE = "There is no such page."
 TOO_LARGE = "This form is too large."
+NO_DATABASE = "The database can't be used just now; try again later."
 OURS_FAILED = "Something failed here. The log of the bot says why."
 HEADERS = {
     "Content-Security-Policy": (
@@ -59,7 +75,7 @@ class Console:
         self._secret = secret
         self._pages = Pages(bot)
         self._actions = Actions(bot).by_name
-        self._tries = Tries()
+        self._guesses = Guesses(TRIES)
         self._templates = Environment(
             loader=FileSystemLoader(_HERE / "templates"),
             autoescape=True,
@@ -74,9 +90,26 @@ class Console:
     def _cookie(self, request: Request) -> str:
         """Return the cookie of a login that holds. Raises `_LoggedOut`."""
         cookie = request.cookies.get(COOKIE, "")
-        if not is_valid(cookie, self._secret, self._now_ms()):
+        if not self._holds(request):
             raise _LoggedOut
         return cookie
+
+    def _holds(self, request: Request) -> bool:
+        """Return whether a request has the cookie of a login that holds."""
+        ended = getattr(request.state, "ended", False)
+        return not ended and is_valid(request.cookies.get(COOKIE, ""), self._secret, self._now_ms())
+
+    async def look_up(self, request: Request, go_on: RequestResponseEndpoint) -> Response:
+        """Note on a request whether its login was ended, then go on; nobody is let in while that cannot be read."""
+        cookie = request.cookies.get(COOKIE, "")
+        if is_valid(cookie, self._secret, self._now_ms()):
+            login_id, _ = login_of(cookie)
+            try:
+                found = await self._bot.services.db.read_one("console_logged_out", login_id=login_id)
+            except StorageError:
+                return self._login(NO_DATABASE, HTTPStatus.SERVICE_UNAVAILABLE)
+            request.state.ended = found is not None
+        return await go_on(request)
 
     def _now_ms(self) -> int:
         return self._bot.services.clock.now_ms()
@@ -88,7 +121,7 @@ class Console:
             body += piece
             if len(body) > MAX_FORM_BYTES:
                 raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LARGE)
-        return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
+        return {name: clean(values[0]) for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 
     def page(self, name: str, request: Request, *, code: int = HTTPStatus.OK, **shown: Any) -> HTMLResponse:
         """Return a page for somebody who is logged in."""
@@ -107,16 +140,10 @@ class Console:
         return HTMLResponse(self._templates.get_template("login.html").render(said=said), status, headers=HEADERS)
 
     async def log_in(self, request: Request) -> Response:
-        """Take the token, give a cookie that no script and no other site can use. After some wrong ones: later."""
-        address, now_ms = request.client.host if request.client else "?", self._now_ms()
-        wait_s = -(-self._tries.wait_ms(address, now_ms) // 1000)
-        if wait_s:
-            answer: Response = self._login(f"Too many wrong tokens. Try again in {wait_s} seconds.", 429)
-            answer.headers["Retry-After"] = str(wait_s)
-            return answer
+        """Take the token, give a cookie that no script and no other site can use. Wrong ones are told to wait."""
+        now_ms = self._now_ms()
         if not is_token((await self._form(request)).get("token", ""), self._secret):
-            self._tries.failed(address, now_ms)
-            return self._login("That's not the token. It's the value of CONTINUITY_HTTP_TOKEN.", 401)
+            return self._wrong(self._guesses.failed(client_of(request.scope), now_ms))
         answer = RedirectResponse("/console/sessions", HTTPStatus.SEE_OTHER, headers=HEADERS)
         answer.set_cookie(
             COOKIE,
@@ -129,8 +156,25 @@ class Console:
         )
         return answer
 
-    async def log_out(self) -> Response:
-        """Take the cookie back."""
+    def _wrong(self, wait_ms: int) -> Response:
+        if not wait_ms:
+            return self._login("That's not the token. It's the value of CONTINUITY_HTTP_TOKEN.", 401)
+        wait_s = -(-wait_ms // 1000)
+        said = f"Too many wrong tokens. Try again in {wait_s} seconds; the right one is taken at any time."
+        answer = self._login(said, HTTPStatus.TOO_MANY_REQUESTS)
+        answer.headers["Retry-After"] = str(wait_s)
+        return answer
+
+    async def log_out(self, request: Request) -> Response:
+        """End the login, here and for every other process. Raises `Problem` for a form that is not ours."""
+        cookie = self._cookie(request)
+        if not is_own_form((await self._form(request)).get("mark", ""), cookie, self._secret):
+            raise Problem(HTTPStatus.FORBIDDEN, OLD_FORM)
+        login_id, until_ms = login_of(cookie)
+        await self._bot.services.db.write(
+            Statement("console_logouts_purge", {"now_ms": self._now_ms()}),
+            Statement("console_log_out", {"login_id": login_id, "until_ms": until_ms}),
+        )
         answer = RedirectResponse("/console/login", HTTPStatus.SEE_OTHER, headers=HEADERS)
         answer.delete_cookie(COOKIE, path="/console")
         return answer
@@ -140,7 +184,8 @@ class Console:
     async def ask(self, what: str, request: Request) -> Response:
         """Ask before something is done."""
         self._cookie(request)
-        return await self._asked(what, request, dict(request.query_params))
+        fields = {name: clean(text) for name, text in request.query_params.items()}
+        return await self._asked(what, request, fields)
 
     async def _asked(self, what: str, request: Request, form: Form) -> Response:
         action = self._actions.get(what)
@@ -149,7 +194,7 @@ class Console:
         try:
             question = await action.ask(form)
         except (OpsError, ContinuityError) as exc:
-            return self._refused(request, exc)
+            return self.refused(request, exc)
         fields = {name: text for name, text in form.items() if name not in ("mark", "sure", "value")}
         return self.page("question.html", request, question=question, what=what, fields=fields)
 
@@ -164,20 +209,20 @@ class Console:
         try:
             done = await action.do(form)
         except (OpsError, ContinuityError) as exc:
-            return self._refused(request, exc)
+            return self.refused(request, exc)
         return RedirectResponse(f"/console/{done.where}?said={done.said}", HTTPStatus.SEE_OTHER, headers=HEADERS)
 
-    def _refused(self, request: Request, error: Exception) -> Response:
+    def refused(self, request: Request, error: Exception) -> Response:
         """Say on a page why something could not be shown or done."""
         if isinstance(error, StorageUnavailable):
-            return self.error(request, 503, "The database can't be used just now; try again later.")
-        code = HTTPStatus.NOT_FOUND if isinstance(error, UnknownSession) else HTTPStatus.CONFLICT
-        why = str(error)
+            return self.error(request, 503, NO_DATABASE)
+        problem = of(error) if isinstance(error, ContinuityError) else Problem(HTTPStatus.CONFLICT, str(error))
+        code, why = problem.status, problem.detail
         return self.error(request, code, why[:1].upper() + why[1:])
 
     def error(self, request: Request, code: int, why: str) -> Response:
         """Return a page that says why; a sentence where htmx puts it into another page; the login for a stranger."""
-        if not is_valid(request.cookies.get(COOKIE, ""), self._secret, self._now_ms()):
+        if not self._holds(request):
             return to_login(request)
         name = "refused_part.html" if "hx-request" in request.headers else "refused.html"
         return self.page(name, request, code=code, why=why)
@@ -215,9 +260,9 @@ class Console:
             self._cookie(request)
             name = part if part and "hx-request" in request.headers else template
             try:
-                return self.page(name, request, **await read(*request.path_params.values()))
+                return self.page(name, request, **await read(*map(clean, request.path_params.values())))
             except (OpsError, ContinuityError) as exc:
-                return self._refused(request, exc)
+                return self.refused(request, exc)
 
         routes.get(path)(show)
 
@@ -247,6 +292,7 @@ def add_console(api: FastAPI, bot: Served) -> None:
     console = Console(bot, token.get_secret_value())
     pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     pages.include_router(console.routes())
+    pages.middleware("http")(console.look_up)
 
     async def logged_out(request: Request, _: Exception) -> Response:
         return to_login(request)
@@ -254,6 +300,10 @@ def add_console(api: FastAPI, bot: Served) -> None:
     async def problem(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, Problem)  # noqa: S101 - installed for this class; mypy cannot see that
         return console.error(request, exc.status, exc.detail)
+
+    async def ours(request: Request, exc: Exception) -> Response:
+        assert isinstance(exc, ContinuityError)  # noqa: S101 - as above
+        return console.refused(request, exc)
 
     async def refused(request: Request, exc: Exception) -> Response:
         assert isinstance(exc, HTTPException)  # noqa: S101 - as above
@@ -265,6 +315,7 @@ def add_console(api: FastAPI, bot: Served) -> None:
     for error, handler in (
         (_LoggedOut, logged_out),
         (Problem, problem),
+        (ContinuityError, ours),
         (HTTPException, refused),
         (Exception, unexpected),
     ):
