@@ -10,8 +10,8 @@ from functools import partial
 
 from telegram import Bot
 
-from bot.choose import make_responder, reading_model, summary_writer
 from bot.answers.responder import Responder
+from bot.choose import make_responder, reading_model, summary_writer
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError, make_bot, until_reached
 from bot.delivery.message_ids import HighestMessageIds
@@ -364,6 +364,7 @@ def _sharing(
     services.delivery.holds = workers.holds
     services.delivery.elsewhere = workers.left
     services.reminders.on_look = lambda: workers.tell(REMINDERS)
+    services.reminders.on_change = workers.tell_changed
     return workers
 
 
@@ -397,7 +398,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
     await delivery.open(line.me.bot_id)
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
-    reminders = ReminderScheduler(db, clock, committer, memory.recorder, people=stored.people, bot_id=line.me.bot_id)
+    reminders = ReminderScheduler(db, clock, committer, memory.ledgers, people=stored.people, bot_id=line.me.bot_id)
     responder = process.responder or make_responder(
         settings, memory, people=stored.people, meters=process.meters, pauses=process.pauses
     )
@@ -419,6 +420,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         personas=stored.personas,
         meters=process.meters,
         pauses=process.pauses,
+        behind=process.behind,
     )
 
 
@@ -445,7 +447,7 @@ def _features(
         follow_ups,
         memories,
         Undoing(services),
-        Overview(services, memories),
+        Overview(services),
         Forgetting(services, memory.forgetter, turns, lanes, memories),
         Exporting(services, bot),
         Receipt(services),

@@ -266,82 +266,9 @@ UPDATE boots SET stopped_at_ms = :stopped_at_ms WHERE boot_id = :boot_id;
 -- For status and doctor.
 SELECT boot_id, position, report_json, started_at_ms, stopped_at_ms FROM boots ORDER BY position DESC LIMIT :limit;
 
--- Jobs: reminders that the assistant delivers later.
-
--- name: job_insert
--- A call that is repeated (an update worked on again, a turn answered again) makes no second job.
-INSERT INTO jobs (job_id, conversation_id, session_id, user_id, turn_id, call_key, kind, title, status, progress,
-    due_at_ms, time_zone, created_at_ms, updated_at_ms, repeats)
-VALUES (:job_id, :conversation_id, :session_id, :user_id, :turn_id, :call_key, :kind, :title, 'scheduled', '',
-    :due_at_ms, :time_zone, :now_ms, :now_ms, :repeats)
-ON CONFLICT DO NOTHING;
-
 -- name: people_followed_up
 -- Who may want to be asked how it went; what they chose is read again before.
 SELECT user_id FROM people WHERE settings_json LIKE '%"follow_ups":true%' ORDER BY user_id;
-
--- name: asked_about
--- What was asked about here already, and when.
-SELECT call_key, created_at_ms FROM jobs WHERE conversation_id = :conversation_id AND kind = :kind;
-
--- name: asked_insert
--- In one commit with the question: the same matter is asked about once, also by two processes.
-INSERT INTO jobs (job_id, conversation_id, session_id, user_id, turn_id, call_key, kind, title, status, progress,
-    due_at_ms, time_zone, created_at_ms, updated_at_ms, repeats)
-VALUES (:job_id, :conversation_id, :session_id, :user_id, :turn_id, :call_key, :kind, '', 'done', '',
-    :now_ms, 'UTC', :now_ms, :now_ms, '')
-ON CONFLICT DO NOTHING;
-
--- name: job_move
--- One step of a job, lost when it was moved meanwhile: with the outbox parts in the same commit it is delivered once.
-UPDATE jobs SET status = :to_status, progress = :progress, due_at_ms = :due_at_ms, repeats = :repeats,
-    updated_at_ms = :now_ms
-WHERE job_id = :job_id AND status = :from_status
-    AND COALESCE(due_at_ms, 0) = COALESCE(CAST(:from_due_at_ms AS BIGINT), 0);
-
--- name: job_next_due
--- When to look again; the prefix is that of this bot's conversations.
-SELECT due_at_ms FROM jobs WHERE status = 'scheduled' AND conversation_id LIKE :prefix ORDER BY due_at_ms LIMIT 1;
-
--- name: jobs_due
--- What has to be delivered now, also what became due while no process ran.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
-WHERE status = 'scheduled' AND due_at_ms <= :now_ms AND conversation_id LIKE :prefix
-ORDER BY due_at_ms, job_id LIMIT :limit;
-
--- name: jobs_untouched
--- Delivered long ago, and nobody said done or later.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
-WHERE status = 'delivered' AND updated_at_ms < :before_ms AND conversation_id LIKE :prefix
-ORDER BY updated_at_ms, job_id LIMIT :limit;
-
--- name: job_find
--- Behind a button; never one of another conversation.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
-WHERE job_id = :job_id AND conversation_id = :conversation_id;
-
--- name: jobs_upcoming
--- The list of /jobs: in a group everybody sees their own.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
-WHERE conversation_id = :conversation_id AND user_id = :user_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
-
--- name: memory_withdraw
--- The model's tool: not used any more, yet known, so that it is not promoted again; /forget deletes.
-UPDATE memories SET status = 'superseded', superseded_by = NULL WHERE memory_id = :memory_id AND status = 'active';
-
--- name: memory_restore
--- What had replaced it was wrong.
-UPDATE memories SET status = 'active', superseded_by = NULL WHERE memory_id = :memory_id AND status = 'superseded';
-
--- name: memories_replaced
--- What stepped back for something that one turn told, to let it count again.
-SELECT memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status, superseded_by,
-    created_at_ms
-FROM memories
-WHERE conversation_id = :conversation_id AND status = 'superseded'
-    AND superseded_by IN (SELECT memory_id FROM memories
-                          WHERE conversation_id = :conversation_id AND turn_id = :turn_id)
-ORDER BY memory_id;
 
 -- Choices of people.
 
@@ -350,12 +277,13 @@ ORDER BY memory_id;
 SELECT settings_json FROM people WHERE user_id = :user_id;
 
 -- name: person_language
--- What somebody chose, and in which language they wrote last in a conversation.
-SELECT
-    (SELECT settings_json FROM people WHERE user_id = :user_id) AS settings_json,
-    (SELECT language FROM conversation_turns
-     WHERE conversation_id = :conversation_id AND user_id = :user_id AND language IS NOT NULL
-     ORDER BY created_at_ms DESC LIMIT 1) AS language;
+-- What somebody chose, and in which languages they wrote lately in a conversation, the latest first; nothing forwarded.
+SELECT p.settings_json, t.language FROM (SELECT 1 AS one) o
+LEFT JOIN people p ON p.user_id = :user_id
+LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
+           WHERE conversation_id = :conversation_id AND user_id = :user_id AND language IS NOT NULL AND third_party = 0
+           ORDER BY created_at_ms DESC LIMIT 10) t ON o.one = 1
+ORDER BY t.created_at_ms DESC;
 
 -- name: person_choose
 -- A choice does not let anybody in: `allowed` stays, and is 0 for who was never paired.
@@ -366,6 +294,10 @@ ON CONFLICT (user_id) DO UPDATE SET settings_json = :settings_json;
 -- name: inbox_one
 -- What became of one message, for whoever asks with its key; over HTTP `message_id` is a digest of the whole request.
 SELECT state, turn_id, error, message_id FROM inbox WHERE bot_id = :bot_id AND update_id = :update_id;
+
+-- name: outbox_message_of
+-- Where a part is on the screen, to be edited; NULL while it was not sent.
+SELECT message_id FROM outbox WHERE part_id = :part_id;
 
 -- name: outbox_of_turn
 -- What was said about a turn that has no answer.

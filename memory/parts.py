@@ -86,7 +86,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
-        ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
+        ledgers = Ledgers(db, OldStores(db), read_only=given.read_only)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         recorder = Recorder(
             store,

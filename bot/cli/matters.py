@@ -144,7 +144,7 @@ def matters_move(
         raise stop_with(f"'{when}' is no day and hour; write it as '2026-12-01 09:00'", 2) from None
 
     async def do(workspace: Workspace, conversation_id: str) -> Any:
-        job = await matters.reminder(workspace, conversation_id, reminder, "snooze")
+        job = await matters.reminder(workspace, conversation_id, reminder)
         due_at_ms = round(asked.replace(tzinfo=zone_of(job.time_zone)).timestamp() * 1000)
         await matters.move_reminder(workspace, conversation_id, reminder, due_at_ms)
         return job, due_at_ms

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from bot import replies
-from bot.answers.open_list import ListedLoop, listed_matter
-from bot.delivery.outbox import Button, OutgoingMessage, Target
-from bot.features.loops import change_open, endings
+from bot.dates import days_from, local
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.features.loops import ending, putting_off
+from bot.features.shown import change, find_note
 from bot.intake.updates import conversation_key
+from bot.lines import bare
 from bot.people.choices import FOLLOW_UPS
-from bot.reminders.rules import job_id_of, tomorrow_ms
-from bot.reminders.words import local
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.errors import Conflict, StorageError, UnknownSession
-from memory.notes.types import Matter
-from memory.notes.view import NotesView, Standing
-from memory.ports import Row, Statement
-from memory.state.state_manager import snooze_loop
+from memory.errors import StorageError
+from memory.ledger.types import Actor, Change, Ending, Ledger, Note
+from memory.ledger.views import best_first, is_past, standing
 
 DAY_MS: Final = 86_400_000
 ASK_FROM_HOUR, ASK_UNTIL_HOUR = 9, 20
@@ -33,7 +30,7 @@ PAUSE_MS: Final = 20 * 3_600_000
 """At most one question in so long a time."""
 LOOK_EVERY_MS: Final = 600_000
 ASKED: Final = "asked"
-"""The kind of the row that says that something was asked about; it holds no words of people."""
+"""The cause of the change that says that somebody was asked."""
 
 log = structlog.get_logger(__name__)
 
@@ -41,40 +38,31 @@ log = structlog.get_logger(__name__)
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def to_ask_about(view: NotesView, asked: Collection[str], now_ms: int, zone: str) -> Standing | None:
-    """Return the task worth most whose day is over, by the person's calendar, and that was not asked about yet."""
+def to_ask_about(ledger: Ledger, now_ms: int, zone: str) -> Note | None:
+    """The task worth most whose day is over, by the person's calendar, and that was not asked about yet."""
     if not ASK_FROM_HOUR <= local(now_ms, zone).hour < ASK_UNTIL_HOUR:
         return None
-    return next((each for each in view.standings if _is_over(each, asked, now_ms, zone)), None)
+    return next((note for note in best_first(standing(ledger), now_ms) if _is_over(note, now_ms, zone)), None)
 
 
-def _is_over(standing: Standing, asked: Collection[str], now_ms: int, zone: str) -> bool:
-    note = standing.note
-    if not isinstance(note, Matter) or note.kind != "task" or note.owner != "user" or note.faint:
+def _is_over(note: Note, now_ms: int, zone: str) -> bool:
+    if note.kind != "task" or note.owner != "user" or not note.is_real or note.rings:
         return False
-    due_at_ms = note.due_at_ms
-    if due_at_ms is None or note.snoozed_until_ms is not None or call_key_of(note.matter_id) in asked:
+    if note.due_at_ms is None or note.snoozed_until_ms is not None or note.offered:
         return False
-    return now_ms - due_at_ms < ASK_WITHIN_MS and local(due_at_ms, zone).date() < local(now_ms, zone).date()
+    is_over = is_past(note, now_ms) and days_from(note.due_at_ms, now_ms, zone) < 0
+    return is_over and now_ms - note.due_at_ms < ASK_WITHIN_MS
 
 
-def call_key_of(matter_id: str) -> str:
-    """Return the key under which it is written down that a matter was asked about."""
-    return f"{matter_id}:{ASKED}"
-
-
-def question_about(standing: Standing) -> OutgoingMessage:
-    """Return the question, with its three answers as buttons."""
-    note = standing.note
-    words = replies.shorten(note.text)
-    title = replies.say("quoted", text=words) if note.quoted else words
-    payload = {"session_id": standing.session_id, "loop_id": note.matter_id if isinstance(note, Matter) else ""}
+def question_about(note: Note) -> OutgoingMessage:
+    """The question, with its three answers as buttons."""
+    payload = {"note_id": note.note_id}
     row = (
         Button(replies.say("asked_yes"), "asked_yes", payload),
         Button(replies.say("asked_not_yet"), "asked_not_yet", payload),
         Button(replies.say("loop_drop"), "asked_drop", payload),
     )
-    return OutgoingMessage(replies.say("asked_about", title=title), buttons=(row,))
+    return OutgoingMessage(replies.say("asked_about", title=bare(note.text)), buttons=(row,))
 
 
 # --- feature --------------------------------------------------------------------------------------------------------
@@ -96,7 +84,7 @@ class FollowUps:
     async def ask(self) -> None:
         """Ask whoever has something to be asked about; called every minute, it looks every ten.
 
-        The question and the row that says so are one transaction: nobody is asked the same twice, whatever dies.
+        The question and the change that says so are one transaction: nobody is asked the same twice, whatever dies.
         """
         now_ms = self._services.clock.now_ms()
         if 0 <= now_ms - self._looked_at_ms < LOOK_EVERY_MS:
@@ -105,8 +93,6 @@ class FollowUps:
         for row in await self._services.db.read("people_followed_up"):
             try:
                 await self._ask(row["user_id"], now_ms)
-            except Conflict:
-                log.debug("another process asked", user_id=row["user_id"])
             except StorageError as exc:
                 log.warning("a follow-up waits for storage", error=str(exc))
 
@@ -116,69 +102,33 @@ class FollowUps:
             return
         conversation_id = conversation_key(services.me.bot_id, user_id, None)
         zone = (await services.people.time_zone(user_id)).name
-        asked = await services.db.read("asked_about", conversation_id=conversation_id, kind=ASKED)
-        if any(now_ms - row["created_at_ms"] < PAUSE_MS for row in asked):
-            return
-        view = await services.memory.notes.view(conversation_id, user_id=user_id)
-        found = to_ask_about(view, {str(row["call_key"]) for row in asked}, now_ms, zone)
+        found = to_ask_about(await services.memory.ledgers.read(conversation_id), now_ms, zone)
         if found is None:
+            return
+        asked = await services.memory.ledgers.caused_by(conversation_id, ASKED)
+        if any(now_ms - each.at_ms < PAUSE_MS for each in asked):
             return
         with replies.speaking(await services.people.language(conversation_id, user_id)):
             message = question_about(found)
-        target = Target(services.me.bot_id, conversation_id, user_id, None, user_id)
-        await services.committer.write(target, [message], _asked(found, conversation_id, user_id, now_ms))
+        operation = Change(number=found.number, fields={"offered": True})
+        by = Actor("operator", now_ms, ASKED)
+        await services.reminders.say_with(conversation_id, user_id, message, [operation], by)
 
-    async def _end(self, status: Any, tap: Tap) -> bool:
+    async def _end(self, how: Ending, tap: Tap) -> bool:
         """End the task by the person's answer."""
-        said = "asked_ended" if status == "done" else "asked_dropped"
-        change, update = endings(status, self._services.clock.now_ms())
-        return await self._change(tap, change, update, said)
+        note = await find_note(self._services, tap)
+        if note is not None:
+            said = replies.say("asked_ended" if how == "done" else "asked_dropped")
+            message = OutgoingMessage(said, edits_message_id=tap.envelope.message_id)
+            await change(self._services, tap, [ending(note, how)], message)
+        return False
 
     async def _later(self, tap: Tap) -> bool:
         """Leave it open until tomorrow at least; it is not asked about again."""
-        now_ms = self._services.clock.now_ms()
-        until_ms = tomorrow_ms(now_ms, (await self._services.people.time_zone(tap.envelope.user_id)).name)
-        return await self._change(
-            tap,
-            lambda state, loop_id: snooze_loop(state, loop_id, until_ms, now_ms),
-            {"snoozed_until_ms": until_ms},
-            "asked_stays",
-        )
-
-    async def _change(self, tap: Tap, change: Any, update: Any, said: str) -> bool:
-        """Store what becomes of the task with the end of the tap, and show it in place of the question."""
-        services, envelope = self._services, tap.envelope
-        try:
-            listed = await self._listed(envelope.conversation_id, tap.payload["loop_id"])
-            message = OutgoingMessage(replies.say(said), edits_message_id=envelope.message_id)
-            ends = (tap.use, services.inbox.done(envelope))
-            store = partial(change_open, services.memory, listed, change, update, *ends)
-            await services.committer.say(Target.of(envelope), [message], store)
-        except (KeyError, UnknownSession):
-            gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=envelope.message_id)
-            await services.committer.done([envelope], [gone], tap.use)
+        services = self._services
+        note = await find_note(services, tap)
+        if note is not None:
+            zone = (await services.people.time_zone(tap.envelope.user_id)).name
+            message = OutgoingMessage(replies.say("asked_stays"), edits_message_id=tap.envelope.message_id)
+            await change(services, tap, [putting_off(note, services.clock.now_ms(), zone)], message)
         return False
-
-    async def _listed(self, conversation_id: str, matter_id: str) -> ListedLoop:
-        """Return the task as it is noted now. Raises KeyError when it is not open any more."""
-        view = await self._services.memory.notes.view(conversation_id)
-        for each in view.standings:
-            if isinstance(each.note, Matter) and each.note.matter_id == matter_id:
-                return listed_matter(each.session_id, each.note)
-        raise KeyError(matter_id)
-
-
-def _asked(standing: Standing, conversation_id: str, user_id: int, now_ms: int) -> Statement:
-    """Return the row that says that it was asked about; a second one loses (`Conflict`)."""
-    matter_id = standing.note.matter_id if isinstance(standing.note, Matter) else ""
-    values: Row = {
-        "job_id": job_id_of(f"{conversation_id}:{call_key_of(matter_id)}"),
-        "conversation_id": conversation_id,
-        "session_id": standing.session_id,
-        "user_id": user_id,
-        "turn_id": standing.note.turn_ids[0],
-        "call_key": call_key_of(matter_id),
-        "kind": ASKED,
-        "now_ms": now_ms,
-    }
-    return Statement("asked_insert", values, expect=1)

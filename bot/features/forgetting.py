@@ -11,21 +11,22 @@ import structlog
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
-from bot.features.memories import Known, Memories
+from bot.features.memories import Memories, holding
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.lanes import Lanes
+from bot.turns.listing import listed_last
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.language.language import Language
 from memory.language.sentences import plain_sentence
-from memory.longterm.promoter import read_memory_row
+from memory.ledger.types import Note
+from memory.ledger.views import best_first, standing
 from memory.ports import Row, Statement
 from memory.privacy.forget import Echo, Foreseen, Forgetter, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
-from memory.search.query import Query
-from memory.state.listed import numbers_in, picked, shown_last
+from memory.state.listed import numbers_in, picked
 from memory.types import ListedItem
 
 log = structlog.get_logger(__name__)
@@ -46,7 +47,7 @@ STOPPING = ("session", "everything")
 
 @dataclass(frozen=True, slots=True)
 class ForgetMatch:
-    """A memory or a turn that holds the words that were asked for."""
+    """A note or a turn that holds the words that were asked for."""
 
     payload: dict[str, list[str]]
     line: str
@@ -68,10 +69,12 @@ def menu() -> OutgoingMessage:
 def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, private: bool) -> OutgoingMessage:
     """Return the question before anything is forgotten, with what would go: nothing is confirmed unseen.
 
-    The answer's button carries ids alone, never words.
+    The answer's button carries ids alone, never words. Of a note alone the messages stay, unless they are asked for.
     """
     table = "forget_ask" if private else "forget_ask_group"
-    buttons = (Button(replies.say("forget_yes"), "forget_yes", payload), Button(replies.say("never_mind"), "forget_no"))
+    yes = Button(replies.say("forget_yes"), "forget_yes", payload)
+    more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
+    buttons = (yes, *([more] if what == "notes" else ()), Button(replies.say("never_mind"), "forget_no"))
     parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
     return OutgoingMessage("\n\n".join((*parts, replies.say("forget_final"))), buttons=(buttons,))
 
@@ -96,14 +99,9 @@ def places_of(words: str, language: Language) -> tuple[int, ...]:
     return numbers if any(map(str.isdigit, words)) and all(number > 0 for number in numbers) else ()
 
 
-def payload_of(items: Sequence[ListedItem], known: Sequence[Known]) -> dict[str, list[str]]:
-    """Return what forgets these lines of a list: a memory by its id, a note or an open matter by its turns."""
-    by_ref = {each.ref: each.payload for each in known}
-    together: dict[str, list[str]] = {}
-    for item in items:
-        for name, ids in by_ref.get(item.ref, {"turn_ids": [item.ref.rpartition(".")[0]]}).items():
-            together[name] = list(dict.fromkeys([*together.get(name, []), *ids]))
-    return together
+def payload_of(items: Sequence[ListedItem]) -> dict[str, list[str]]:
+    """Return what forgets these lines of a list: notes by their ids."""
+    return {"note_ids": list(dict.fromkeys(item.ref for item in items))}
 
 
 def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
@@ -127,19 +125,13 @@ def found_list(words: str, found: Sequence[ForgetMatch]) -> OutgoingMessage:
     return OutgoingMessage("\n".join(lines), buttons=tuple(rows))
 
 
-def found_in(memories: Sequence[Row], turns: Sequence[Row], words: str) -> list[ForgetMatch]:
-    """Return memories first, then turns, each with one line around the words."""
-    notes = [
-        ForgetMatch(
-            {"memory_ids": [memory.memory_id]},
-            f"{replies.say(f'memory_kinds.{memory.kind}')}: {_around(memory.text, words)}",
-        )
-        for memory in map(read_memory_row, memories)
-    ]
+def found_in(notes: Sequence[Note], turns: Sequence[Row], words: str) -> list[ForgetMatch]:
+    """Return notes first, then turns, each with one line around the words."""
+    noted = [ForgetMatch({"note_ids": [note.note_id]}, replies.shorten(note.text, QUOTED_CHARS)) for note in notes]
     said = [
         ForgetMatch({"turn_ids": [row["turn_id"]]}, replies.say("forget_said", text=_said(row, words))) for row in turns
     ]
-    return notes + said
+    return noted + said
 
 
 def _said(row: Row, words: str) -> str:
@@ -234,7 +226,7 @@ class Forgetting:
         words = envelope.arguments
         what = SCOPES.get(words.lower())
         places = places_of(words, self._services.memory.languages.get(replies.spoken()))
-        items = await self._shown(envelope) if places else ()
+        items = await listed_last(self._services, envelope.conversation_id) if places else ()
         if not words:
             message = menu()
         elif what:
@@ -245,10 +237,6 @@ class Forgetting:
             message = await self._found(envelope, words)
         await self._services.committer.done([envelope], [message])
 
-    async def _shown(self, envelope: Envelope) -> tuple[ListedItem, ...]:
-        current = await self._services.memory.recorder.current(envelope.conversation_id)
-        return shown_last(current) if current else ()
-
     async def _listed(self, envelope: Envelope, items: Sequence[ListedItem], places: Sequence[int]) -> OutgoingMessage:
         """Return the question about lines of the list that was shown last, or why they cannot be forgotten."""
         off = next((place for place in places if not 0 < place <= len(items)), None)
@@ -256,13 +244,12 @@ class Forgetting:
             return OutgoingMessage(replies.say("forget_not_on_list", number=off))
         chosen = picked(items, places)
         for place, item in zip(places, chosen, strict=True):
-            if item.kind == "job":
-                return OutgoingMessage(replies.say("forget_is_reminder", number=place))
             if not item.ref:
                 return OutgoingMessage(replies.say("forget_not_on_list", number=place))
-        return await self._question(envelope, payload_of(chosen, await self._memories.read(envelope)))
+        return await self._question(envelope, payload_of(chosen))
 
     async def _found(self, envelope: Envelope, words: str) -> OutgoingMessage:
+        services = self._services
         whose = {
             "conversation_id": envelope.conversation_id,
             "user_id": None if envelope.private else envelope.user_id,
@@ -271,31 +258,28 @@ class Forgetting:
             "titled": words[:1].upper() + words[1:],
             "limit": FOUND_MOST,
         }
-        db = self._services.db
-        found = found_in(await db.read("memories_with", **whose), await db.read("turns_with", **whose), words)
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        mine = [note for note in standing(ledger) if envelope.private or note.user_id == envelope.user_id]
+        notes = holding(best_first(mine, services.clock.now_ms()), words)
+        found = found_in(notes, await services.db.read("turns_with", **whose), words)
         found = found or await self._related(envelope, words)
         quoted = replies.shorten(words, 60)
         return found_list(quoted, found) if found else OutgoingMessage(replies.say("forget_not_found", words=quoted))
 
     async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
-        """Return what the search finds of the same meaning, when nothing holds the words themselves."""
-        services = self._services
-        items = await services.memory.searcher.search(
-            Query(envelope.conversation_id, words, limit=LISTED, now_ms=services.clock.now_ms())
-        )
-        memories: list[Row] = []
+        """Return the messages that the search finds of the same meaning, when nothing holds the words themselves."""
         turns: list[Row] = []
-        for item in items:
-            name, table = ("memory_by_id", memories) if item.source == "memory" else ("get_turn", turns)
-            row = await services.db.read_one(name, **{f"{item.source}_id": item.ref})
+        for turn_id in (await self._memories.related(envelope.conversation_id, words))[:LISTED]:
+            row = await self._services.db.read_one("get_turn", turn_id=turn_id)
             if row and (envelope.private or row["user_id"] == envelope.user_id):
-                table.append(row)
-        return found_in(memories, turns, words)
+                turns.append(row)
+        return found_in([], turns, words)
 
     async def _question(self, envelope: Envelope, payload: Mapping[str, Any]) -> OutgoingMessage:
         """Return the question, with the ids of what was meant fixed at this moment."""
-        what = payload.get("what", "found")
-        if what in {"everything", "found"}:
+        alone = bool(payload.get("note_ids")) and not (payload.get("messages_too") or payload.get("turn_ids"))
+        what = payload.get("what", "notes" if alone else "found")
+        if what in {"everything", "found", "notes"}:
             return await self._asked(envelope, what, payload)
         current = await self._services.memory.recorder.current(envelope.conversation_id)
         if current is None or not current.turn_count:

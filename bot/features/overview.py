@@ -1,4 +1,4 @@
-"""/summary and /status: what this conversation was about, what is open, what is remembered and what is to come."""
+"""/summary and /status: what this conversation is about, what is open, what is remembered and what is to come."""
 
 from __future__ import annotations
 
@@ -6,52 +6,61 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot import replies
-from bot.answers.open_list import ListedLoop
+from bot.dates import day_text, when_text
 from bot.delivery.outbox import OutgoingMessage
-from bot.features.loops import read_open
-from bot.features.memories import Memories
 from bot.intake.updates import Envelope
-from bot.reminders.rules import Reminder, when_text
+from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.notes.lines import line_of
-from memory.notes.types import RULES, LastingNote, Matter, SessionNotes
-from memory.notes.view import NotesView
+from memory.keeper.session_lines import SessionLine, session_lines
+from memory.ledger.types import Ledger, Note
+from memory.ledger.views import best_first, by_heading, ringing, standing, to_do, waits_for_word
+from memory.types import SessionState
 
 LINES = 8
 """At most this many lines stand under a heading."""
 OPEN_SHOWN = 3
 LATE_CHARS = 120
-
-Note = Matter | LastingNote
+BEGINNING_CHARS = 48
+NO_LINE = SessionLine("", "")
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
 
 
-def summary_text(notes: SessionNotes | None, view: NotesView, turns: int, now_ms: int, zone: str) -> str:
-    """Return what a session was about for the person in it: their matters, what they told, what came to its end.
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A session that is summed up."""
 
-    Nothing that the bot said about its own working is in the notes, and so none is in here.
-    """
-    title = notes.title if notes else ""
-    head = replies.say("summary_head", title=f": {title}" if title else "", turns=replies.counted(turns, "message"))
-    standing = notes.standing if notes and notes.reader != RULES else ""
-    settled = [replies.say("quoted", text=replies.shorten(each.text)) for each in notes.settled] if notes else []
+    session_id: str
+    turns: int
+    title: str
+    """The keeper's, else its day and first words."""
+    standing: str
+    """Where it stands, in the keeper's words."""
+
+
+def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
+    """What a session was about for the person in it: where it stands, what goes on, what they told, what ended."""
+    turns = replies.counted(session.turns, "message")
+    head = replies.say("summary_head", title=f": {session.title}" if session.title else "", turns=turns)
+    here = [note for note in ledger if note.session_id == session.session_id]
+    lasting = best_first((note for note in standing(here) if note.lasts), now_ms)
+    going = best_first((note for note in standing(here) if not note.lasts), now_ms)
+    ended = [bare(note.text) for note in here if note.status == "done"]
     parts = (
-        standing,
-        _part(replies.say("summary_matters"), _lines(view.matters, now_ms, zone)),
-        _part(replies.say("summary_told"), _lines(view.lasting, now_ms, zone)),
-        _part(replies.say("summary_settled"), settled),
+        session.standing,
+        _part(replies.say("summary_matters"), _lines(going, now_ms, zone)),
+        _part(replies.say("summary_told"), _lines(lasting, now_ms, zone)),
+        _part(replies.say("summary_settled"), ended),
     )
     told = [part for part in parts if part]
-    return "\n\n".join([head, *told]) if told else replies.say("summary_talk", turns=replies.counted(turns, "message"))
+    return "\n\n".join([head, *told]) if told else replies.say("summary_talk", turns=turns)
 
 
 def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
-    """Return the best of them, in the order in which they were said."""
     best = sorted(notes[:LINES], key=lambda note: note.said_at_ms)
-    return [line_of(note, now_ms, zone, replies.spoken()) for note in best]
+    return [note_line(note, now_ms, zone) for note in best]
 
 
 def _part(head: str, lines: Sequence[str]) -> str:
@@ -65,27 +74,27 @@ class ChatStatus:
     title: str
     turns: int
     """Of the session that goes on."""
-    listed: Sequence[ListedLoop]
-    """What is open."""
-    known: int
-    """How many things are remembered."""
-    jobs: Sequence[Reminder]
+    ledger: Ledger
 
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
-    """Return where things stand in a few lines, each with the command that shows more."""
-    title, turns, listed = status.title, status.turns, status.listed
-    named = replies.say("status_title", title=title, turns=replies.counted(turns, "message"))
-    plain = replies.say("status_no_title", turns=replies.counted(turns, "message"))
-    lines = [(named if title else plain) if turns else replies.say("status_new"), ""]
+    """Where things stand in a few lines, each with the command that shows more."""
+    title, ledger = status.title, status.ledger
+    turns = replies.counted(status.turns, "message")
+    named = replies.say("status_title", title=title, turns=turns)
+    plain = replies.say("status_no_title", turns=turns)
+    lines = [(named if title else plain) if status.turns else replies.say("status_new"), ""]
+    listed = to_do(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
-    lines += [f"• {each.words}" for each in listed[:OPEN_SHOWN]]
-    lines.append(replies.say("status_known", things=replies.counted(status.known, "thing")))
-    coming = [job for job in status.jobs if job.due_at_ms is not None and job.due_at_ms > now_ms]
+    lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
+    known = sum(len(notes) for _, notes in by_heading(ledger, now_ms))
+    lines.append(replies.say("status_known", things=replies.counted(known, "thing")))
+    coming = [note for note in ringing(ledger) if note.rings_at_ms is not None and note.rings_at_ms > now_ms]
     if coming:
-        when = when_text(coming[0].due_at_ms or now_ms, now_ms, zone)
-        lines.append(replies.say("status_jobs", count=len(coming), when=when, title=coming[0].title))
-    rang = [job.title for job in status.jobs if job not in coming]
+        when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
+        title = bare(coming[0].text)
+        lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
+    rang = [bare(note.text) for note in ringing(ledger) if waits_for_word(note)]
     if rang:
         lines.append(replies.say("status_late", titles=replies.shorten(", ".join(rang), LATE_CHARS)))
     elif not coming:
@@ -99,43 +108,47 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
 class Overview:
     """Sums up a conversation for the person in it."""
 
-    def __init__(self, services: Services, memories: Memories) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._memories = memories
         self.commands: dict[str, Command] = {"summary": self.summary, "status": self.status}
         self.actions: dict[str, Action] = {}
 
     async def summary(self, envelope: Envelope) -> None:
-        """Say what this session was about, read up to its last message."""
+        """Say what this session was about."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
         if state is None or not state.turn_count:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("summary_none"))])
             return
-        notes, view = await self._noted(envelope, state.session_id)
+        lines = await session_lines(services.db, envelope.conversation_id)
+        line = lines.get(state.session_id, NO_LINE)
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
         zone = (await services.people.time_zone(envelope.user_id)).name
-        text = summary_text(notes, view, state.turn_count, services.clock.now_ms(), zone)
+        title = line.title or await self._beginning(state, zone)
+        summed = Summed(state.session_id, state.turn_count, title, line.standing)
+        text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
     async def status(self, envelope: Envelope) -> None:
         """Say where things stand: this conversation, what is open, remembered and to come."""
         services = self._services
         state = await services.memory.recorder.current(envelope.conversation_id)
-        notes = (await self._noted(envelope, state.session_id))[0] if state else None
+        lines = await session_lines(services.db, envelope.conversation_id)
         status = ChatStatus(
-            notes.title if notes else "",
+            lines.get(state.session_id, NO_LINE).title if state else "",
             state.turn_count if state else 0,
-            await read_open(services.memory, envelope.conversation_id),
-            len(await self._memories.read(envelope)),
-            await services.reminders.upcoming(envelope.conversation_id, envelope.user_id),
+            await services.memory.ledgers.read(envelope.conversation_id),
         )
         zone = (await services.people.time_zone(envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
-    async def _noted(self, envelope: Envelope, session_id: str) -> tuple[SessionNotes | None, NotesView]:
-        """Return the notes of one session, and what of them is alive; in a group only what this person said."""
-        notes, whose = self._services.memory.notes, None if envelope.private else envelope.user_id
-        view = await notes.view(envelope.conversation_id, only=session_id, user_id=whose)
-        read = await notes.sessions(envelope.conversation_id, only=session_id, catch_up=False)
-        return (read[0] if read else None), view
+    async def _beginning(self, state: SessionState, zone: str) -> str:
+        """The day of a session that has no title, and its first words."""
+        first = await self._services.memory.store.turns_between(state.session_id, 1, 1)
+        if not first or first[0].unfiled:
+            return ""
+        now_ms = self._services.clock.now_ms()
+        day = day_text(first[0].created_at_ms, now_ms, zone, replies.spoken())
+        words = replies.shorten(first[0].user_text, BEGINNING_CHARS)
+        return f"{day}, {replies.say('quoted', text=words)}" if words.strip() else day

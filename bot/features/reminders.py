@@ -1,51 +1,97 @@
-"""/remind, /jobs, /timezone and the buttons of reminders: done, snooze, tomorrow, cancel."""
+"""/remind, /reminders, /timezone, and the buttons of what rings: done, in an hour, tomorrow, not this time, cancel."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from bot import replies
-from bot.answers.rearrange import Here, by_command
-from bot.answers.remind_first import repeating, set_text, undo_button
+from bot.answers.answer_buttons import UNDO_NOTE
 from bot.care.care import care
-from bot.delivery.outbox import OutgoingMessage, Target
+from bot.dates import every_text, when_text
+from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.features.lists import Group, Listing
+from bot.features.shown import Made, View, change_listed, find_note, show, turn_page
 from bot.intake.updates import Envelope
-from bot.people.choices import TIME_ZONE, find_time_zone
-from bot.reminders.repeats import read_repeat, rule_of
-from bot.reminders.rules import (
-    MAX_AHEAD_MS,
-    Event,
-    Reminder,
-    advance_reminder,
-    insert_reminder,
-    job_id_of,
-    listed_reminders,
-    next_reminder,
-    next_status,
-    reminder_list,
-    snoozed_until,
-    when_text,
-)
-from bot.reminders.words import ReminderWords, words_for
+from bot.lines import bare, note_line
+from bot.offline.times import Moment, moment_in
+from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone
+from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
 from bot.turns.feature import Action, Command, Tap
-from bot.turns.listing import say_list
+from bot.turns.listing import listed_last
 from bot.turns.services import Services
-from memory.language.due_dates import ReminderRequest, parse_when
-from memory.state.state_manager import begin_job, new_state
+from memory.ledger import series
+from memory.ledger.apply import apply, folded
+from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome
+from memory.ledger.views import ringing
+from memory.ports import Statement
+
+MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000
+SHOWN_RINGS = 5
+_NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 
 
-def _confirmation(text: str, words: ReminderWords, job_id: str) -> OutgoingMessage:
-    return OutgoingMessage(text, buttons=undo_button(job_id, words))
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
+    """What rings, the next first, or that nothing does."""
+    found = ringing(ledger)
+    if not found:
+        return OutgoingMessage(replies.say("reminders_none"))
+    return _listing(replies.say("reminders_head"), found, now_ms, zone)
+
+
+def _listing(head: str, found: Sequence[Note], now_ms: int, zone: str) -> Listing:
+    return Listing(
+        head=head,
+        groups=[Group("", found)],
+        line=lambda note: note_line(note, now_ms, zone),
+        row=list_row,
+        turns_page="reminders_page",
+    )
+
+
+def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
+    """What is said of a reminder that was set; with the clock that was taken when nobody chose it."""
+    language, title = replies.spoken(), bare(note.text)
+    when = when_text(note.rings_at_ms or now_ms, now_ms, zone.name, language)
+    if note.repeats:
+        text = replies.say("remind_series", every=every_text(note.repeats, language), when=when, title=title)
+    else:
+        text = replies.say("remind_set", when=when, title=title)
+    return text if zone.chosen else f"{text}\n{replies.say('zone_hint', zone=zone.name)}"
+
+
+def moved_by(note: Note, moment: Moment) -> Operation:
+    """What gives a reminder another time: of a series the next date alone, unless a new rule was said."""
+    if moment.repeats or not note.repeats:
+        fields = {"rings_from": moment.minute(), "repeats": moment.repeats}
+        return Change(number=note.number, fields=fields)
+    coming = series.next_ring(note)
+    at_ms = series.at_ms_of(moment.minute(), note.time_zone)
+    return Move(number=note.number, occurrence=coming[0] if coming else note.rings_from, to_ms=at_ms)
+
+
+def meant(notes: Sequence[Note], words: str) -> list[Note]:
+    """The notes that some words name: the exact text wins, else those that hold the words."""
+    plain = folded(words)
+    exact = [note for note in notes if folded(note.text) == plain]
+    return exact or [note for note in notes if plain and plain in folded(note.text)]
+
+
+# --- feature --------------------------------------------------------------------------------------------------------
 
 
 class Reminders:
-    """Sets, shows and ends reminders; each change in one transaction with what is said about it."""
+    """Sets, shows and ends what rings; each change in one transaction with what is said about it."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._view = View("job", self._made)
         self.commands: dict[str, Command] = {
             "remind": self.remind,
             "jobs": self.overview,
@@ -55,206 +101,184 @@ class Reminders:
             "repeat": partial(self._change, "repeat"),
             "timezone": self.time_zone,
         }
-        self.actions: dict[str, Action] = {
-            "job_done": self._done,
-            "job_cancel": self._cancel,
-            "job_snooze": self._snooze,
-        }
+        self.actions: dict[str, Action] = {"ring": self._tapped, "reminders_page": self._page}
 
     # --- commands ---------------------------------------------------------------------------------------------------
 
     async def remind(self, envelope: Envelope) -> None:
         """Set a reminder and say when it comes; ask back when the time or the matter is missing."""
         services, said = self._services, envelope.arguments
-        time_zone = await services.people.time_zone(envelope.user_id)
-        zone = time_zone.name
-        now_ms = services.clock.now_ms()
+        zone, now_ms = await services.people.time_zone(envelope.user_id), services.clock.now_ms()
         if not said:
-            await self._say(envelope, replies.say("remind_how", zone=zone, when=when_text(now_ms, now_ms, zone)))
+            when = when_text(now_ms, now_ms, zone.name, replies.spoken())
+            await self._say(envelope, replies.say("remind_how", zone=zone.name, when=when))
             return
-        caring = care(said)
-        if caring:
+        if caring := care(said):
             await self._say(envelope, caring.text)
             return
-        language = services.memory.languages.detect(said, replies.spoken())
-        words = words_for(language.code)
-        first, _, rest = said.partition(" ")
-        said = rest.lstrip() if rest and first.lower() in words.lead else said
-        often = read_repeat(said, words, ordered=True)
-        kind = often.kind if often else ""
-
-        def read(text: str, at_ms: int) -> ReminderRequest:
-            timed = parse_when(text, at_ms, zone, language)
-            return ReminderRequest(*timed) if timed else ReminderRequest(None, text)
-
-        def whole() -> ReminderRequest | None:
-            return repeating(often, now_ms, zone, read) if often else read(said, now_ms)
-
-        found = await asyncio.to_thread(whole)  # odd dates load a library
-        if found is None or found.due_at_ms is None or not now_ms < found.due_at_ms <= now_ms + MAX_AHEAD_MS:
+        moment = await self._moment(said, now_ms, zone.name)
+        at_ms = series.at_ms_of(moment.minute(), zone.name) if moment else 0
+        if moment is None or not now_ms < at_ms <= now_ms + MAX_AHEAD_MS:
             await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(said, 60)))
             return
-        if not found.what:
-            when = when_text(found.due_at_ms, now_ms, zone)
+        text = moment.rest_of(said)
+        if not text:
+            when = when_text(at_ms, now_ms, zone.name, replies.spoken())
             await self._say(envelope, replies.say("remind_no_what", when=when))
             return
-        text = set_text(found, now_ms, zone, kind=kind, zone_chosen=time_zone.chosen, words=words)
-        repeats = rule_of(kind, found.due_at_ms, zone) if kind else ""
-        await self._set(envelope, found, zone, partial(_confirmation, text, words), repeats)
+        await self._set(envelope, await self._add(envelope, text, moment, zone.name), zone)
 
-    async def _set(
-        self,
-        envelope: Envelope,
-        found: ReminderRequest,
-        zone: str,
-        message: Callable[[str], OutgoingMessage],
-        repeats: str,
+    async def _moment(self, said: str, now_ms: int, zone: str) -> Moment | None:
+        """The time that is said, in the language in which it is said."""
+        language = self._services.memory.languages.detect(said, replies.spoken())
+        return await asyncio.to_thread(moment_in, said, now_ms, zone, language.code)
+
+    async def _add(self, envelope: Envelope, text: str, moment: Moment, zone: str) -> Add:
+        session_id = await self._services.memory.store.current_session_id(envelope.conversation_id)
+        fields = {
+            "owner": "user",
+            "rings_from": moment.minute(),
+            "repeats": moment.repeats,
+            "time_zone": zone,
+            "session_id": session_id,
+            "user_id": envelope.user_id,
+        }
+        return Add(kind="task", text=text, note_id=f"n_{_cause(envelope)}", fields=fields)
+
+    async def _set(self, envelope: Envelope, add: Add, zone: TimeZone) -> None:
+        services, now_ms = self._services, self._services.clock.now_ms()
+        by = Actor("person", now_ms, _cause(envelope))
+        outcome = apply(await services.memory.ledgers.read(envelope.conversation_id), add, by)
+        if not isinstance(outcome, Applied):
+            said = replies.shorten(envelope.arguments, 60)
+            known = outcome.number is not None and outcome.code == "known"
+            text = replies.say("remind_known") if known else replies.say("remind_unclear", said=said)
+            await self._say(envelope, text)
+            return
+        undo = Button(replies.say("never_mind"), UNDO_NOTE, {"cause": by.cause})
+        message = OutgoingMessage(set_text(outcome.note, now_ms, zone), buttons=((undo,),))
+        await self._store(envelope, [add], by, message)
+
+    async def _store(
+        self, envelope: Envelope, operations: Sequence[Operation], by: Actor, message: OutgoingMessage
     ) -> None:
         services = self._services
-        call_key = f"{envelope.bot_id}:{envelope.update_id}"
-        job_id = job_id_of(call_key)
-        session_id = await services.memory.store.current_session_id(envelope.conversation_id)
-        reminder = insert_reminder(
-            call_key,
-            conversation_id=envelope.conversation_id,
-            session_id=session_id,
-            user_id=envelope.user_id,
-            turn_id=None,
-            title=found.what,
-            due_at_ms=found.due_at_ms or 0,
-            time_zone=zone,
-            now_ms=services.clock.now_ms(),
-            repeats=repeats,
-        )
-        await services.committer.say(
-            Target.of(envelope),
-            [message(job_id)],
-            partial(
-                services.reminders.change,
-                session_id,
-                lambda state: begin_job(state, job_id),
-                services.inbox.done(envelope),
-                reminder,
-            ),
-        )
+
+        async def store(*rows: Statement) -> list[Outcome]:
+            ends = (services.inbox.done(envelope), *rows)
+            return await services.memory.change(envelope.conversation_id, operations, by, *ends)
+
+        await services.committer.say(Target.of(envelope), [message], store)
         services.reminders.look()
 
     async def overview(self, envelope: Envelope) -> None:
-        """List what is to come, with buttons."""
-        reminders = await self._services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
-        if not reminders:
-            await self._say(envelope, replies.say("reminders_none"))
-            return
-        zone = await self._services.people.time_zone(envelope.user_id)
-        message = reminder_list(replies.say("reminders_head"), reminders, self._services.clock.now_ms(), zone.name)
-        await say_list(self._services, envelope, message, listed_reminders(reminders))
+        """List what rings, with buttons."""
+        await show(self._services, envelope, self._view)
 
     async def _change(self, command: str, envelope: Envelope) -> None:
-        """Cancel, move or repeat the reminder that is named or numbered behind the command; ask which when unclear."""
-        services, said = self._services, envelope.arguments
-        reminders = await services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
-        zone = (await services.people.time_zone(envelope.user_id)).name
-        current = await services.memory.recorder.current(envelope.conversation_id)
-        state = current or new_state("", envelope.conversation_id)
-        here = Here(state, services.clock.now_ms(), zone)
-        language = services.memory.languages.detect(said, replies.spoken())
-        answer = await asyncio.to_thread(by_command, command, said, reminders, here, language)
-        if answer is None:
-            how = replies.say(f"change_how.{command}") if reminders else replies.say("reminders_none")
+        """Cancel, move or repeat the reminder that is numbered or named; show the list to choose from when unclear."""
+        services, now_ms = self._services, self._services.clock.now_ms()
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        notes, zone = ringing(ledger), await services.people.time_zone(envelope.user_id)
+        if not notes or not envelope.arguments:
+            how = replies.say(f"change_how.{command}") if notes else replies.say("reminders_none")
             await self._say(envelope, how)
             return
-        change = answer.change or (lambda state: state)
-        store = partial(
-            services.reminders.change,
-            current.session_id if current else None,
-            change,
-            services.inbox.done(envelope),
-            *answer.effects,
-        )
-        await services.committer.say(Target.of(envelope), [OutgoingMessage(answer.text)], store)
-        services.reminders.look()
+        rest, found = await self._named(envelope, notes)
+        moment = None
+        if command != "cancel":
+            moment = await self._moment(rest, now_ms, zone.name)
+            if moment and not found:
+                found = meant(notes, moment.rest_of(rest))
+            if moment is None or (command == "repeat" and not moment.repeats):
+                await self._say(envelope, replies.say(f"change_how.{command}"))
+                return
+        if len(found) != 1:
+            message, _ = self._view.message(replace(ledger, notes={n.number: n for n in found or notes}), zone.name)
+            which = f"{replies.say('remind_which')}\n{message.text}"
+            await services.committer.done([envelope], [replace(message, text=which)])
+            return
+        operation = moved_by(found[0], moment) if moment else cancelling(found[0])
+        await self._do(envelope, ledger, found[0], operation, zone)
+
+    async def _named(self, envelope: Envelope, notes: Sequence[Note]) -> tuple[str, list[Note]]:
+        """The words without the number they begin with, and the reminders that are meant by it, or by the words."""
+        said = envelope.arguments
+        number = _NUMBER.match(said)
+        if number is None:
+            return said, meant(notes, said)
+        items = await listed_last(self._services, envelope.conversation_id)
+        place = int(number[1])
+        ref = items[place - 1].ref if 0 < place <= len(items) else ""
+        return said[number.end() :], [note for note in notes if note.note_id == ref]
+
+    async def _do(self, envelope: Envelope, ledger: Ledger, note: Note, operation: Operation, zone: TimeZone) -> None:
+        now_ms = self._services.clock.now_ms()
+        by = Actor("person", now_ms, _cause(envelope))
+        outcome = apply(ledger, operation, by)
+        if not isinstance(outcome, Applied):
+            await self._say(envelope, replies.say("remind_unclear", said=replies.shorten(envelope.arguments, 60)))
+            return
+        if outcome.note.rings_at_ms is None:
+            text = replies.say("reminder_off", title=bare(note.text))
+        else:
+            text = set_text(outcome.note, now_ms, TimeZone(zone.name, chosen=True))
+        undo = Button(replies.say("undo"), UNDO_NOTE, {"cause": by.cause})
+        await self._store(envelope, [operation], by, OutgoingMessage(text, buttons=((undo,),)))
 
     async def time_zone(self, envelope: Envelope) -> None:
-        """Say by which clock times are read, or set it."""
-        services, now_ms = self._services, self._services.clock.now_ms()
+        """Say by which clock times are read, or set it; with it when the reminders that are set ring by this clock."""
+        services, now_ms, language = self._services, self._services.clock.now_ms(), replies.spoken()
         if not envelope.arguments or envelope.user_id is None:
             zone = (await services.people.time_zone(envelope.user_id)).name
-            await self._say(envelope, replies.say("zone_is", zone=zone, now=when_text(now_ms, now_ms, zone)))
+            now = when_text(now_ms, now_ms, zone, language)
+            await self._say(envelope, replies.say("zone_is", zone=zone, now=now))
             return
         found = find_time_zone(envelope.arguments)
         if found is None:
             await self._say(envelope, replies.say("zone_unknown", said=replies.shorten(envelope.arguments, 40)))
             return
-        text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found))
+        text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found, language))
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        theirs = [n for n in ringing(ledger) if n.rings_at_ms is not None and n.time_zone != found]
+        if theirs:
+            lines = [f"• {note_line(note, now_ms, found)}" for note in theirs[:SHOWN_RINGS]]
+            text = "\n".join([text, "", replies.say("zone_rings"), *lines])
         chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
         await services.committer.done([envelope], [OutgoingMessage(text)], chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
-    async def _done(self, tap: Tap) -> bool:
-        return await self._end(tap, "finish", lambda title: replies.say("reminder_done_text", title=title))
+    async def _page(self, tap: Tap) -> bool:
+        return await turn_page(self._services, tap, self._view)
 
-    async def _cancel(self, tap: Tap) -> bool:
-        words = words_for(tap.payload.get("language", replies.spoken()))
-        return await self._end(tap, "cancel", lambda title: words.say("cancelled", title=title))
-
-    async def _end(self, tap: Tap, event: Event, told: Callable[[str], str]) -> bool:
-        """End a reminder; its session forgets it in the same transaction. Of a series what comes next stays."""
-        reminder = await self._reminder(tap, event)
-        if reminder is None:
+    async def _tapped(self, tap: Tap) -> bool:
+        """Do what a button says to one date of a reminder, and show what stands then."""
+        services, envelope, choice = self._services, tap.envelope, tap.payload["choice"]
+        note = await find_note(services, tap)
+        if note is None:
             return False
-        message = await self._shown(tap, told(reminder.title), reminder.job_id)
-        move = advance_reminder(reminder, event, self._services.clock.now_ms())
-        goes_on = next_reminder(reminder, self._services.clock.now_ms()) if event == "finish" else None
-        ends = (self._services.inbox.done(tap.envelope), tap.use, move, *filter(None, (goes_on,)))
-        await self._services.committer.say(
-            Target.of(tap.envelope), [message], partial(self._services.reminders.end, reminder, *ends)
-        )
-        return bool(message.buttons)
-
-    async def _snooze(self, tap: Tap) -> bool:
-        """Put a reminder off: what was delivered from now on, what is still to come from its own time on."""
-        reminder = await self._reminder(tap, "snooze")
-        if reminder is None:
-            return False
-        services, now_ms = self._services, self._services.clock.now_ms()
-        due_at_ms = snoozed_until(tap.payload["until"], max(now_ms, reminder.due_at_ms or 0), reminder.time_zone)
-        text = replies.say(
-            "reminder_snoozed_text", title=reminder.title, when=when_text(due_at_ms, now_ms, reminder.time_zone)
-        )
-        later = replace(reminder, status="scheduled", due_at_ms=due_at_ms)
-        message = await self._shown(tap, text, reminder.job_id, later)
-        move = advance_reminder(reminder, "snooze", now_ms, due_at_ms=due_at_ms)
-        await services.committer.done([tap.envelope], [message], tap.use, move)
-        services.reminders.look()
-        return bool(message.buttons)
-
-    async def _reminder(self, tap: Tap, event: Event) -> Reminder | None:
-        """Return the reminder behind the button; when it has ended meanwhile, say so and return None."""
-        reminder = await self._services.reminders.find(tap.payload["job_id"], tap.envelope.conversation_id)
-        if reminder is None or next_status(reminder.status, event) is None:
-            await self._services.committer.done(
-                [tap.envelope], [OutgoingMessage(replies.say("reminder_gone"))], tap.use
-            )
-            return None
-        return reminder
-
-    async def _shown(self, tap: Tap, text: str, job_id: str, *changed: Reminder) -> OutgoingMessage:
-        """Return what the tapped message says now; a list keeps its other reminders, with buttons of their own."""
-        edits_message_id = tap.envelope.message_id
-        if not tap.payload.get("listed"):
-            return OutgoingMessage(text, edits_message_id=edits_message_id)
-        services, envelope = self._services, tap.envelope
-        reminders = await services.reminders.upcoming(envelope.conversation_id, envelope.user_id)
-        left = sorted(
-            [*changed, *(reminder for reminder in reminders if reminder.job_id != job_id)],
-            key=lambda reminder: reminder.due_at_ms or 0,
-        )
-        if not left:
-            return OutgoingMessage(text, edits_message_id=edits_message_id)
+        now_ms = services.clock.now_ms()
         zone = (await services.people.time_zone(envelope.user_id)).name
-        listed = reminder_list(f"{text}\n\n{replies.say('reminders_head')}", left, services.clock.now_ms(), zone)
-        return replace(listed, edits_message_id=edits_message_id)
+        operation = operation_for(note, occurrence_of(tap.payload["date"]), choice, now_ms)
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))
+        said = told(note, outcome.note, choice, now_ms, zone) if isinstance(outcome, Applied) else ""
+        view = self._view if tap.payload.get("listed") else View("job", _alone(said))
+        return await change_listed(services, tap, operation, view, said if tap.payload.get("listed") else "")
+
+    def _made(self, ledger: Ledger, zone: str) -> Listing | OutgoingMessage:
+        return reminder_list(ledger, self._services.clock.now_ms(), zone)
 
     async def _say(self, envelope: Envelope, text: str) -> None:
         await self._services.committer.done([envelope], [OutgoingMessage(text)])
+
+
+def _alone(said: str) -> Made:
+    """A view that is the one sentence."""
+    return lambda _ledger, _zone: OutgoingMessage(said)
+
+
+def _cause(envelope: Envelope) -> str:
+    """What a change by a command is told apart by: the same command again is the same change."""
+    return f"c_{envelope.bot_id}_{envelope.update_id}"

@@ -1,28 +1,44 @@
-"""[Undo] under what was noted, ended or moved: what that message changed counts no more, whatever was said since."""
+"""[Undo] under what was noted, ended or moved: a new change that puts back what nobody touched since."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import partial
+from collections.abc import Sequence
+from typing import Final
 
 from bot import replies
-from bot.answers.take_back import UNDO_NOTE, restored, taken_back
+from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.reminders.steps import back
+from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
-from memory.errors import UnknownSession
-from memory.longterm.promoter import read_memory_row
-from memory.notes.store import ask_to_read_again
+from memory.ledger.apply import undo
+from memory.ledger.types import Actor, Applied, Ledger, NoteChange
 from memory.ports import Statement
-from memory.state.state_manager import undo
-from memory.types import ConversationTurn
 
-QUOTED_CHARS = 120
+TITLES: Final = 3
+
+
+# --- pure -----------------------------------------------------------------------------------------------------------
+
+
+def undone_text(ledger: Ledger, changes: Sequence[NoteChange], by: Actor, zone: str) -> str:
+    """What is said when these changes are taken back: what counts no more, or how it stands where it was touched."""
+    after, outcomes = undo(ledger, changes, by)
+    back = [outcome.note for outcome in outcomes if isinstance(outcome, Applied)]
+    if not back:
+        touched = [note for change in changes if (note := ledger.by_id(change.note_id)) is not None]
+        lines = [note_line(note, by.at_ms, zone) for note in dict.fromkeys(touched) if note.is_open]
+        return "\n".join([replies.say("undo_touched"), *(f"• {line}" for line in lines)])
+    notes = list({note.note_id: after.by_id(note.note_id) for note in reversed(back)}.values())
+    titles = [bare(note.text) for note in notes if note is not None][:TITLES]
+    return replies.say("undone", text="; ".join(titles))
+
+
+# --- feature --------------------------------------------------------------------------------------------------------
 
 
 class Undoing:
-    """Takes back what was noted of one message; the message itself stays in the talk."""
+    """Takes back what a message or a command changed; the message itself stays in the talk."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -30,44 +46,33 @@ class Undoing:
         self.actions: dict[str, Action] = {UNDO_NOTE: self._undo}
 
     async def _undo(self, tap: Tap) -> None:
-        """Take back what the message changed, as one transaction with the button's use."""
-        services, envelope, turn_id = self._services, tap.envelope, tap.payload["turn_id"]
-        turn = await services.memory.store.turn(turn_id)
-        if turn is None or turn.conversation_id != envelope.conversation_id:
+        """Take back what it changed, as one transaction with the button's use; nothing after it was forgotten."""
+        services, envelope = self._services, tap.envelope
+        ledgers, conversation_id = services.memory.ledgers, envelope.conversation_id
+        changes = await ledgers.caused_by(conversation_id, tap.payload.get("cause") or tap.payload["turn_id"])
+        if not changes:
             gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
             await services.committer.done([envelope], [gone], tap.use)
             return
-        quoted = replies.say("quoted", text=replies.shorten(turn.user_text, QUOTED_CHARS))
-        message = OutgoingMessage(replies.say("undone", text=quoted), edits_message_id=envelope.message_id)
-        ends = (tap.use, services.inbox.done(envelope), *await withdrawals(services, turn))
-        try:
-            await services.committer.say(
-                Target.of(envelope),
-                [message],
-                partial(services.memory.recorder.edit, turn.session_id, lambda state: undo(state, [turn_id]), *ends),
-            )
-        except UnknownSession:
-            gone = OutgoingMessage(replies.say("undo_gone"), edits_message_id=envelope.message_id)
-            await services.committer.done([envelope], [gone], tap.use)
+        by = Actor("person", services.clock.now_ms(), envelope.button_id)
+        zone = (await services.people.time_zone(envelope.user_id)).name
+        text = undone_text(await ledgers.read(conversation_id), changes, by, zone)
+
+        async def store(*rows: Statement) -> None:
+            await ledgers.undo(conversation_id, changes, by, tap.use, services.inbox.done(envelope), *rows)
+
+        message = OutgoingMessage(text, edits_message_id=envelope.message_id)
+        await services.committer.say(Target.of(envelope), [message], store)
         services.reminders.look()
 
 
 async def withdraw(services: Services, turn_id: str) -> None:
-    """Let what was noted of a turn count no more; nothing happens for one that is not there. `StorageUnavailable`."""
+    """Take back what a turn changed: its message reads otherwise now. `StorageUnavailable`."""
     turn = await services.memory.store.turn(turn_id)
-    if turn is not None:
-        statements = await withdrawals(services, turn)
-        with suppress(UnknownSession):
-            await services.memory.recorder.edit(turn.session_id, lambda state: undo(state, [turn_id]), *statements)
-
-
-async def withdrawals(services: Services, turn: ConversationTurn) -> list[Statement]:
-    """Return what makes the memories of a turn count no more, and what they, and reminders, were before count again."""
-    conversation_id, now_ms = turn.conversation_id, services.clock.now_ms()
-    of = {"conversation_id": conversation_id, "turn_id": turn.turn_id}
-    gone = [row["memory_id"] for row in await services.db.read("memories_of_turn", **of)]
-    older = [read_memory_row(row) for row in await services.db.read("memories_replaced", **of)]
-    state = await services.memory.recorder.session(turn.session_id)
-    steps = [back(step, now_ms) for step in state.job_steps if step.turn_id == turn.turn_id]
-    withdrawn = [*taken_back(gone), *restored(older, gone, conversation_id, services.memory.languages)]
-    return [*withdrawn, *steps, *ask_to_read_again(turn.session_id)]
+    if turn is None:
+        return
+    changes = await services.memory.ledgers.caused_by(turn.conversation_id, turn_id)
+    if changes:
+        by = Actor("person", services.clock.now_ms(), f"edit:{turn_id}")
+        await services.memory.ledgers.undo(turn.conversation_id, changes, by)
+        services.reminders.look()

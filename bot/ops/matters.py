@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from bot.answers.open_list import ListedLoop
-from bot.features.loops import Ending, end_open, read_open
-from bot.features.memories import Known, everything_known, known_memory, tells
+from bot.features.loops import Ending, OpenMatter, end_open, read_open
+from bot.lines import note_line
 from bot.ops.workspace import OpsError, Workspace
-from bot.reminders.rules import MAX_AHEAD_MS, Event, Reminder, advance_reminder, move_to, next_status, read_reminder
-from bot.reminders.scheduler import change_session
-from memory.language.sentences import clean
-from memory.longterm.promoter import read_memory_row
-from memory.notes.types import TEXT_MAX_CHARS, LastingNote, Matter, SessionNotes, key_of
-from memory.ports import Statement
+from bot.reminders.ringing import cancelling
+from memory.ledger import series
+from memory.ledger.types import TEXT_MAX_CHARS, Actor, Applied, Change, Ledger, Move, Note, Operation
+from memory.ledger.views import by_heading, ringing, waits_for_word
 from memory.privacy.forget import Forgotten, Proof
 from memory.privacy.plan import ForgetRequest
-from memory.search.searcher import index_memory, unindex_memory
-from memory.state.state_manager import end_job
-from memory.types import Memory
 
-READ_MOST = 500
 QUOTED_TURNS = 5
+MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Something that is remembered: its id, how it reads, and the turns that it rests on."""
+
+    ref: str
+    session_id: str
+    words: str
+    text: str
+    at_ms: int
+    turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """Something that rings: when next, or when it rang and was not called done."""
+
+    job_id: str
+    """The note's id."""
+    title: str
+    status: Literal["scheduled", "delivered"]
+    due_at_ms: int | None
+    time_zone: str
+    repeats: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +53,7 @@ class Matters:
 
     conversation_id: str
     notes: tuple[Known, ...]
-    loops: tuple[ListedLoop, ...]
+    loops: tuple[OpenMatter, ...]
     reminders: tuple[Reminder, ...]
 
 
@@ -61,7 +79,7 @@ def the_one(found: Iterable[_T], ref: str, ref_of: Callable[[_T], str], what: st
 
 def wording(text: str) -> str:
     """Return how a note is to read from now on, on one line. Raises OpsError for none, or too long a one."""
-    words = " ".join(clean(text).split())
+    words = " ".join(text.replace("\x00", "").split())
     if not words:
         raise OpsError("a note needs words; to have it gone, forget it")
     if len(words) > TEXT_MAX_CHARS:
@@ -69,19 +87,20 @@ def wording(text: str) -> str:
     return words
 
 
-def reworded(ref: str, text: str) -> Callable[[SessionNotes], SessionNotes]:
-    """Return the change of one note's words; a quotation it is no longer. It raises KeyError when it is not there."""
-    new = {"text": text, "quoted": None, "by_hand": True}
+def known(note: Note, now_ms: int) -> Known:
+    """Return a note as it is listed."""
+    words = note_line(note, now_ms, note.time_zone)
+    return Known(note.note_id, note.session_id or "", words, note.text, note.said_at_ms, note.turn_ids)
 
-    def apply(notes: SessionNotes) -> SessionNotes:
-        items: list[Matter | LastingNote] = [*notes.matters, *notes.lasting]
-        if all(key_of(each) != ref for each in items):
-            raise KeyError(ref)
-        matters = tuple(m.model_copy(update=new) if m.matter_id == ref else m for m in notes.matters)
-        lasting = tuple(n.model_copy(update=new) if n.note_id == ref else n for n in notes.lasting)
-        return notes.model_copy(update={"matters": matters, "lasting": lasting})
 
-    return apply
+def reminder_of(note: Note) -> Reminder:
+    """Return a note that rings as it is listed."""
+    rang = [each.original_local for each in note.occurrences if each.state == "rang"]
+    due_at_ms = note.rings_at_ms
+    if due_at_ms is None and rang:
+        due_at_ms = series.at_ms_of(rang[-1], note.time_zone)
+    status: Literal["scheduled", "delivered"] = "delivered" if waits_for_word(note) else "scheduled"
+    return Reminder(note.note_id, note.text, status, due_at_ms, note.time_zone, note.repeats)
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -89,28 +108,31 @@ def reworded(ref: str, text: str) -> Callable[[SessionNotes], SessionNotes]:
 
 async def read_matters(workspace: Workspace, conversation_id: str) -> Matters:
     """Return what is noted, open and to come. Raises `StorageError`."""
+    ledger, now_ms = await _ledger(workspace, conversation_id), workspace.memory.clock.now_ms()
+    notes = [note for _, found in by_heading(ledger, now_ms) for note in found]
     return Matters(
         conversation_id,
-        tuple(await read_notes(workspace, conversation_id)),
+        tuple(known(note, now_ms) for note in notes),
         tuple(await read_open(workspace.memory, conversation_id)),
-        tuple(await read_reminders(workspace, conversation_id)),
+        tuple(map(reminder_of, ringing(ledger))),
     )
 
 
-async def read_notes(workspace: Workspace, conversation_id: str) -> list[Known]:
-    """Return all that is remembered of a conversation, as its people see it with /memory."""
-    view = await workspace.memory.notes.view(conversation_id)
-    return everything_known(await _memories(workspace, conversation_id), view)
+async def _ledger(workspace: Workspace, conversation_id: str) -> Ledger:
+    return await workspace.memory.ledgers.read(conversation_id)
 
 
-async def read_reminders(workspace: Workspace, conversation_id: str) -> list[Reminder]:
-    """Return the reminders that are to come or were not called done, whoever asked for them, the earliest first."""
-    return [read_reminder(row) for row in await workspace.memory.db.read("ops_jobs", conversation_id=conversation_id)]
+async def _note(workspace: Workspace, conversation_id: str, ref: str, what: str = "note") -> Note:
+    standing = [note for note in await _ledger(workspace, conversation_id) if note.is_open]
+    return the_one(standing, ref, lambda note: note.note_id, what)
 
 
-async def _memories(workspace: Workspace, conversation_id: str) -> list[Memory]:
-    where = {"conversation_id": conversation_id, "user_id": None, "limit": READ_MOST, "offset": 0}
-    return [read_memory_row(row) for row in await workspace.memory.db.read("memories_remembered", **where)]
+async def _change(workspace: Workspace, conversation_id: str, operation: Operation) -> None:
+    """Change a note by an operator's hand. Raises OpsError when it has no place, `StorageError`."""
+    by = Actor("operator", workspace.memory.clock.now_ms())
+    [outcome] = await workspace.memory.change(conversation_id, [operation], by)
+    if not isinstance(outcome, Applied):
+        raise OpsError(f"it was not changed ({outcome.code}); look again")
 
 
 # --- notes ----------------------------------------------------------------------------------------------------------
@@ -118,10 +140,10 @@ async def _memories(workspace: Workspace, conversation_id: str) -> list[Memory]:
 
 async def note_to_forget(workspace: Workspace, conversation_id: str, ref: str) -> NoteToForget:
     """Return what would be forgotten with a note. Raises OpsError, `StorageError`."""
-    note = the_one(await read_notes(workspace, conversation_id), ref, _ref_of_note, "note")
+    note = await _note(workspace, conversation_id, ref)
     turns = [await workspace.memory.store.turn(turn_id) for turn_id in note.turn_ids]
     quoted = tuple(turn.user_text for turn in turns[:QUOTED_TURNS] if turn)
-    return NoteToForget(note, len(note.turn_ids), quoted)
+    return NoteToForget(known(note, workspace.memory.clock.now_ms()), len(note.turn_ids), quoted)
 
 
 async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> tuple[Forgotten, Proof]:
@@ -129,13 +151,8 @@ async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> t
 
     No turn may be under way in the conversation meanwhile. Raises OpsError, `StorageError` with nothing forgotten.
     """
-    note = the_one(await read_notes(workspace, conversation_id), ref, _ref_of_note, "note")
-    request = ForgetRequest(
-        conversation_id,
-        turn_ids=tuple(note.payload.get("turn_ids", ())),
-        note_ids=tuple(note.payload.get("note_ids", ())),
-        messages_too=True,
-    )
+    note = await _note(workspace, conversation_id, ref)
+    request = ForgetRequest(conversation_id, note_ids=(note.note_id,), messages_too=True)
     forgotten = await workspace.memory.forgetter.forget(request)
     return forgotten, await workspace.memory.forgetter.prove(forgotten)
 
@@ -143,51 +160,24 @@ async def forget_note(workspace: Workspace, conversation_id: str, ref: str) -> t
 async def correct_note(workspace: Workspace, conversation_id: str, ref: str, text: str) -> str:
     """Give a note other words, and return them; what people said stays as they said it.
 
-    A memory that says the same of the same turn steps back. Raises OpsError, `StorageError` with nothing changed.
+    Raises OpsError, `StorageError` with nothing changed.
     """
     words = wording(text)
-    note = the_one(await read_notes(workspace, conversation_id), ref, _ref_of_note, "note")
-    memories = await _memories(workspace, conversation_id)
-    if "memory_ids" in note.payload:
-        old = next(each for each in memories if each.memory_id == ref)
-        await workspace.memory.db.write(*_reworded_memory(workspace, conversation_id, old, words))
-        return words
-    same = [each for each in memories if tells(note, known_memory(each))]
-    try:
-        await workspace.memory.notes.rows.change(note.session_id, reworded(ref, words), *_withdrawn(same))
-    except KeyError:
-        raise OpsError("the note was read again meanwhile; look again") from None
+    note = await _note(workspace, conversation_id, ref)
+    if words != note.text:
+        await _change(workspace, conversation_id, Change(number=note.number, fields={"text": words}))
     return words
-
-
-def _reworded_memory(workspace: Workspace, conversation_id: str, old: Memory, words: str) -> list[Statement]:
-    """Return what gives a memory other words, also where it is searched; it keeps its id, so nothing brings it back."""
-    new = old.model_copy(update={"text": words})
-    return [
-        Statement("ops_memory_reword", {"memory_id": old.memory_id, "text": words}, expect=1),
-        unindex_memory(old.memory_id),
-        index_memory(new, conversation_id, workspace.memory.languages),
-    ]
-
-
-def _withdrawn(memories: Sequence[Memory]) -> list[Statement]:
-    rows = [Statement("memory_withdraw", {"memory_id": each.memory_id}) for each in memories]
-    return rows + [unindex_memory(each.memory_id) for each in memories]
-
-
-def _ref_of_note(note: Known) -> str:
-    return note.ref
 
 
 # --- open matters and reminders -------------------------------------------------------------------------------------
 
 
-async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, ending: Ending) -> ListedLoop:
+async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, ending: Ending) -> OpenMatter:
     """Call an open matter done, or drop it; return it. Raises OpsError, `StorageError`."""
     found = await read_open(workspace.memory, conversation_id)
     listed = the_one(found, loop_id, lambda each: each.loop.loop_id, "open matter")
     try:
-        await end_open(workspace.memory, listed, ending, workspace.memory.clock.now_ms())
+        await end_open(workspace.memory, conversation_id, loop_id, ending)
     except KeyError:
         raise OpsError("the matter has ended meanwhile") from None
     return listed
@@ -195,27 +185,33 @@ async def end_loop(workspace: Workspace, conversation_id: str, loop_id: str, end
 
 async def cancel_reminder(workspace: Workspace, conversation_id: str, job_id: str) -> Reminder:
     """Take a reminder back; return it. A running bot `look`s at its reminders then. Raises OpsError, `StorageError`."""
-    found = await reminder(workspace, conversation_id, job_id, "cancel")
-    memory = workspace.memory
-    move = advance_reminder(found, "cancel", memory.clock.now_ms())
-    await change_session(memory.recorder, memory.db, found.session_id, partial(end_job, job_id=job_id), move)
-    return found
+    note = await _ringing(workspace, conversation_id, job_id)
+    await _change(workspace, conversation_id, cancelling(note))
+    return reminder_of(note)
 
 
 async def move_reminder(workspace: Workspace, conversation_id: str, job_id: str, due_at_ms: int) -> Reminder:
-    """Give a reminder another time; return it as it was. Raises and `look` as for `cancel_reminder`."""
-    found = await reminder(workspace, conversation_id, job_id, "snooze")
+    """Give a reminder another time, of a series its next date; return it as it was. Raises as `cancel_reminder`."""
+    note = await _ringing(workspace, conversation_id, job_id)
     now_ms = workspace.memory.clock.now_ms()
     if not now_ms < due_at_ms <= now_ms + MAX_AHEAD_MS:
         raise OpsError("a reminder needs a time that is still to come, within ten years")
-    await workspace.memory.db.write(move_to(found, due_at_ms, now_ms))
-    return found
+    coming = series.next_ring(note)
+    if note.repeats and coming:
+        operation: Operation = Move(number=note.number, occurrence=coming[0], to_ms=due_at_ms)
+    else:
+        operation = Change(
+            number=note.number, fields={"rings_from": series.local_of(due_at_ms, note.time_zone), "occurrences": ()}
+        )
+    await _change(workspace, conversation_id, operation)
+    return reminder_of(note)
 
 
-async def reminder(workspace: Workspace, conversation_id: str, job_id: str, event: Event) -> Reminder:
-    """Return a reminder to which this may still happen. Raises OpsError, `StorageError`."""
-    row = await workspace.memory.db.read_one("job_find", job_id=job_id, conversation_id=conversation_id)
-    found = the_one([read_reminder(row)] if row else [], job_id, lambda each: each.job_id, "reminder")
-    if next_status(found.status, event) is None:
-        raise OpsError(f"the reminder “{found.title}” is {found.status} already")
-    return found
+async def reminder(workspace: Workspace, conversation_id: str, job_id: str) -> Reminder:
+    """Return a reminder that rings still or waits for a word. Raises OpsError, `StorageError`."""
+    return reminder_of(await _ringing(workspace, conversation_id, job_id))
+
+
+async def _ringing(workspace: Workspace, conversation_id: str, job_id: str) -> Note:
+    found = ringing(await _ledger(workspace, conversation_id))
+    return the_one(found, job_id, lambda note: note.note_id, "reminder")

@@ -35,15 +35,6 @@ UPDATE outbox SET state = 'queued', attempts = 0, error = NULL WHERE part_id = :
 -- A part that Telegram refused for good, looked at and let go.
 DELETE FROM outbox WHERE part_id = :part_id AND state = 'failed';
 
--- name: ops_memory_reword
--- Corrected by hand; the id stays, so that it is not promoted again.
-UPDATE memories SET text = :text WHERE memory_id = :memory_id AND status = 'active';
-
--- name: ops_jobs
--- What is to come in a conversation or was not called done yet, whoever asked for it.
-SELECT job_id, conversation_id, session_id, user_id, kind, title, status, due_at_ms, time_zone, repeats FROM jobs
-WHERE conversation_id = :conversation_id AND status IN ('scheduled', 'delivered') ORDER BY due_at_ms, job_id;
-
 -- name: ops_unreachable
 -- For status: how many chats cannot be written to.
 SELECT COUNT(*) AS n FROM unreachable_chats;

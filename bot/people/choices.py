@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,18 +76,19 @@ class PersonalChoices:
     async def language(
         self, conversation_id: str, user_id: int | None, phone: str | None = None, *, as_written: bool = False
     ) -> str:
-        """Return the language in which to speak to somebody: the one they chose, else the one they wrote last here.
+        """Return the language in which to speak to somebody: the one they chose, else the one they write in here.
 
-        Before they wrote anything, it is that of their phone (`pt-BR`); "en" when nothing is known or can be read.
-        With `as_written` their choice does not count.
+        That is the one of most of their last messages, of several the latest: one letter that was drafted changes
+        nothing. Before they wrote anything, it is that of their phone (`pt-BR`); "en" when nothing is known or can be
+        read. With `as_written` their choice does not count.
         """
         try:
-            row = await self._db.read_one("person_language", conversation_id=conversation_id, user_id=user_id)
+            rows = await self._db.read("person_language", conversation_id=conversation_id, user_id=user_id)
         except StorageUnavailable:
-            row = None
-        settings_json = row["settings_json"] if row and not as_written else None
+            rows = []
+        settings_json = rows[0]["settings_json"] if rows and not as_written else None
         chosen = choices_in(settings_json).get(LANGUAGE) if settings_json else None
-        written = row["language"] if row else None
+        written = mostly([row["language"] for row in rows if row["language"]])
         return str(chosen or written or (phone or "en").partition("-")[0].lower())
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
@@ -110,6 +112,12 @@ class PersonalChoices:
             "created_at_ms": self._clock.now_ms(),
         }
         return Statement("person_choose", values, expect=1)
+
+
+def mostly(languages: Sequence[str]) -> str | None:
+    """Return the one that is there most often, of several the first; None for none."""
+    counts = Counter(languages)
+    return max(languages, key=lambda each: (counts[each], -languages.index(each)), default=None)
 
 
 def plain_name(given: str) -> str:

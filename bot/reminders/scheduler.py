@@ -1,6 +1,6 @@
-"""What the assistant does later: reminders, kept as rows, woken by a timer in memory, delivered exactly once.
+"""Reminders that ring: a note is its own alarm, woken by a timer in memory, delivered exactly once.
 
-The table `reminders` is the truth; the timer only knows when to look at it next: nothing is rebuilt, nothing pickled.
+The table `notes` is the truth; the timer only knows when to look at it next: nothing is rebuilt, nothing pickled.
 """
 
 from __future__ import annotations
@@ -17,47 +17,31 @@ from bot import replies
 from bot.delivery.commit import Committer
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import PersonalChoices
-from bot.reminders.rules import (
-    Reminder,
-    advance_reminder,
-    due_reminders,
-    messages_for,
-    next_reminder,
-    read_reminder,
-    target_of,
-    tomorrow_ms,
-    upcoming_reminders,
-    when_text,
-)
+from bot.reminders.ringing import Due, due_of, messages_for, target_of
 from memory import faults
-from memory.errors import Conflict, StorageError, UnknownSession
+from memory.errors import Conflict, StorageError
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import Actor, Operation, Refusal
 from memory.ports import Clock, Database, Statement, unobserved
-from memory.sessions.recorder import Recorder
-from memory.state.state_manager import end_job
-from memory.types import SessionState
-
-__all__ = ["ReminderScheduler", "tomorrow_ms", "when_text"]
 
 LOOK_EVERY_S: Final = 60
 """How often the table is looked at anyway: a clock that was set, a machine that slept, a disk that was full."""
 LOOK_AGAIN_S: Final = 0.1
 """How soon at the earliest: what stays due because it cannot be delivered must not be looked at without a pause."""
-SETTLE_AFTER_MS: Final = 24 * 3600 * 1000
-"""A delivered reminder that nobody touched for so long counts as done."""
 AT_ONCE: Final = 200
 
 log = structlog.get_logger(__name__)
 
 
 class ReminderScheduler:
-    """Looks at the table when something is due and delivers it; call `look()` after a commit that changed one."""
+    """Looks at the notes when one is due and delivers it; call `look()` after a commit that changed one."""
 
     def __init__(
         self,
         db: Database,
         clock: Clock,
         committer: Committer,
-        recorder: Recorder,
+        ledgers: Ledgers,
         *,
         people: PersonalChoices,
         bot_id: int,
@@ -66,7 +50,7 @@ class ReminderScheduler:
         self._people = people
         self._clock = clock
         self._committer = committer
-        self._recorder = recorder
+        self._ledgers = ledgers
         self._here = {"prefix": f"tg:{bot_id}:%"}
         self.besides: Callable[[], Awaitable[None]] | None = None
         """What else is looked at whenever the table is."""
@@ -74,7 +58,9 @@ class ReminderScheduler:
         self._wanted = asyncio.Event()
         self._busy = asyncio.Lock()
         self.on_look: Callable[[], None] = unobserved
-        """Told when a reminder was made, moved or taken back: the process that delivers them may be another one."""
+        """Told when a note may ring at another time: the process that delivers may be another one."""
+        self.on_change: Callable[[str], None] = unobserved
+        """Told the conversation whose notes were changed here: the process that holds its chat may be another one."""
 
     def start(self) -> None:
         """Begin to look; call it when unfinished work of an earlier process is in the lanes. What is due comes now."""
@@ -114,92 +100,85 @@ class ReminderScheduler:
         async with self._busy:
             try:
                 await self._deliver_due()
-                await self._settle_old()
                 if self.besides is not None:
                     await self.besides()
-                row = await self._db.read_one("job_next_due", **self._here)
+                row = await self._db.read_one("notes_next_ring", **self._here)
             except StorageError as exc:
                 log.error("reminders wait for storage", error=str(exc))  # noqa: TRY400 - expected, it says what to do
                 return LOOK_EVERY_S
-        if row is None or row["due_at_ms"] is None:
+        if row is None or row["rings_at_ms"] is None:
             return LOOK_EVERY_S
-        wait_s: float = (row["due_at_ms"] - self._clock.now_ms()) / 1000
+        wait_s: float = (row["rings_at_ms"] - self._clock.now_ms()) / 1000
         return min(max(LOOK_AGAIN_S, wait_s), LOOK_EVERY_S)
 
     async def _deliver_due(self) -> None:
         now_ms = self._clock.now_ms()
-        rows = await self._db.read("jobs_due", **self._here, now_ms=now_ms, limit=AT_ONCE)
-        due = due_reminders([read_reminder(row) for row in rows], now_ms)
-        due.sort(key=lambda reminder: (reminder.conversation_id, reminder.user_id or 0))  # stable: by time within each
-        for whose, group in groupby(due, key=lambda reminder: (reminder.conversation_id, reminder.user_id)):
-            with replies.speaking(await self._people.language(*whose)):
+        rows = await self._db.read("notes_ringing", **self._here, now_ms=now_ms, limit=AT_ONCE)
+        for conversation_id in dict.fromkeys(row["conversation_id"] for row in rows):
+            await self._deliver_of(conversation_id, now_ms)
+
+    async def _deliver_of(self, conversation_id: str, now_ms: int) -> None:
+        """Deliver what is due of one conversation, to each person what is theirs."""
+        ledger = await self._ledgers.read(conversation_id)
+        due = [each for note in ledger if note.is_open and (each := due_of(note, now_ms))]
+        if not due:  # what is at hand was changed by another process
+            self._ledgers.evict(lambda each: each == conversation_id)
+            return
+        due.sort(key=lambda each: (each.note.user_id or 0, each.at_ms, each.note.number))
+        for user_id, group in groupby(due, key=lambda each: each.note.user_id):
+            with replies.speaking(await self._people.language(conversation_id, user_id)):
                 messages = messages_for(list(group), now_ms)
-            for message, reminders in messages:
-                await self._deliver(message, reminders)
+            for message, dates in messages:
+                await self._deliver(conversation_id, user_id, message, dates)
 
-    async def _deliver(self, message: OutgoingMessage, reminders: Sequence[Reminder]) -> None:
-        """Write the message down and move its reminders on, as one.
+    async def _deliver(
+        self, conversation_id: str, user_id: int | None, message: OutgoingMessage, due: Sequence[Due]
+    ) -> None:
+        """Write the message down and that the notes rang, as one.
 
-        What a crash leaves behind: before the commit, they are `scheduled` and come at the next start, marked late;
-        after it, they are `delivered` and the parts are `queued`, which the next start sends (P5). Never both.
+        What a crash leaves behind: before the commit they are due and come at the next start, marked late; after it
+        they rang and the parts are `queued`, which the next start sends (P5). Never both.
         """
-        now_ms = self._clock.now_ms()
+        numbers = [each.note.number for each in due]
         faults.point("job_due")
         try:
-            moves = [advance_reminder(reminder, "deliver", now_ms) for reminder in reminders]
-            moves += [again for reminder in reminders if (again := next_reminder(reminder, now_ms))]
-            await self._committer.write(target_of(reminders[0]), [message], *moves)
-        except Conflict:
-            log.info("reminder was changed meanwhile", job_ids=[reminder.job_id for reminder in reminders])
+            operations = [each.ring for each in due]
+            by = Actor("operator", self._clock.now_ms(), "ring")
+            rang = await self.say_with(conversation_id, user_id, message, operations, by)
         except ValueError:
-            log.exception("reminder has no place to go", job_ids=[reminder.job_id for reminder in reminders])
-        else:
-            faults.point("job_delivered")
-            log.info("reminder delivered", job_ids=[reminder.job_id for reminder in reminders])
-
-    async def _settle_old(self) -> None:
-        """Count as done what was delivered long ago and never touched, so that it leaves the packet."""
-        before_ms = self._clock.now_ms() - SETTLE_AFTER_MS
-        for row in await self._db.read("jobs_untouched", **self._here, before_ms=before_ms, limit=AT_ONCE):
-            reminder = read_reminder(row)
-            with suppress(Conflict):
-                await self.end(reminder, advance_reminder(reminder, "settle", self._clock.now_ms()))
-
-    async def find(self, job_id: str, conversation_id: str) -> Reminder | None:
-        """Return a reminder of this conversation, None when there is none. Raises `StorageUnavailable`."""
-        row = await self._db.read_one("job_find", job_id=job_id, conversation_id=conversation_id)
-        return read_reminder(row) if row else None
-
-    async def upcoming(self, conversation_id: str, user_id: int | None) -> list[Reminder]:
-        """Return what somebody still has to come here or has not called done, the earliest first."""
-        asked = upcoming_reminders(conversation_id, user_id)
-        rows = await self._db.read(asked.name, **asked.params)
-        return [read_reminder(row) for row in rows]
-
-    async def end(self, reminder: Reminder, *statements: Statement) -> None:
-        """Commit these statements and, with them, take the ended reminder out of the session that made it.
-
-        Raises `Conflict` and `StorageUnavailable` with nothing changed.
-        """
-        await self.change(reminder.session_id, lambda state: end_job(state, reminder.job_id), *statements)
-
-    async def change(
-        self, session_id: str | None, change: Callable[[SessionState], SessionState], *statements: Statement
-    ) -> None:
-        """Commit statements together with a change of a session; without it when the session is gone."""
-        await change_session(self._recorder, self._db, session_id, change, *statements)
-
-
-async def change_session(
-    recorder: Recorder,
-    db: Database,
-    session_id: str | None,
-    change: Callable[[SessionState], SessionState],
-    *statements: Statement,
-) -> None:
-    """Commit statements about a reminder with a change of its session; without it when the session is gone."""
-    if session_id is not None:
-        with suppress(UnknownSession):
-            await recorder.edit(session_id, change, *statements)
+            log.exception("a reminder has no place to go", numbers=numbers)
             return
-    await db.write(*statements)
+        if rang:
+            faults.point("job_delivered")
+            log.info("reminder delivered", numbers=numbers)
+        else:
+            log.info("a reminder was changed meanwhile", numbers=numbers)
+
+    async def say_with(
+        self,
+        conversation_id: str,
+        user_id: int | None,
+        message: OutgoingMessage,
+        operations: Sequence[Operation],
+        by: Actor,
+    ) -> bool:
+        """Say something and change notes with it, all or nothing; False when one of them was changed meanwhile.
+
+        Raises `StorageError`, and ValueError for a conversation that is none of Telegram's.
+        """
+
+        async def store(*rows: Statement) -> bool:
+            async with self._ledgers.writing(conversation_id) as writing:
+                if any(isinstance(outcome, Refusal) for outcome in writing.apply(operations, by)):
+                    raise Conflict("a note was changed meanwhile")
+                await self._db.write(*rows, *writing.statements)
+                writing.stored()
+            return True
+
+        try:
+            await self._committer.say(target_of(conversation_id, user_id), [message], store)
+        except Conflict:
+            self._ledgers.evict(lambda each: each == conversation_id)
+            return False
+        self.on_change(conversation_id)
+        return True

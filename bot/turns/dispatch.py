@@ -19,6 +19,7 @@ from bot.delivery.outbox import Button, OutgoingMessage
 from bot.intake.updates import Envelope
 from bot.turns.buttons import Buttons
 from bot.turns.feature import Command
+from bot.turns.group_word import GroupWord
 from bot.turns.lanes import Do, Postponed
 from bot.turns.model_waits import is_given_up
 from bot.turns.parked import GOES_ON, WAITS
@@ -57,6 +58,7 @@ class Dispatch:
         self._turns = turns
         self._commands = commands
         self._taps = taps
+        self._group_word = GroupWord(services)
         self._told: set[int] = set()
         """Chats that know that nothing can be stored just now."""
         self._suspects = asyncio.Lock()

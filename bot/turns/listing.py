@@ -1,39 +1,33 @@
-"""A list is said and remembered as what was shown last, so that "the first one" has a meaning; one transaction."""
+"""A list is remembered as what was shown last, so that `/forget 2` has a meaning; in the transaction that says it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
 
-from bot.delivery.outbox import OutgoingMessage, Target
-from bot.intake.updates import Envelope
 from bot.turns.services import Services
+from memory.errors import UnknownSession
 from memory.ports import Statement
-from memory.state.listed import show
+from memory.state.listed import show, shown_last
 from memory.types import ListedItem, SessionState
 
-Change = Callable[[SessionState], SessionState]
 
-
-async def say_list(
-    services: Services,
-    envelope: Envelope,
-    message: OutgoingMessage,
-    items: Sequence[ListedItem],
-    first: Change = lambda state: state,
-    *,
-    effects: Sequence[Statement] = (),
-) -> None:
-    """Finish the update, say the list and remember its lines in the session that goes on. Raises `Conflict`.
-
-    `first` brings into the session what the lines speak of, so that "the first one is done" finds it there. `effects`
-    are committed with it, e.g. the use of a button.
-    """
+async def shown_now(services: Services, conversation_id: str, items: Sequence[ListedItem], *also: Statement) -> None:
+    """Store `also`, and the lines of a list in the session that goes on, as one. Raises `Conflict` of `also`."""
     now_ms = services.clock.now_ms()
-    session_id = await services.memory.store.current_session_id(envelope.conversation_id)
+    session_id = await services.memory.store.current_session_id(conversation_id)
 
     def shown(state: SessionState) -> SessionState:
-        return show(first(state), items, now_ms)
+        return show(state, items, now_ms)
 
-    store = partial(services.reminders.change, session_id, shown, services.inbox.done(envelope), *effects)
-    await services.committer.say(Target.of(envelope), [message], store)
+    if session_id is not None:
+        with suppress(UnknownSession):
+            await services.memory.recorder.edit(session_id, shown, *also)
+            return
+    await services.db.write(*also)
+
+
+async def listed_last(services: Services, conversation_id: str) -> tuple[ListedItem, ...]:
+    """The lines of the list that was shown last, in their order; none when that is too long ago."""
+    current = await services.memory.recorder.current(conversation_id)
+    return shown_last(current) if current else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.answers.responder import Responder
@@ -45,6 +45,8 @@ class Services:
     personas: Personas
     meters: Meters
     pauses: Pauses
+    behind: Callable[..., object]
+    """Runs work that nobody waits for, by its name; it ends with the bot."""
 
 
 async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:

@@ -254,6 +254,9 @@ class Workers:
         if told.get("what") == REMINDERS:
             self._services.reminders.look_here()
             return
+        if changed := told.get("changed"):
+            self._services.memory.ledgers.evict(lambda each: each == changed)
+            return
         if told.get("what") == PEOPLE:
             self._behind(self._met(), "meets")
             return
@@ -267,6 +270,10 @@ class Workers:
     def tell(self, what: str) -> None:
         """Let the others know, behind whatever is being done."""
         self._behind(self._tell({"what": what}), "tells")
+
+    def tell_changed(self, conversation_id: str) -> None:
+        """Let the one that holds a chat know that its notes were changed here."""
+        self._behind(self._tell({"changed": conversation_id}), "tells")
 
     async def _tell(self, told: object) -> None:
         with suppress(StorageUnavailable):  # everybody looks by themselves now and then

@@ -229,7 +229,8 @@ class ForgetPlanner:
         thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
-        plan.note_ids |= notes.erased.touched
+        erased = notes.erased
+        plan.note_ids |= {each.note_id for each in (*erased.gone, *erased.anew, *erased.unsaid)}
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left

@@ -13,6 +13,7 @@ PERSON = 4711
 FRIEND = 4712
 PROMISE = "I will send the harbour report to Anna"
 OFFER = "I can carry forward this context"
+GROUP_WORD = "So you know: in this group"
 PACKET = "## Relationship State"
 TURN_POINTS = [
     "inbox_before_write",
@@ -36,8 +37,8 @@ TURN_POINTS = [
 
 
 def bot_lines(api, chat_id: int = PERSON) -> list:
-    """Return the bot's messages on the screen, in order."""
-    return [line for line in api.view(chat_id).lines if line.by_bot]
+    """Return the bot's messages on the screen, in order, but for what it says once in each group."""
+    return [line for line in api.view(chat_id).lines if line.by_bot and not line.text.startswith(GROUP_WORD)]
 
 
 def bot_texts(api, chat_id: int = PERSON) -> list[str]:

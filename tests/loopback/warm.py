@@ -31,7 +31,6 @@ import bot.ops.workspace
 import memory.testing
 from bot.care.care import distress_in
 from bot.intake.telegram_request import trusted
-from bot.reminders.words import words_for
 from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
@@ -61,7 +60,6 @@ load_counter()("a count loads what counts")
 distress_in(TALK)
 for code in LANGUAGES:
     command_menu(code)
-    words_for(code)
 asyncio.run(talk())
 Languages.load().warm()
 compile_rules(Languages.load())

@@ -7,20 +7,26 @@ import asyncio
 import pytest
 
 from bot.reminders.scheduler import LOOK_EVERY_S
-from memory.ports import Statement
+from memory.ledger import series
+from memory.ledger.types import Actor, Add, Change, End
 
 PERSON = 7
 HERE = f"tg:99:{PERSON}:0"
 
 
-async def remind(one, title: str, due_in_s: int, repeats: str = "") -> None:
-    """Store a reminder of the person's."""
+async def remind(one, text: str, due_in_s: int, repeats: str = "") -> int:
+    """Store a reminder of the person's; return its number."""
     now_ms = one.clock.now_ms()
-    job = {"session_id": None, "user_id": PERSON, "turn_id": None, "call_key": title, "kind": "reminder"}
-    job |= {"job_id": f"j_{title}", "conversation_id": HERE, "title": title, "time_zone": "UTC", "repeats": repeats}
-    await one.services.db.write(
-        Statement("job_insert", job | {"due_at_ms": now_ms + due_in_s * 1000, "now_ms": now_ms})
-    )
+    local = series.local_of(now_ms + due_in_s * 1000, "UTC")
+    fields = {"rings_from": local, "repeats": repeats, "user_id": PERSON, "owner": "user"}
+    add = Add(kind="task", text=text, note_id=f"n_{text}", fields=fields)
+    [outcome] = await one.services.memory.change(HERE, [add], Actor("person", now_ms, "test"))
+    return outcome.note.number
+
+
+async def do(one, operation) -> None:
+    """Change the ledger by the person's hand."""
+    await one.services.memory.change(HERE, [operation], Actor("person", one.clock.now_ms(), "test"))
 
 
 async def looks(one) -> float:
@@ -30,50 +36,118 @@ async def looks(one) -> float:
     return wait_s
 
 
+async def until_minute(one) -> None:
+    """Let the clock stand at the beginning of a minute: reminders have no seconds."""
+    one.clock.advance(s=60 - one.clock.now_ms() // 1000 % 60)
+
+
+async def rang(one) -> list[tuple]:
+    """The states of the dates that are stored."""
+    return await one.rows("occurrences", "state")
+
+
 async def test_what_is_due_is_said_once_and_the_next_is_waited_for(one, screen, clock):
     """Before its time nothing comes; at its time it does; a further look says nothing again."""
-    await remind(one, "vet", 30)
-    assert await looks(one) == 30
+    await until_minute(one)
+    await remind(one, "vet", 60)
+    assert await looks(one) <= 60
     assert screen.sent == []
 
-    clock.advance(s=30)
+    clock.advance(s=60)
     assert [await looks(one), await looks(one)] == [LOOK_EVERY_S, LOOK_EVERY_S]
 
-    assert [text for text in screen.sent if "vet" in text] == screen.sent
-    assert len(screen.sent) == 1
-    assert await one.rows("jobs", "status") == [("delivered",)]
+    assert screen.sent == ["⏰ vet"]
+    assert await rang(one) == [("rang",)]
 
 
-async def test_what_comes_again_is_set_anew_with_its_message(one, screen, clock):
-    """Each time it is said once and stands in the table for the next day."""
-    await remind(one, "pills", 30, repeats="day@09:00")
+async def test_what_comes_again_rings_each_day_and_stays_one_note(one, screen, clock):
+    """Each time it is said once; the note goes on to its next date."""
+    await until_minute(one)
+    await remind(one, "pills", 60, repeats="FREQ=DAILY")
     for day in (1, 2):
-        clock.advance(s=30 if day == 1 else 24 * 3600)
+        clock.advance(s=60 if day == 1 else 24 * 3600)
         await looks(one)
         assert len(screen.sent) == day
-        assert [status for (status,) in await one.rows("jobs", "status")].count("scheduled") == 1
+
+    assert await one.rows("notes", "status") == [("open",)]
+    [(rings_at_ms,)] = await one.rows("notes", "rings_at_ms")
+    assert rings_at_ms == clock.now_ms() + 24 * 3_600_000
 
 
-@pytest.mark.parametrize("refused", ["outbox_insert", "job_move"])
+async def test_the_text_is_read_when_it_rings(one, screen, clock):
+    """What was reworded meanwhile comes in its new words."""
+    await until_minute(one)
+    number = await remind(one, "vet", 60)
+    await do(one, Change(number=number, fields={"text": "Vet, with the papers"}))
+    clock.advance(s=60)
+    await looks(one)
+
+    assert screen.sent == ["⏰ Vet, with the papers"]
+
+
+async def test_what_ended_does_not_ring(one, screen, clock):
+    """What was called done before its time is not spoken of any more."""
+    await until_minute(one)
+    number = await remind(one, "vet", 60)
+    await do(one, End(number=number))
+    clock.advance(s=60)
+    await looks(one)
+
+    assert screen.sent == []
+
+
+async def test_many_at_once_come_as_one_list_that_says_since_when(one, screen, clock):
+    """After a long downtime nobody gets five messages in a row."""
+    await until_minute(one)
+    for number in range(5):
+        await remind(one, f"thing {number}", 60 + number * 60)
+    clock.advance(s=3 * 3600)
+    await looks(one)
+
+    assert len(screen.sent) == 1
+    assert all(f"{number + 1}. thing {number} (was due" in screen.sent[0] for number in range(5))
+
+
+@pytest.mark.parametrize("refused", ["outbox_insert", "ledger_move"])
 async def test_a_disk_that_refuses_keeps_it_for_later(one, screen, clock, refused):
-    """Message and move are one: neither is there, it is looked at again, and then it comes once."""
-    await remind(one, "vet", 30)
-    clock.advance(s=30)
+    """Message and note are one: neither is stored, it is looked at again, and then it comes once."""
+    await until_minute(one)
+    await remind(one, "vet", 60)
+    clock.advance(s=60)
     one.refuse(refused)
     assert await looks(one) == LOOK_EVERY_S
     assert screen.sent == []
-    assert (await one.rows("jobs", "status"), await one.rows("outbox", "text")) == ([("scheduled",)], [])
+    assert (await rang(one), await one.rows("outbox", "text")) == ([], [])
 
     one.refuse()
     await looks(one)
     assert len(screen.sent) == 1
 
 
+async def test_what_another_process_rang_is_left_alone(one, screen, clock):
+    """The ledger moved on behind our back: nothing is said twice, and what stands is read again."""
+    await until_minute(one)
+    await remind(one, "vet", 60)
+    stale = await one.services.memory.ledgers.read(HERE)
+    clock.advance(s=60)
+    await looks(one)
+    one.services.memory.ledgers._keep(stale)
+    one.services.memory.ledgers._kept[HERE] = stale
+    due = stale.notes[1]
+    await one.services.reminders._deliver_of(HERE, clock.now_ms())
+    await one.settled()
+
+    assert due.rings_at_ms is not None
+    assert screen.sent == ["⏰ vet"]
+    assert (await one.services.memory.ledgers.read(HERE)).notes[1].rings_at_ms is None
+
+
 async def test_what_was_written_down_before_a_death_is_sent_by_the_next_start_alone(start, screen, clock):
     """The process dies between the commit and the send: the next one sends the message and sets off no other."""
     one = await start()
-    await remind(one, "vet", 30)
-    clock.advance(s=30)
+    await until_minute(one)
+    await remind(one, "vet", 60)
+    clock.advance(s=60)
     screen.hold = asyncio.Event()
     await one.services.reminders.run()
     await one.die()
@@ -89,7 +163,7 @@ async def test_what_was_written_down_before_a_death_is_sent_by_the_next_start_al
 async def test_what_fell_due_while_nobody_was_there_comes_at_the_start(start, screen, clock):
     """A day late it is still said, once."""
     one = await start()
-    await remind(one, "vet", 30)
+    await remind(one, "vet", 60)
     await one.die()
     clock.advance(s=24 * 3600)
     one = await start()

@@ -5,30 +5,28 @@ import pytest
 
 from bot import replies
 from bot.features.forgetting import found_in, found_list, menu, places_of, question, report_text, request_of
-from bot.features.memories import everything_known, holding, known_memory, memory_list
+from bot.features.lists import page
+from bot.features.memories import found_list as found_notes
+from bot.features.memories import holding
 from memory.language.languages import Languages
-from memory.notes.types import Matter, SessionNotes
-from memory.notes.view import merge
+from memory.ledger.types import Note
 from memory.privacy.erasure import carries, moved, own_words, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
 from memory.storage.store import chain
 from memory.testing import START_MS, make_turn
-from memory.types import Memory
 
 
-def memory(number=1, **overrides):
+def note(number=1, **overrides):
     fields = {
-        "memory_id": f"m_{number}",
+        "note_id": f"n_{number}",
+        "conversation_id": "c",
+        "number": number,
         "kind": "fact",
-        "subject": "user.home",
         "text": f"I live in town {number}",
-        "score": 0.9,
-        "turn_id": f"t_{number}",
-        "session_id": "s_1",
-        "at_ms": START_MS,
+        "said_at_ms": START_MS,
     }
-    return Memory(**(fields | overrides))
+    return Note.model_validate(fields | overrides)
 
 
 # --- what is said -----------------------------------------------------------------------------------------------------
@@ -36,16 +34,16 @@ def memory(number=1, **overrides):
 
 def test_buttons_carry_ids_and_never_words():
     """A button's meaning is stored: it must not repeat what is to be forgotten."""
-    row = memory(text="The codeword is zebrafish").model_dump(exclude={"at_ms"}) | {"created_at_ms": START_MS}
     said = {"turn_id": "t_9", "user_text": "zebrafish?", "assistant_text": "", "created_at_ms": 1}
-    found = found_in([row], [said], "Zebrafish")
+    found = found_in([note(text="The codeword is zebrafish")], [said], "Zebrafish")
     messages = [
         menu(),
         found_list("zebrafish", found),
         question(
             "last", {"what": "last", "turn_ids": ["t_9"]}, Foreseen(ForgetCounts(1), ("zebrafish",)), private=True
         ),
-        memory_list("head", [known_memory(memory(text="zebrafish"))], "UTC"),
+        page(found_notes("zebrafish", [note(each, text="zebrafish") for each in range(1, 9)], START_MS, "UTC")),
+        question("notes", {"note_ids": ["n_1"]}, Foreseen(ForgetCounts(0, 1)), private=True),
     ]
 
     payloads = [dict(button.payload) for message in messages for row in message.buttons for button in row]
@@ -99,10 +97,11 @@ def test_the_report_claims_no_more_than_was_found(proof, emptied, sentence):
     assert text == f"Forgotten: 12 messages and their answers, 3 notes, 1 summary.\n{sentence}"
 
 
-def test_memories_are_found_in_any_case():
-    """Also beyond ASCII."""
-    assert holding([known_memory(memory(text="Я живу в Москве"))], "москве")
-    assert not holding([known_memory(memory())], "москве")
+def test_notes_are_found_in_any_case_and_order():
+    """Also beyond ASCII; all words count when none of the notes holds them in a row."""
+    assert holding([note(text="Я живу в Москве")], "москве")
+    assert holding([note(text="Rui paid Halden in May")], "halden rui")
+    assert not holding([note()], "москве")
 
 
 # --- what goes --------------------------------------------------------------------------------------------------------
@@ -168,16 +167,11 @@ def test_numbers_alone_name_places_on_a_list(code, words, places):
     assert places_of(words, Languages.load().get(code)) == places
 
 
-def test_what_the_assistant_was_told_to_do_is_no_memory():
-    """It is a reminder, or open; what the person does or awaits is remembered."""
-    own = Matter(
-        matter_id="t_1.u0", kind="task", text="I have to call the roofer", quoted="user", turn_ids=("t_1",),
-        said_at_ms=START_MS,
-    )  # fmt: skip
-    order = own.model_copy(
-        update={"matter_id": "t_2.u0", "text": "remind me to feed the cat", "owner": "assistant", "kind": "promise"}
-    )
-    notes = SessionNotes(session_id="s_1", conversation_id="c", matters=(own, order))
+def test_a_note_alone_can_go_without_its_messages():
+    """[Delete the messages too] asks once more; the plain yes takes the note alone."""
+    asked = question("notes", {"note_ids": ["n_1"]}, Foreseen(ForgetCounts(0, 1), notes=("Rex",)), private=True)
+    yes, more, _ = asked.buttons[0]
 
-    known = everything_known([], merge([notes], START_MS, Languages.load()))
-    assert [each.text for each in known] == ["I have to call the roofer"]
+    assert (yes.action, yes.payload) == ("forget_yes", {"note_ids": ["n_1"]})
+    assert (more.action, more.payload) == ("forget_ask", {"note_ids": ["n_1"], "messages_too": True})
+    assert "• what I noted: Rex" in asked.text

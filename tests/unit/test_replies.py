@@ -12,11 +12,8 @@ from string import Formatter
 import pytest
 
 from bot import replies
-from bot.reminders.words import words_for
+from bot.offline.times import moment_in
 from bot.sentences import DEFAULT, LANGUAGES, forms, sentences
-from memory.language.calendar import calendar_of
-from memory.language.due_dates import parse_when
-from memory.language.languages import Languages
 from memory.testing import START_MS
 
 BOT = Path(replies.__file__).parent
@@ -63,12 +60,8 @@ def test_a_language_lacks_no_sentence_and_no_value(code):
 
 
 def said_in(code: str) -> str:
-    """Everything that the bot says in a language, the concierge's answers and the words about reminders too."""
-    files = [
-        BOT / folder / f"{code}.toml" for folder in ("languages", "reminders/languages")
-    ]
-    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()]
-    return str([texts for table in tables for name, texts in table.items() if name not in {"asks", "reading"}])
+    """Everything that the bot says in a language."""
+    return str(list(tomllib.loads((BOT / "languages" / f"{code}.toml").read_text(encoding="utf-8")).values()))
 
 
 def test_french_punctuation_stays_with_its_word():
@@ -162,21 +155,11 @@ def test_a_language_that_the_bot_does_not_speak_is_answered_in_english():
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_what_is_given_as_an_example_is_understood(code):
     """Every `/remind …` that people are shown has a time ahead and a matter in their language."""
-    language = Languages.load().get(code)
     with replies.speaking(code):
         told = replies.say("remind_how", zone="UTC", when="now").splitlines()
     examples = [line.removeprefix("/remind ") for line in told if line.startswith("/remind ")]
-    read = [parse_when(example, START_MS, "UTC", language) for example in examples]
+    read = [(example, moment_in(example, START_MS, "UTC", code)) for example in examples]
 
     assert len(examples) == 3
-    assert all(found and found[0] > START_MS and len(found[1].split()) in {2, 3, 4} for found in read), read
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_every_language_writes_days(code):
-    """A calendar with twelve months and seven days of its own."""
-    days = calendar_of(code)
-
-    assert (len(set(days.months)), len(set(days.weekdays))) == (12, 7)
-    assert code == DEFAULT or days != calendar_of(DEFAULT)
-    assert words_for(code).code == code
+    assert all(moment and moment.at_ms("UTC") > START_MS for _, moment in read), read
+    assert all(moment and len(moment.rest_of(example).split()) in {2, 3, 4} for example, moment in read), read

@@ -157,7 +157,7 @@ class Actions:
 
     async def _ask_move(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
-        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "snooze")
+        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
         due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, zone_of(job.time_zone))
         return Confirmation(
             title="Move this reminder",
@@ -172,7 +172,7 @@ class Actions:
     async def _move(self, form: Form) -> Done:
         session_id, conversation_id = await self._session(form)
         workspace, ref = self._bot.workspace(), form.get("ref", "")
-        job = await matters.reminder(workspace, conversation_id, ref, "snooze")
+        job = await matters.reminder(workspace, conversation_id, ref)
         try:
             at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=zone_of(job.time_zone))
             due_at_ms = round(at.timestamp() * 1000)
@@ -184,7 +184,7 @@ class Actions:
 
     async def _ask_cancel(self, form: Form) -> Confirmation:
         session_id, conversation_id = await self._session(form)
-        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""), "cancel")
+        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
         return Confirmation(
             title="Cancel this reminder?",
             says="It won't come, and nobody is told.",

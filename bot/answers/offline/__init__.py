@@ -1,1 +1,0 @@
-"""The concierge without a language model: it answers from memory alone."""

@@ -1,0 +1,112 @@
+"""Lists over several pages: headings, at most six numbered lines a page, a row of buttons for each line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from bot import replies
+from bot.dates import days_from, heading
+from bot.delivery.outbox import Button, OutgoingMessage
+from memory.ledger import series
+from memory.ledger.types import Note
+from memory.ledger.views import is_snoozed, moment_of, waits_for_word
+
+PAGE: Final = 6
+"""Lines of a page: more rows of buttons than these hide the text on a phone."""
+
+Row = tuple[Button, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Notes that stand under one heading; none over those without."""
+
+    head: str
+    notes: Sequence[Note]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How a list is shown: its first line, its groups, how a line reads, and which buttons it has."""
+
+    head: str
+    groups: Sequence[Group]
+    line: Callable[[Note], str]
+    row: Callable[[int, Note], Row]
+    """The buttons of a line, by its number on the page."""
+    turns_page: str
+    """The action of [More] and [Back]."""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """What these buttons carry besides where the page begins."""
+    foot: str = ""
+    in_one_row: bool = False
+    """True when each line has one short button: they stand side by side."""
+
+    @property
+    def notes(self) -> list[Note]:
+        """Everything on the list, in its order."""
+        return [note for group in self.groups for note in group.notes]
+
+
+def by_day(notes: Sequence[Note], now_ms: int, zone: str) -> list[Group]:
+    """Notes under their days: what is overdue first and in one, then day by day, then what has no day."""
+    language = replies.spoken()
+    found: dict[int | None, list[Note]] = {}
+    for note in notes:
+        at_ms = day_of(note, now_ms)
+        day = None if at_ms is None else max(-1, days_from(at_ms, now_ms, zone))
+        found.setdefault(day, []).append(note)
+    ordered = sorted(found.items(), key=lambda item: (item[0] is None, item[0] or 0))
+    return [Group(heading(day_of(each[0], now_ms), now_ms, zone, language), each) for _, each in ordered]
+
+
+def day_of(note: Note, now_ms: int) -> int | None:
+    """When a note is to be thought of: until when it was put off, its time, else when it rang last; None for none."""
+    if is_snoozed(note, now_ms):
+        return note.snoozed_until_ms
+    at_ms = moment_of(note)
+    if at_ms is None and waits_for_word(note):
+        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
+        return series.at_ms_of(rang, note.time_zone)
+    return at_ms
+
+
+def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
+    """One page of the list with its buttons; the last one where `offset` lies behind the end."""
+    total = len(listing.notes)
+    offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
+    lines, rows, passed, number = [listing.head], [], 0, 0
+    for group in listing.groups:
+        shown = [note for at, note in enumerate(group.notes, passed) if offset <= at < offset + PAGE]
+        passed += len(group.notes)
+        if shown and group.head:
+            lines += ["", group.head]
+        for note in shown:
+            number += 1
+            lines.append(f"{number}. {listing.line(note)}")
+            row = listing.row(number, note)
+            rows.append(tuple(replace(each, payload={**each.payload, "offset": offset}) for each in row))
+    if left := total - offset - number:
+        lines += ["", replies.say("list_more", count=left)]
+    if listing.foot:
+        lines += ["", listing.foot]
+    if listing.in_one_row:
+        rows = [tuple(button for row in rows[at : at + 3] for button in row) for at in range(0, len(rows), 3)]
+    turns = _turns(listing, offset, left)
+    return OutgoingMessage("\n".join(lines), buttons=(*rows, turns) if turns else tuple(rows))
+
+
+def shown_on(listing: Listing, offset: int) -> list[Note]:
+    """The notes of one page, in the order of its numbers."""
+    total = len(listing.notes)
+    offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
+    return listing.notes[offset : offset + PAGE]
+
+
+def _turns(listing: Listing, offset: int, left: int) -> Row:
+    payload = dict(listing.payload)
+    back = Button(replies.say("back"), listing.turns_page, payload | {"offset": max(0, offset - PAGE)})
+    more = Button(replies.say("show_more"), listing.turns_page, payload | {"offset": offset + PAGE})
+    return (*([back] if offset else ()), *([more] if left else ()))

@@ -1,0 +1,171 @@
+"""A list is shown, remembered as what was shown last, and shown anew once the keeper has read what it had not."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import structlog
+
+from bot import replies
+from bot.delivery.outbox import OutgoingMessage, Part, Target
+from bot.features.lists import Listing, page, shown_on
+from bot.intake.updates import Envelope
+from bot.turns.feature import Tap
+from bot.turns.listing import shown_now
+from bot.turns.services import Services
+from memory.errors import Conflict, StorageError
+from memory.ledger.apply import apply
+from memory.ledger.types import Actor, Applied, Ledger, Note, Operation
+from memory.ports import Statement
+from memory.types import ListedItem
+
+FLUSH_S = 10.0
+Kind = Literal["loop", "job", "memory"]
+Made = Callable[[Ledger, str], "Listing | OutgoingMessage"]
+"""What a ledger shows of itself by a clock: a list, or the sentence that there is none."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One of the lists: which lines `/forget 2` means after it, and how it is made of a ledger."""
+
+    kind: Kind
+    made: Made
+
+    def message(self, ledger: Ledger, zone: str, offset: int = 0) -> tuple[OutgoingMessage, list[Note]]:
+        """A page of the list, and the notes on it."""
+        made = self.made(ledger, zone)
+        return (made, []) if isinstance(made, OutgoingMessage) else (page(made, offset), shown_on(made, offset))
+
+    def items(self, notes: Sequence[Note]) -> list[ListedItem]:
+        """What is kept of the list: which notes, not their words, which may be forgotten."""
+        return [ListedItem(kind=self.kind, ref=note.note_id, text="") for note in notes]
+
+
+async def show(services: Services, envelope: Envelope, view: View) -> None:
+    """Say a list and finish the update; what the keeper has not read yet is read behind it, and the list edited."""
+    unread = await unread_of(services, envelope.conversation_id)
+    message, notes = await _made(services, envelope, view)
+    if unread:
+        message = replace(message, text=f"{message.text}\n\n{replies.counted(unread, 'unread')}")
+    parts = await _say(services, envelope, message, view.items(notes), services.inbox.done(envelope))
+    if unread:
+        services.behind(_read_and_show(services, envelope, view, parts[-1]), "reads")
+
+
+async def turn_page(services: Services, tap: Tap, view: View) -> bool:
+    """Show another page in place of the one that was tapped."""
+    message, notes = await _made(services, tap.envelope, view, tap.payload.get("offset", 0))
+    message = replace(message, edits_message_id=tap.envelope.message_id)
+    await _say(services, tap.envelope, message, view.items(notes), services.inbox.done(tap.envelope), tap.use)
+    return bool(message.buttons)
+
+
+async def change_listed(services: Services, tap: Tap, operation: Operation, view: View, said: str = "") -> bool:
+    """Change a note by a tap and show the list as it is then, with `said` before it; one transaction.
+
+    Raises `Conflict` when the button was used before.
+    """
+    envelope, conversation_id = tap.envelope, tap.envelope.conversation_id
+    by = Actor("person", services.clock.now_ms(), envelope.button_id)
+    outcome = apply(await services.memory.ledgers.read(conversation_id), operation, by)
+    if not isinstance(outcome, Applied):
+        gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=envelope.message_id)
+        await services.committer.done([envelope], [gone], tap.use)
+        return False
+    zone = (await services.people.time_zone(envelope.user_id)).name
+    message, _ = view.message(outcome.ledger, zone, tap.payload.get("offset", 0))
+    text = f"{said}\n\n{message.text}" if said else message.text
+    message = replace(message, text=text, edits_message_id=envelope.message_id)
+    await change(services, tap, [operation], message)
+    return bool(message.buttons)
+
+
+async def change(services: Services, tap: Tap, operations: Sequence[Operation], message: OutgoingMessage) -> None:
+    """Store what a tap does to notes with its use and what is said. Raises `Conflict` when it was used before."""
+    envelope = tap.envelope
+    by = Actor("person", services.clock.now_ms(), envelope.button_id)
+
+    async def store(*rows: Statement) -> None:
+        ends = (services.inbox.done(envelope), tap.use, *rows)
+        await services.memory.change(envelope.conversation_id, operations, by, *ends)
+
+    await services.committer.say(Target.of(envelope), [message], store)
+    services.reminders.look()
+
+
+async def find_note(services: Services, tap: Tap) -> Note | None:
+    """The note behind a button while it stands; when it ended meanwhile, say so and return None."""
+    ledger = await services.memory.ledgers.read(tap.envelope.conversation_id)
+    note = ledger.by_id(tap.payload["note_id"])
+    if note is not None and note.is_open:
+        return note
+    gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=tap.envelope.message_id)
+    await services.committer.done([tap.envelope], [gone], tap.use)
+    return None
+
+
+# --- what is not read yet -------------------------------------------------------------------------------------------
+
+
+async def unread_of(services: Services, conversation_id: str) -> int:
+    """How many messages the keeper has not read yet; 0 when none keeps notes here. Never raises."""
+    keeper = getattr(services.memory, "keeper", None)
+    if keeper is None or not keeper.is_on:
+        return 0
+    try:
+        return int(await keeper.unread(conversation_id))
+    except StorageError:
+        return 0
+
+
+async def _read_and_show(services: Services, envelope: Envelope, view: View, part: Part) -> None:
+    """Let the keeper read, then edit the list to what stands; left as it is when a button was tapped meanwhile."""
+    await services.memory.keeper.read_now(envelope.conversation_id)
+    await services.delivery.flush(FLUSH_S)
+    try:
+        row = await services.db.read_one("outbox_message_of", part_id=part.part_id)
+        if row is None or row["message_id"] is None or await _is_tapped(services, part):
+            return
+        message, notes = await _made(services, envelope, view)
+        message = replace(message, edits_message_id=row["message_id"])
+        await _say(services, envelope, message, view.items(notes))
+    except (StorageError, Conflict) as exc:
+        log.warning("a list stays as it was before the keeper read", error=str(exc))
+
+
+async def _is_tapped(services: Services, part: Part) -> bool:
+    keyboard = (part.markup or {}).get("inline_keyboard") or [[]]
+    if not keyboard[0]:
+        return False
+    row = await services.db.read_one("button_find", button_id=keyboard[0][0]["callback_data"])
+    return row is None or row["used_at_ms"] is not None
+
+
+async def _made(
+    services: Services, envelope: Envelope, view: View, offset: int = 0
+) -> tuple[OutgoingMessage, list[Note]]:
+    ledger = await services.memory.ledgers.read(envelope.conversation_id)
+    zone = (await services.people.time_zone(envelope.user_id)).name
+    return view.message(ledger, zone, offset)
+
+
+async def _say(
+    services: Services,
+    envelope: Envelope,
+    message: OutgoingMessage,
+    items: Sequence[ListedItem],
+    *effects: Statement,
+) -> list[Part]:
+    """Store a message with the lines that it lists, and hand it to delivery; return its parts."""
+    parts, rows = services.committer.compose(Target.of(envelope), [message])
+    store: Callable[[], Awaitable[None]] = lambda: shown_now(  # noqa: E731 - it is tried again as it is
+        services, envelope.conversation_id, items, *rows, *effects
+    )
+    await services.committer.until_stored(store)
+    services.delivery.deliver(parts)
+    return parts

@@ -1,0 +1,161 @@
+"""What a reminder says when it rings, its buttons, and what a tap on them does to its note. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bot import replies
+from bot.dates import day_text, tomorrow_ms, when_text
+from bot.delivery.outbox import Button, OutgoingMessage, Target
+from bot.lines import bare
+from memory.ledger import series
+from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation, Ring
+from memory.ledger.views import waits_for_word
+
+LATE_MS: Final = 2 * 60_000
+"""A reminder this much behind its time says so."""
+TOGETHER: Final = 3
+"""When more than this many are due at once (after a long downtime), they come as one list."""
+PAGE: Final = 6
+HOUR_MS: Final = 3_600_000
+
+Choice = Literal["done", "hour", "tomorrow", "cancel", "skip"]
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A date of a note that is to ring now."""
+
+    note: Note
+    occurrence: str
+    """Its `original_local`."""
+    at_ms: int
+
+    @property
+    def ring(self) -> Ring:
+        """What writes down that it rang."""
+        return Ring(number=self.note.number, occurrence=self.occurrence, rings_at_ms=self.at_ms)
+
+
+def due_of(note: Note, now_ms: int) -> Due | None:
+    """The date of a note that is due by now, None when none is."""
+    found = series.next_ring(note)
+    return Due(note, *found) if found and found[1] <= now_ms else None
+
+
+def target_of(conversation_id: str, user_id: int | None) -> Target:
+    """Where a reminder reports. Raises ValueError for a conversation that is none of Telegram's."""
+    _, bot_id, chat_id, thread_id = conversation_id.split(":")
+    return Target(int(bot_id), conversation_id, int(chat_id), int(thread_id) or None, user_id)
+
+
+def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage, list[Due]]]:
+    """What to say about dates of one conversation and person that are due: one message each, or one list."""
+    if len(due) <= TOGETHER:
+        return [(_message(each, now_ms), [each]) for each in due]
+    pages = [due[start : start + PAGE] for start in range(0, len(due), PAGE)]
+    return [(_together(part, now_ms), list(part)) for part in pages]
+
+
+def _message(due: Due, now_ms: int) -> OutgoingMessage:
+    late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
+    text = replies.say("reminder", title=due.note.text) + late
+    return OutgoingMessage(text, buttons=(rang_row(due.note, due.occurrence),))
+
+
+def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
+    lines = [f"{number}. {bare(each.note.text)} ({_late(each, now_ms)})" for number, each in enumerate(due, 1)]
+    rows = [rang_row(each.note, each.occurrence, number) for number, each in enumerate(due, 1)]
+    return OutgoingMessage("\n".join([replies.say("reminders_late"), *lines]), buttons=tuple(rows))
+
+
+def _late(due: Due, now_ms: int) -> str:
+    return replies.say("was_due", ago=replies.ago(now_ms - due.at_ms))
+
+
+# --- buttons --------------------------------------------------------------------------------------------------------
+
+
+def rang_row(note: Note, occurrence: str, number: int = 0) -> tuple[Button, ...]:
+    """[Done] [In an hour] [Tomorrow] for a date that rang; with its number where it stands on a list."""
+    choices: tuple[Choice, ...] = ("done", "hour", "tomorrow")
+    return tuple(button(note, occurrence, choice, number, listed="rang" if number else "") for choice in choices)
+
+
+def list_row(number: int, note: Note) -> tuple[Button, ...]:
+    """The buttons of a line of /reminders: of the date that rang last and was not called done, else of the next."""
+    rang = waits_for_word(note)
+    occurrence = _last_rang(note) if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
+    first: Choice = "skip" if note.repeats and not rang else "done"
+    choices: tuple[Choice, ...] = (first, "hour", "tomorrow", "cancel")
+    return tuple(button(note, occurrence, choice, number, listed="list") for choice in choices)
+
+
+def button(note: Note, occurrence: str, choice: Choice, number: int = 0, *, listed: str = "") -> Button:
+    """One button about one date of a note."""
+    label = replies.say(f"ring_buttons.{choice}")
+    payload = {"note_id": note.note_id, "date": stamp_of(occurrence), "choice": choice, "listed": listed}
+    return Button(f"{number} {label}" if number else label, "ring", payload)
+
+
+def stamp_of(occurrence: str) -> int:
+    """A local minute as a number (`202611291900`): a button carries no text that could be anybody's."""
+    return int("".join(filter(str.isdigit, occurrence)) or 0)
+
+
+def occurrence_of(stamp: int) -> str:
+    """The local minute of such a number."""
+    digits = f"{stamp:012}"
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:]}"
+
+
+def _last_rang(note: Note) -> str:
+    return [each.original_local for each in note.occurrences if each.state == "rang"][-1]
+
+
+def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:
+    """What a tap does: [Done] ends that date alone, and the note when it has no other."""
+    if choice == "done":
+        return End(number=note.number, occurrence=occurrence if note.repeats else "")
+    if choice == "skip":
+        return Move(number=note.number, occurrence=occurrence)
+    if choice == "cancel":
+        return cancelling(note)
+    return Move(number=note.number, occurrence=occurrence, to_ms=put_off_to(note, occurrence, choice, now_ms))
+
+
+def cancelling(note: Note) -> Operation:
+    """What makes a note ring no more: what is nothing but a reminder is dropped, another note stays without it."""
+    if note.kind in TO_DO and (note.due_at_ms is None or note.due_at_ms == note.rings_at_ms):
+        return End(number=note.number, how="dropped")
+    return Change(number=note.number, fields={"rings_from": "", "repeats": ""})
+
+
+def put_off_to(note: Note, occurrence: str, choice: Choice, now_ms: int) -> int:
+    """Until when a date sleeps: an hour, or until tomorrow morning; from now on, else from its own time to come."""
+    moved = next((each.moved_to_ms for each in note.occurrences if each.original_local == occurrence), None)
+    from_ms = max(now_ms, moved or series.at_ms_of(occurrence, note.time_zone))
+    return tomorrow_ms(from_ms, note.time_zone) if choice == "tomorrow" else from_ms + HOUR_MS
+
+
+def told(note: Note, after: Note, choice: Choice, now_ms: int, zone: str) -> str:
+    """What is said after a tap: `Done: call Ana`, `I'll remind you again tomorrow at 09:00: call Ana`."""
+    language = replies.spoken()
+    title = bare(note.text)
+    if choice == "cancel":
+        return replies.say("reminder_off", title=title)
+    if choice == "skip":
+        if after.rings_at_ms is None:
+            return replies.say("reminder_skipped", title=title)
+        return replies.say("reminder_skipped_next", title=title, when=_day(after.rings_at_ms, now_ms, zone))
+    if choice == "done":
+        return replies.say("reminder_done_text", title=title)
+    put_off = [each.moved_to_ms for each in after.occurrences if each.moved_to_ms is not None]
+    when = when_text(max(put_off, default=now_ms), now_ms, zone, language)
+    return replies.say("reminder_snoozed_text", title=title, when=when)
+
+
+def _day(at_ms: int, now_ms: int, zone: str) -> str:
+    return day_text(at_ms, now_ms, zone, replies.spoken())

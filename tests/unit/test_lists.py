@@ -1,0 +1,200 @@
+"""/loops, /memory and /reminders as pages: headings, numbers, buttons."""
+
+from __future__ import annotations
+
+from bot.features.lists import PAGE, page, shown_on
+from bot.features.loops import ending, loop_list
+from bot.features.memories import memory_list
+from bot.features.reminders import meant, moved_by, reminder_list
+from bot.offline.times import Moment
+from bot.reminders.ringing import due_of as due_now
+from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
+from memory.ledger.apply import apply_all
+from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence
+from memory.testing import START_MS
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+BY = Actor("person", START_MS)
+
+
+def ledger_of(*adds: tuple) -> Ledger:
+    """A ledger with notes of (kind, text, fields)."""
+    operations = [
+        Add(kind=kind, text=text, note_id=f"n_{at}", fields=fields) for at, (kind, text, fields) in enumerate(adds, 1)
+    ]
+    ledger, outcomes = apply_all(Ledger("c"), operations, BY)
+    assert all(isinstance(each, Applied) for each in outcomes)
+    return ledger
+
+
+def task(text: str, **fields: object) -> tuple:
+    return ("task", text, fields)
+
+
+def series_note(**overrides: object) -> Note:
+    values = {"note_id": "n_1", "conversation_id": "c", "number": 1, "kind": "task", "text": "Call mum"}
+    values |= {"said_at_ms": START_MS, "rings_from": "2023-11-19T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
+    return Note.model_validate(values | overrides)
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------
+
+
+def test_loops_stand_under_their_days():
+    """What is overdue comes first and in one, then day by day, then what has no day; numbers run on."""
+    ledger = ledger_of(
+        task("Some time"),
+        task("Long ago", due_at_ms=START_MS - 9 * DAY_MS),
+        task("Yesterday", due_at_ms=START_MS - DAY_MS),
+        task("Now", due_at_ms=START_MS + HOUR_MS, due_exact=True),
+        task("Soon", due_at_ms=START_MS + 3 * DAY_MS),
+    )
+    lines = page(loop_list(ledger, START_MS, "UTC")).text.splitlines()
+
+    heads = [line for line in lines if line and line[0] not in "12345"]
+    assert heads == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "Some day"]
+    assert [line[:2] for line in lines if line and line[0].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
+    assert "3. Now (at 23:13)" in lines
+
+
+def test_a_page_has_six_lines_with_a_row_of_buttons_each():
+    """Twenty things are four pages; nothing is left out, and numbers begin again on each."""
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(20))), START_MS, "UTC")
+    pages = [page(listing, offset) for offset in range(0, 20, PAGE)]
+
+    assert [len([row for row in each.buttons if len(row) == 3]) for each in pages] == [6, 6, 6, 2]
+    assert all(f"Thing {n}" in "".join(each.text for each in pages) for n in range(20))
+    assert [button.label for button in pages[0].buttons[0]] == ["1 Done", "1 Later", "1 Drop"]
+    assert [button.label for button in pages[1].buttons[-1]] == ["Back", "Show more"]
+    assert "and 14 more" in pages[0].text
+
+
+def test_a_page_that_is_gone_is_the_last_one():
+    """Once the last line of the last page is done, the page before it is shown."""
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(6))), START_MS, "UTC")
+
+    assert page(listing, 6).text == page(listing).text
+    assert len(shown_on(listing, 6)) == 6
+
+
+def test_buttons_carry_ids_and_where_the_page_begins():
+    """No word of a note stands in a button."""
+    listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(8))), START_MS, "UTC")
+
+    assert page(listing, 6).buttons[0][0].payload == {"note_id": "n_7", "offset": 6}
+
+
+def test_memory_stands_under_its_headings():
+    """You, people, preferences, decisions, what goes on; what is to do is on /loops alone."""
+    ledger = ledger_of(
+        ("decision", "Green grout", {}),
+        ("fact", "Lives in Lisbon", {}),
+        ("person", "Lia is nine", {}),
+        ("preference", "No coffee", {}),
+        ("project", "The kitchen", {}),
+        task("Call the tiler"),
+    )
+    shown = page(memory_list(ledger, START_MS, "UTC"))
+
+    heads = [line for line in shown.text.splitlines() if line and not line[0].isdigit()][1:]
+    assert heads == ["About you", "People", "What you like and need", "Decided", "What's going on"]
+    assert "tiler" not in shown.text
+    assert [button.label for row in shown.buttons for button in row] == [f"Forget {n}" for n in range(1, 6)]
+    assert len(shown.buttons) == 2
+
+
+def test_fiction_is_remembered_and_never_a_to_do():
+    """What belongs to a story stands in /memory with its story, not in /loops."""
+    ledger = ledger_of(("story", "The riders come at sunrise", {"about": "Harrow"}), task("Fight", about="Harrow"))
+
+    assert "Nothing's open" in loop_list(ledger, START_MS, "UTC").text
+    assert "The riders come at sunrise (Harrow)" in page(memory_list(ledger, START_MS, "UTC")).text
+
+
+def test_reminders_say_how_often_and_offer_to_leave_one_date_out():
+    """A series has [Not this time] where a single reminder has [Done]."""
+    ledger = ledger_of(
+        task("Call mum", rings_from="2023-11-19T19:00", repeats="FREQ=WEEKLY;BYDAY=SU"),
+        task("Vet", rings_from="2023-11-20T09:00"),
+    )
+    shown = page(reminder_list(ledger, START_MS, "UTC"))
+
+    assert "1. Call mum (⏰ every Sunday, next on Sun 19 Nov at 19:00)" in shown.text
+    assert [button.label for button in shown.buttons[0]] == [
+        "1 Not this time", "1 In an hour", "1 Tomorrow", "1 Cancel",
+    ]  # fmt: skip
+    assert shown.buttons[1][0].label == "2 Done"
+
+
+# --- what a tap does ------------------------------------------------------------------------------------------------
+
+
+def test_done_ends_one_date_of_a_series():
+    """Also before it has rung; the series itself goes on."""
+    assert ending(series_note(), "done") == End(number=1, occurrence="2023-11-19T19:00")
+    rang = series_note(occurrences=(Occurrence(original_local="2023-11-19T19:00", state="rang"),))
+    assert ending(rang, "done") == End(number=1, occurrence="2023-11-19T19:00")
+    assert ending(series_note(), "dropped") == End(number=1, how="dropped")
+
+
+def test_a_date_that_is_left_out_leaves_the_series():
+    """[Not this time] takes that date alone."""
+    assert operation_for(series_note(), "2023-11-19T19:00", "skip", START_MS) == Move(
+        number=1, occurrence="2023-11-19T19:00"
+    )
+
+
+def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
+    """An hour after a reminder came is an hour from the tap; before it came it is an hour later than planned."""
+    note = series_note()
+    at_ms = note.rings_at_ms or 0
+    early = operation_for(note, "2023-11-19T19:00", "hour", START_MS)
+    late = operation_for(note, "2023-11-19T19:00", "hour", START_MS + 30 * DAY_MS)
+
+    assert at_ms == 0
+    assert early.to_ms == due_now(note, START_MS + 30 * DAY_MS).at_ms + HOUR_MS
+    assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
+
+
+def test_cancelling_keeps_a_note_that_is_more_than_a_reminder():
+    """A party that rings stays when it rings no more; what is only a reminder goes."""
+    party = series_note(kind="event", repeats="", due_at_ms=START_MS)
+
+    assert isinstance(operation_for(party, "2023-11-19T19:00", "cancel", START_MS), Change)
+    assert operation_for(series_note(), "2023-11-19T19:00", "cancel", START_MS) == End(number=1, how="dropped")
+
+
+def test_a_date_goes_into_a_button_as_a_number_and_comes_back():
+    """A button holds no text: forgetting anything would take it away."""
+    assert occurrence_of(stamp_of("2026-11-29T19:05")) == "2026-11-29T19:05"
+
+
+def test_moving_a_series_moves_its_next_date_alone():
+    """Unless another rule was said with it."""
+    assert isinstance(moved_by(series_note(), Moment("2023-11-19T10:00")), Move)
+    assert moved_by(series_note(), Moment("2023-11-20T10:00", "FREQ=DAILY")).fields == {
+        "rings_from": "2023-11-20T10:00",
+        "repeats": "FREQ=DAILY",
+    }
+
+
+def test_a_name_means_the_exact_text_before_all_that_hold_it():
+    """“call Ana” is not “call Ana's mother” when both are there."""
+    notes = [series_note(text="call Ana"), series_note(text="call Ana's mother", number=2)]
+
+    assert meant(notes, "Call Ana.") == notes[:1]
+    assert meant(notes, "ana") == notes
+    assert meant(notes, "zebra") == []
+
+
+def test_a_reminder_that_comes_late_says_so():
+    """In time it is its text alone; with its three buttons."""
+    note = series_note(repeats="")
+    due = due_now(note, START_MS + 30 * DAY_MS)
+    [(in_time, _)] = messages_for([due], due.at_ms)
+    [(late, _)] = messages_for([due], due.at_ms + 3 * HOUR_MS)
+
+    assert in_time.text == "⏰ Call mum"
+    assert late.text == "⏰ Call mum\n(was due 3 hours ago)"
+    assert [button.label for button in in_time.buttons[0]] == ["Done", "In an hour", "Tomorrow"]
