@@ -78,18 +78,19 @@ def moment_in(text: str, now_ms: int, zone: str, language: str = "en") -> Moment
 
     "today" counts when its hour is still to come; a bare hour means the next such hour by daytime (3 → 15:00).
     """
-    now = datetime.fromtimestamp(now_ms / 1000, zone_of(zone)).replace(tzinfo=None, second=0, microsecond=0)
+    now = datetime.fromtimestamp(now_ms / 1000, zone_of(zone)).replace(tzinfo=None, microsecond=0)
     try:
         return _Reading(text[:MAX_CHARS], now, words_of(language).clock).moment(now_ms, zone)
-    except (ValueError, OverflowError):
-        return None  # the 31st of February, the year 20000
+    except (ValueError, OverflowError, StopIteration):
+        return None  # the 31st of February, the year 20000, a word that no table has
 
 
 class _Reading:
     """One text being read: what was understood is blanked, so that nothing counts twice."""
 
     def __init__(self, text: str, now: datetime, clock: Clock) -> None:
-        self.text, self.now, self.clock = text, now, clock
+        self.text, self.now, self.clock = text, now.replace(second=0), clock
+        self.second = timedelta(seconds=now.second)
         self.spans: list[tuple[int, int]] = []
         self.series = self.names_day = False
 
@@ -139,12 +140,16 @@ class _Reading:
             return None
         said = found.groupdict()
         if said.get("half_hour"):
-            return self.now + timedelta(minutes=30)
+            return self._nearest(timedelta(minutes=30))
         if said.get("hour_half"):
-            return self.now + timedelta(minutes=90)
+            return self._nearest(timedelta(minutes=90))
         number, unit = self._number(said.get("n")), self._unit(said["unit"])
         later: datetime = self.now + relativedelta(**{f"{unit}s": number})
-        return later if unit in {"minute", "hour"} else later.date()
+        return self._nearest(later - self.now) if unit in {"second", "minute", "hour"} else later.date()
+
+    def _nearest(self, ahead: timedelta) -> datetime:
+        """The minute that is nearest to so long from now."""
+        return (self.now + self.second + ahead + timedelta(seconds=30)).replace(second=0)
 
     def _number(self, said: str | None) -> int:
         return 1 if not said else int(said) if said.isdigit() else _in_table(self.clock.numbers, said)
@@ -269,6 +274,8 @@ class _Reading:
             return "FREQ=DAILY", _in_table(self.clock.parts, said["part"]) * 60
         if "unit" in said:
             number = self._number(said.get("n"))
+            if self._unit(said["unit"]) not in _FREQ:
+                raise ValueError(found.group())
             interval = every_other or (f";INTERVAL={number}" if number > 1 else "")
             return f"FREQ={_FREQ[self._unit(said['unit'])]}{interval}", None
         word = next(name for name in ("daily", "weekly", "biweekly", "monthly", "yearly", "hourly") if name in said)

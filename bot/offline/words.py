@@ -19,7 +19,7 @@ _OWN_VOTES: Final = 2
 """Votes of a word that one language has alone."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
-Unit = Literal["minute", "hour", "day", "week", "month", "year"]
+Unit = Literal["second", "minute", "hour", "day", "week", "month", "year"]
 
 
 @dataclass(frozen=True, slots=True)
