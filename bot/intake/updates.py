@@ -198,7 +198,7 @@ def as_text(value: object) -> str:
     It is cut before anything looks at its characters: Telegram's own are 4,096 at most, and a server of one's own may
     hand on a million of them.
     """
-    return clean(clip(value, MAX_TEXT_CHARS, "the message")) if isinstance(value, str) else ""
+    return clean(clip(value, MAX_TEXT_CHARS)) if isinstance(value, str) else ""
 
 
 def as_name(value: object) -> str:

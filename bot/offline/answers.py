@@ -83,7 +83,8 @@ def _told(operation: Operation, outcome: Outcome, notes: Sequence[Note], ask: As
     if isinstance(operation, End):
         if note.lasts:
             return own("off_notes", text=sentence_inside(note.text))
-        return own("done" if operation.how == "done" else "dropped", text=bare(note.text))
+        text = sentence_inside(bare(note.text)) if note.kind == "event" else bare(note.text)
+        return own("done" if operation.how == "done" else "dropped", text=text)
     if isinstance(operation, Change):
         return _reminding(note, ask) if note.rings_at_ms is not None else own("changed", text=line(note, ask))
     return _noted(note, ask) if isinstance(operation, Add) else None
