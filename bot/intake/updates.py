@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
-from memory.context.transcript import clip
+from memory.context.transcript import clip_ends
 from memory.language.foreign import foreign, has_foreign
 from memory.language.sentences import clean
 
@@ -198,7 +198,7 @@ def as_text(value: object) -> str:
     It is cut before anything looks at its characters: Telegram's own are 4,096 at most, and a server of one's own may
     hand on a million of them.
     """
-    return clean(clip(value, MAX_TEXT_CHARS)) if isinstance(value, str) else ""
+    return clean(clip_ends(value, MAX_TEXT_CHARS)) if isinstance(value, str) else ""
 
 
 def as_name(value: object) -> str:
