@@ -481,6 +481,8 @@ CREATE TABLE keeper_leases (
     conversation_id TEXT PRIMARY KEY,         -- the conversation
     reading_id TEXT NOT NULL,                 -- the reading: r_<hex>
     until_ms BIGINT NOT NULL                  -- when whoever holds it counts as dead
+);
+
 -- Logins of the console that were ended before their time; kept until they would have ended anyway.
 CREATE TABLE console_logouts (
     login_id TEXT PRIMARY KEY,                -- the random part of the login's cookie, without its signature

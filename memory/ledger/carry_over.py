@@ -182,7 +182,7 @@ def _loops(rows: Sequence[Row], turns: _Turns, left: Counter[str]) -> Iterator[_
             "said_at_ms": loop["opened_at_ms"],
         }
         hand: Hand = turns.hands.get(turn_id, "model") if by_tool else "person"
-        kind = _KINDS.get(loop["kind"], loop["kind"])
+        kind: Kind = _KINDS.get(loop["kind"], loop["kind"])
         kind = "task" if kind == "promise" and loop["owner"] == "user" else kind
         text, ending = loop["text"], _ENDS.get(status)
         yield _Item(loop_id, kind, text, loop["opened_at_ms"], hand, fields, ending, turn_id if by_tool else "")
