@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import count
+from pathlib import Path
 
 import pytest
 
+from bot import offline
 from bot.answers.responder import Ask
 from bot.matching import timed_out
 from bot.offline.reader import Context, read
@@ -326,6 +328,16 @@ def test_the_reader_is_pure_and_reads_one_turn():
 
     assert read("My dog is called Rex", Ledger("c"), context) == read("My dog is called Rex", Ledger("c"), context)
     assert read("what is still open?", Ledger("c"), context) == ()
+
+
+def test_what_reads_words_by_rules_keeps_to_its_budget():
+    """At most 15 files, 3,000 lines of Python and 150 KB of data: a rule pays by removing one."""
+    room = Path(offline.__file__).parent
+    programs, data = list(room.rglob("*.py")), list(room.rglob("*.toml"))
+
+    assert len(programs) + len(data) <= 15
+    assert sum(len(each.read_text(encoding="utf-8").splitlines()) for each in programs) <= 3_000
+    assert sum(each.stat().st_size for each in data) <= 150_000
 
 
 @EVERY
