@@ -1,6 +1,6 @@
 """What a packet costs and what it keeps: build times, prefix share, tokens with and without compaction, facts kept.
 
-    python benchmarks/context.py [--sizes 1000 100000] [--full] [--rounds 300] [--folder DIR]
+    python benchmarks/context.py [--sizes 1000 100000] [--full] [--rounds 300] [--data DIR] [--folder DIR]
 
 Prints JSON. `--full` adds a database of a million turns (it takes some minutes to fill). Databases are filled through
 the statements that the recorder uses; times are those of `Assembler.packet` over them.
@@ -22,13 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from bot.answers.instructions import preface
+from bot.answers.tool_calls import schemas
 from bot.people.personas import instructions_of, load_persona
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
 from memory.context.context_builder import prompt
+from memory.context.notes_block import new_mark, take
+from memory.context.occasion import Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import PromptMessage, turn_tokens
 from memory.language.languages import Languages
+from memory.ledger.apply import apply
+from memory.ledger.types import Actor, Add, Applied, Kind, Ledger, Operation
+from memory.ledger.views import EVERYTHING
 from memory.ports import Statement
 from memory.search.searcher import index_turn
 from memory.storage.store import Store, insert_session, insert_turn, turn_digest
@@ -41,10 +47,13 @@ MINUTE_MS = 60_000
 SESSION_TURNS = 1_000
 CONVERSATIONS = 10
 BATCH = 400
+DAY_MS = 86_400_000
+NOTED_EVERY = 10
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
-INSTRUCTIONS = preface(instructions_of(load_persona("assistant")))
-"""What the bot puts before the packet, the tools' descriptions not counted; the same at every turn."""
+INSTRUCTIONS = preface(instructions_of(load_persona("assistant"))) + schemas()
+"""What the bot puts before the packet, the tools' descriptions among it; the same at every turn."""
+RESERVED = Reserved(tokens=COUNTER.count(INSTRUCTIONS))
 WORDLESS: dict[str, Any] = {"counter": COUNTER, "budget": Budget(retrieved_tokens=0)}
 """Opens a memory that searches nothing."""
 
@@ -194,8 +203,17 @@ class Uncompacted:
         return state
 
 
+def notes_of(number: int, turn_id: str) -> tuple[Operation, ...]:
+    """Return what is noted with a turn: something every tenth turn, as a keeper does of a talk that has matters."""
+    if number % NOTED_EVERY:
+        return ()
+    thing = TALK["things"][number // NOTED_EVERY % len(TALK["things"])]
+    fields = {"turn_ids": (turn_id,), "due_at_ms": START_MS + number * 60 * MINUTE_MS, "due_exact": False}
+    return (Add(kind="task", text=f"Find out about {thing} before the week is over", note_id=turn_id, fields=fields),)
+
+
 async def converse(
-    said: Sequence[tuple[str, str]], folder: Path, *, compacting: bool, searching: bool
+    said: Sequence[tuple[str, str]], folder: Path, *, compacting: bool, searching: bool, noting: bool = False
 ) -> list[tuple[ConversationContextPacket, tuple[PromptMessage, ...]]]:
     """Hold the conversation as the bot does and return the packet and the prompt of every turn."""
     prompts = []
@@ -207,11 +225,11 @@ async def converse(
                 memory.compactor = Uncompacted()  # type: ignore[assignment]
             for user, assistant in said:
                 clock.advance(ms=MINUTE_MS)
-                turn = await memory.begin("tg:1:1:0", user, user_id=7)
+                turn = await memory.begin("tg:1:1:0", user, user_id=7, reserved=RESERVED)
                 assert not any(receipt.error for receipt in turn.packet.receipts), turn.packet.receipts
                 prompts.append((turn.packet, prompt(turn.packet, user)))
-                await turn.record(assistant)
-                await memory.keeper.read_due()
+                operations = notes_of(len(prompts), turn.turn_id) if noting else ()
+                await turn.record(assistant, operations=operations, hand="keeper")
     return prompts
 
 
@@ -231,21 +249,31 @@ def prefix_share(prompts: Sequence[str]) -> float:
     return round(shared / total, 4)
 
 
-async def long_talk(folder: Path, turns: int) -> dict[str, Any]:
-    """Return prefix share and tokens of a conversation, with and without compaction, with and without search."""
-    said = talk(turns, "plain")
-    found: dict[str, Any] = {"turns": turns}
-    runs = {"compaction": (True, True), "compaction_without_search": (True, False), "truncation_only": (False, True)}
-    for name, (compacting, searching) in runs.items():
-        prompts = [
-            text_of(messages)
-            for _, messages in await converse(said, folder, compacting=compacting, searching=searching)
-        ]
+def told(data: Path, turns: int) -> list[tuple[str, str]]:
+    """Return what people and assistants said in the files of `returning/`, one after the other."""
+    cases = [json.loads(file.read_text(encoding="utf-8")) for file in sorted((data / "returning").glob("*.json"))]
+    said = [(each["user"], each["assistant"]) for case in cases for part in case["sessions"] for each in part["turns"]]
+    return said[:turns]
+
+
+async def long_talk(folder: Path, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return prefix share and tokens of a conversation, with and without compaction, search and notes."""
+    found: dict[str, Any] = {"turns": len(said)}
+    runs = {
+        "compaction": (True, True, True),
+        "compaction_without_search": (True, False, True),
+        "compaction_without_notes": (True, True, False),
+        "truncation_only": (False, True, True),
+    }
+    for name, (compacting, searching, noting) in runs.items():
+        held = await converse(said, folder, compacting=compacting, searching=searching, noting=noting)
+        prompts = [text_of(messages) for _, messages in held]
         costs = [COUNTER.count(each) for each in prompts]
         found[name] = {
             "prefix_share": prefix_share(prompts),
             "tokens_per_turn": round(statistics.fmean(costs)),
             "largest_prompt_tokens": max(costs),
+            "largest_block_tokens": max(COUNTER.count(packet.notes_block) for packet, _ in held),
         }
     whole, growing = COUNTER.count(INSTRUCTIONS), []
     for user, assistant in said:
@@ -255,6 +283,30 @@ async def long_talk(folder: Path, turns: int) -> dict[str, Any]:
         "tokens_per_turn": round(statistics.fmean(growing)),
         "largest_prompt_tokens": growing[-1],
     }
+    return found
+
+
+def blocks() -> dict[str, Any]:
+    """Return what the notes take with which a session begins, by how many notes there are."""
+    kinds: tuple[Kind, ...] = ("fact", "person", "task", "preference", "event", "decision", "project", "task")
+    found = {}
+    for count in (5, 15, 60, 300, 2_000):
+        ledger = Ledger("c")
+        for number in range(count):
+            kind, thing = kinds[number % len(kinds)], TALK["things"][number % len(TALK["things"])]
+            fields = {"due_at_ms": START_MS + number * DAY_MS, "due_exact": False} if kind in {"task", "event"} else {}
+            text = f"{thing} number {number} has to be known when the garden is planned again"
+            made = apply(
+                ledger, Add(kind=kind, text=text, note_id=str(number), fields=fields), Actor("keeper", START_MS)
+            )
+            assert isinstance(made, Applied)
+            ledger = made.ledger
+        mark = new_mark(SessionState(session_id="s", conversation_id="c"), ledger, EVERYTHING, "UTC", START_MS)
+        began = time.perf_counter()
+        block = take(ledger, EVERYTHING, mark, Budget().threads_tokens, COUNTER)
+        took_ms = (time.perf_counter() - began) * 1000
+        text = "\n".join((*block.lasting, *block.open, block.more_line))
+        found[str(count)] = {"tokens": COUNTER.count(text), "lines": len(block.lines), "ms": round(took_ms, 1)}
     return found
 
 
@@ -269,12 +321,14 @@ async def facts_kept(folder: Path) -> dict[str, Any]:
     return kept
 
 
-async def run(sizes: Sequence[int], rounds: int, folder: Path, turns: int) -> dict[str, Any]:
+async def run(sizes: Sequence[int], rounds: int, folder: Path, turns: int, data: Path | None = None) -> dict[str, Any]:
     COUNTER.warm()
     return {
         "bench": "context",
         "packet_times": [await times(size, rounds, folder) for size in sizes],
-        "conversation": await long_talk(folder, turns),
+        "conversation": await long_talk(folder, talk(turns, "plain")),
+        **({"conversation_of_people": await long_talk(folder, told(data, turns))} if data else {}),
+        "notes_block": blocks(),
         "facts": await facts_kept(folder),
     }
 
@@ -285,10 +339,12 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="also a million turns")
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--turns", type=int, default=300, help="of the long conversation")
+    parser.add_argument("--data", type=Path, help="folder with `returning/*.json`: a conversation of people, too")
     parser.add_argument("--folder", type=Path, help="where to put the databases")
     chosen = parser.parse_args()
     sizes = [*chosen.sizes, *([1_000_000] if chosen.full else [])]
-    found = asyncio.run(run(sizes, chosen.rounds, chosen.folder or Path(tempfile.gettempdir()), chosen.turns))
+    folder = chosen.folder or Path(tempfile.gettempdir())
+    found = asyncio.run(run(sizes, chosen.rounds, folder, chosen.turns, chosen.data))
     print(json.dumps(found, indent=1, ensure_ascii=False))
 
 

@@ -89,10 +89,9 @@ def lines(tallies: dict[Floor, Tally]) -> Iterator[str]:
     for (floor, later, most), tally in tallies.items():
         none = {kind: statistics.fmean(not n for n in tally[kind]) for kind in ("said", "short")}
         mean = {kind: statistics.fmean(values) for kind, values in tally.items()}
-        yield (
-            f"{floor:5.2f} {later:5.2f} {most:5d} | {mean['answers']:.3f}   |        {mean['asked']:5.1f} "
-            f"{mean['said']:5.1f} {none['said']:13.2f} {mean['short']:6.1f} {none['short']:14.2f} | {mean['tokens']:.0f}"
-        )
+        figures = [f"{mean['asked']:5.1f}", f"{mean['said']:5.1f}", f"{none['said']:13.2f}", f"{mean['short']:6.1f}"]
+        begun = f"{floor:5.2f} {later:5.2f} {most:5d} | {mean['answers']:.3f}   |        "
+        yield f"{begun}{' '.join(figures)} {none['short']:14.2f} | {mean['tokens']:.0f}"
 
 
 def main() -> None:

@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     continuity_history_tokens: int = Field(3000, ge=1, le=MAX_TOKENS, description="The latest turns, word for word.")
     continuity_summary_tokens: int = Field(1000, ge=0, le=MAX_TOKENS, description="Rolling summary.")
     continuity_retrieved_tokens: int = Field(
-        900, ge=0, le=MAX_TOKENS, description="Older turns that bear on the message."
+        600, ge=0, le=MAX_TOKENS, description="Older turns that bear on the message."
     )
     continuity_today_tokens: int = Field(500, ge=0, le=MAX_TOKENS, description="Said earlier today in other sessions.")
     continuity_threads_tokens: int = Field(250, ge=0, le=MAX_TOKENS, description="What was open as a session began.")
@@ -142,7 +142,7 @@ class Settings(BaseSettings):
         4000, ge=100, le=MAX_TOKENS, description="A longer message loses its middle, and the person is told."
     )
     continuity_max_history_messages: int = Field(
-        80, ge=2, le=10_000, description="At most this many messages of the history, two per turn."
+        120, ge=2, le=10_000, description="At most this many messages of the history, two per turn."
     )
     continuity_recency_window: int = Field(6, ge=2, le=10_000, description="Messages that compaction never touches.")
     continuity_tool_output_max_chars: int = Field(

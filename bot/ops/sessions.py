@@ -9,6 +9,7 @@ from typing import Any
 from bot.ops.checkpoints import CheckpointFile, file_of
 from bot.ops.format import short_ids
 from bot.ops.workspace import OpsError, Workspace
+from memory.context.occasion import Occasion
 from memory.ports import Row
 from memory.search.query import Query
 from memory.sessions.hydrator import HydrationReport
@@ -83,7 +84,9 @@ async def show_session(workspace: Workspace, session_id: str, *, turns: int, pac
     built = None
     if packet:
         zone = workspace.settings.continuity_timezone
-        built = await workspace.memory.assembler.packet(found.state, message, now_ms=now_ms, time_zone=zone)
+        built = await workspace.memory.assembler.packet(
+            found.state, message, now_ms=now_ms, occasion=Occasion(time_zone=zone)
+        )
     return Shown(
         row=await workspace.memory.store.session(session_id),
         state=found.state,

@@ -8,11 +8,12 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
-from memory.context.context_builder import ContextInputs, Fields, Moment, build
+from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import (
     CACHED_SESSIONS,
     FIRST_WORDS_CHARS,
@@ -40,14 +41,13 @@ from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.past import as_of
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, within
+from memory.ledger.views import Scope
 from memory.ports import TokenCounter
 from memory.search.query import Query
 from memory.storage.store import Store
 from memory.types import (
     ConversationContextPacket,
     ConversationTurn,
-    JobProgress,
     NotesMark,
     RetrievedItem,
     SessionState,
@@ -56,6 +56,9 @@ from memory.types import (
 
 SESSIONS_READ: Final = 50
 CACHED_BLOCKS: Final = 256
+
+NO_TITLES: Final[Mapping[str, SessionLine]] = MappingProxyType({})
+NO_SESSIONS: Final[tuple[list[str], list[str]]] = ([], [])
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -137,14 +140,19 @@ class Assembler:
         )
         if "memories" in errors:
             errors["threads"] = errors["memories"]
-        titles = await self._tier("last_conversation", errors, lambda: self._titles(state), dict[str, SessionLine]())
+        titles = await self._tier("last_conversation", errors, lambda: self._titles(state), NO_TITLES)
         days = await self._tier(
-            "today", errors, lambda: self._sessions(state, titles, now_ms, zone, alone=alone), ([], [])
+            "today", errors, lambda: self._sessions(state, titles, now_ms, zone, alone=alone), NO_SESSIONS
         )
         found = await self._tier(
-            "retrieved", errors, lambda: self._search(state, message, shown, now_ms, alone=alone), []
+            "retrieved",
+            errors,
+            lambda: self._search(state, message, shown, now_ms, alone=alone),
+            list[RetrievedItem](),
         )
-        found = with_notes(found, remembered.ledger, scope, (remembered.block, remembered.since), now_ms, zone)
+        found = with_notes(
+            found, remembered.ledger, scope, (remembered.block, remembered.since), now_ms=now_ms, zone=zone
+        )
         packet = build(
             ContextInputs(
                 state=state,
@@ -160,7 +168,7 @@ class Assembler:
                 history=history,
                 block=remembered.block,
                 since=remembered.since,
-                fields=_fields(remembered.ledger, scope, _title(state, titles, history, zone), now_ms),
+                fields=fields_of(remembered.ledger, scope, _title(state, titles, history, zone), now_ms),
                 retrieved=found,
                 today=days[0],
                 last_conversation=days[1],
@@ -235,7 +243,7 @@ class Assembler:
         block = self._blocks.get((state.session_id, mark))
         block = block or self._block(state, mark, scope, as_of(ledger, changes))
         told = {turn.turn_id for turn in shown if turn.tool_calls}
-        return Remembered(ledger, block, since(block, ledger, changes, scope, told, now_ms))
+        return Remembered(ledger, block, since(block, ledger, changes, scope, told=told, now_ms=now_ms))
 
     def _block(self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger) -> Block:
         block = take(ledger, scope, mark, self._budget.threads_tokens, self._counter)
@@ -328,22 +336,6 @@ def _title(
         return ""
     day, _ = local_moment(first.created_at_ms, zone)
     return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"
-
-
-def _fields(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
-    """Return the fields of 002 as views of the ledger."""
-    notes = within(ledger, scope)
-    running = [note for note in ringing(notes) if note.rings_at_ms is not None]
-    return Fields(
-        title=title,
-        loops=loops_of(notes, now_ms),
-        job_refs=job_refs_of(notes),
-        jobs=tuple(
-            JobProgress(job_id=note.note_id, title=note.text, status="scheduled", due_at_ms=note.rings_at_ms)
-            for note in running
-        ),
-        entities=entities_of(notes, now_ms),
-    )
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

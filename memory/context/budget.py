@@ -52,13 +52,13 @@ class Budget:
 
     history_tokens: int = 3000
     summary_tokens: int = 1000
-    retrieved_tokens: int = 900
+    retrieved_tokens: int = 600
     today_tokens: int = 500
     threads_tokens: int = 250
     memories_tokens: int = 600
     last_conversation_tokens: int = 300
     cap_tokens: int = 6150
-    max_history_messages: int = 80
+    max_history_messages: int = 120
     recency_window: int = 6
     tool_output_max_chars: int = 4000
     compact_to_percent: int = 60

@@ -24,6 +24,8 @@ from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
 from memory.context.tiers import Part, fill_history, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
+from memory.ledger.types import Ledger
+from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, within
 from memory.ports import TokenCounter
 from memory.types import (
     ConversationContextPacket,
@@ -36,10 +38,21 @@ from memory.types import (
     Tier,
 )
 
-__all__ = ["ContextInputs", "Fields", "Moment", "build", "prompt", "reference_text", "stable_text", "turn_text"]
+__all__ = [
+    "ContextInputs",
+    "Fields",
+    "Moment",
+    "build",
+    "fields_of",
+    "prompt",
+    "reference_text",
+    "stable_text",
+    "turn_text",
+]
 
-ASKING: Final = ("?", "？", "؟")
-"""A text whose last sentence ends so asks (002: pending clarifications)."""
+ASKING: Final = ("?", "\uff1f", "\u061f")
+"""A text that ends so asks (002: pending clarifications): the question marks of all scripts that have one."""
+_CLOSING: Final = ' \n"\u201d\u2019\u00bb)*_'
 
 _ROUNDS: Final = 4
 _LINE_TOKENS: Final = 16
@@ -124,7 +137,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
             break
         _cut(parts, over, counter)
         packet = _packet(inputs, parts)
-    return _weighed(packet, inputs, parts, bootstrap_tokens, budget, counter)
+    return _weighed(packet, inputs, parts, bootstrap_tokens, budget=budget, counter=counter)
 
 
 def _weighed(
@@ -132,6 +145,7 @@ def _weighed(
     inputs: ContextInputs,
     parts: Mapping[Tier, Part],
     bootstrap_tokens: int,
+    *,
     budget: Budget,
     counter: TokenCounter,
 ) -> ConversationContextPacket:
@@ -272,9 +286,25 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, Part]) -> ConversationCo
     return _bare(inputs).model_copy(update=update)
 
 
+def fields_of(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
+    """Return the fields of 002 as views of the ledger."""
+    notes = within(ledger, scope)
+    running = [note for note in ringing(notes) if note.rings_at_ms is not None]
+    return Fields(
+        title=title,
+        loops=loops_of(notes, now_ms),
+        job_refs=job_refs_of(notes),
+        jobs=tuple(
+            JobProgress(job_id=note.note_id, title=note.text, status="scheduled", due_at_ms=note.rings_at_ms)
+            for note in running
+        ),
+        entities=entities_of(notes, now_ms),
+    )
+
+
 def pending(turn: ConversationTurn | None) -> tuple[PendingClarification, ...]:
     """Return the question that waits for an answer: the last sentence of the last reply, when it asks (002)."""
-    said = turn.assistant_text.rstrip(' \n"”’»)*_') if turn else ""
+    said = turn.assistant_text.rstrip(_CLOSING) if turn else ""
     if turn is None or not said.endswith(ASKING):
         return ()
     return (

@@ -35,7 +35,13 @@ def relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
 
 
 def with_notes(
-    found: Sequence[RetrievedItem], ledger: Ledger, scope: Scope, known: tuple[Block, Since], now_ms: int, zone: str
+    found: Sequence[RetrievedItem],
+    ledger: Ledger,
+    scope: Scope,
+    known: tuple[Block, Since],
+    *,
+    now_ms: int,
+    zone: str,
 ) -> list[RetrievedItem]:
     """The finds, each with the notes that rest on it, in their newest form.
 

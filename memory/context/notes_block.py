@@ -134,6 +134,7 @@ def since(
     ledger: Ledger,
     changes: Sequence[NoteChange],
     scope: Scope,
+    *,
     told: Collection[str],
     now_ms: int,
 ) -> Since:

@@ -33,7 +33,8 @@ _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
 MEMBER_TITLE: Final = "Said by another member of this group."
 SOMEBODY: Final = "somebody"
-_SENTENCE_END: Final = re.compile(r"[.!?…][\"”’»)\]]*(?=\s)|[。！？؟।]|\n")
+_SENTENCE_END: Final = re.compile('[.!?\u2026]["\u201d\u2019\u00bb)\\]]*(?=\\s)|[\u3002\uff01\uff1f\u061f\u0964]|\n')
+"""Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
 _CUT_BEHIND: Final = " …"
 _CUT_BEFORE: Final = "… "
 _LEAST_SHARE: Final = 3

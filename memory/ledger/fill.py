@@ -1,4 +1,4 @@
-"""The fields of 002 in a session's state, as views of the ledger: filled when it is saved, ignored when it is loaded."""
+"""The fields of 002 in a session's state, views of the ledger: filled when it is saved, ignored when it is loaded."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def filled(
     ledger: Ledger,
     now_ms: int,
     title: str,
+    *,
     pending: tuple[PendingClarification, ...] = (),
     persona: str = "",
 ) -> SessionState:

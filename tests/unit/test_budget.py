@@ -6,19 +6,19 @@ from memory.context.budget import CUT_ORDER, TIERS, Budget
 
 
 def test_the_defaults_are_those_of_the_design():
-    """Six tiers and a cap of 6150 tokens, 80 messages, a recency window of 6."""
+    """Seven tiers and a cap of 6150 tokens, 120 messages, a recency window of 6."""
     budget = Budget()
 
     assert {tier: budget.tokens(tier) for tier in TIERS} == {
         "history": 3000,
         "summary": 1000,
-        "retrieved": 900,
+        "retrieved": 600,
         "today": 500,
         "threads": 250,
         "memories": 600,
         "last_conversation": 300,
     }
-    assert (budget.cap_tokens, budget.max_history_turns, budget.recent_turns) == (6150, 40, 3)
+    assert (budget.cap_tokens, budget.max_history_turns, budget.recent_turns) == (6150, 60, 3)
 
 
 def test_every_tier_has_a_place_in_the_cut_order():
@@ -34,7 +34,7 @@ def test_every_tier_has_a_place_in_the_cut_order():
         ({"history_tokens": 50}, "history budget is 50"),
         ({"today_tokens": -1}, "today budget is -1"),
         ({"max_history_messages": 4}, "max_history_messages is 4"),
-        ({"recency_window": 90}, "recency_window is 90"),
+        ({"recency_window": 190}, "recency_window is 190"),
         ({"tool_output_max_chars": 10}, "tool_output_max_chars is 10"),
         ({"compact_to_percent": 95}, "compact_to_percent is 95"),
     ],

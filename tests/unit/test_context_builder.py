@@ -100,10 +100,10 @@ def test_the_newest_turns_survive_and_the_rest_is_counted():
 
 
 def test_the_message_limit_holds_beside_the_tokens():
-    """80 messages are 40 turns; one with tools counts as four messages (003 AC-1.3)."""
+    """120 messages are 60 turns; one with tools counts as four messages (003 AC-1.3)."""
     packet = build(inputs(history=turns(100, 1, 1)), Budget(), COUNTER)
 
-    assert len(packet.history) == 40
+    assert len(packet.history) == 60
 
 
 def test_the_cap_cuts_in_its_order():

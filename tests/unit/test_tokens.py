@@ -5,9 +5,8 @@ import sys
 
 import pytest
 
-from memory.context.ranks import NO_TOKEN, open_ranks
-from memory.context.ranks import published as ranks_of_the_package
-from memory.context.tokens import MERGED_CHARS, TiktokenCounter, load_counter, rough_count
+from memory.context.tokens import MERGED_CHARS, NO_TOKEN, TiktokenCounter, load_counter, open_ranks, rough_count
+from memory.context.tokens import published as ranks_of_the_package
 
 TAIL = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
 UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
