@@ -45,11 +45,11 @@ def test_it_cuts_back_to_about_sixty_percent_in_one_step():
 
 
 def test_many_small_turns_reach_the_message_limit():
-    """80 messages are a limit of their own; thirty turns stay where they fit, and the first of the session."""
-    made = plan(make_state(last_seq=41), turns(41, "hm", "mm"), Budget(), COUNTER, LANGUAGES)
+    """120 messages are a limit of their own; thirty turns stay where they fit, and the first of the session."""
+    made = plan(make_state(last_seq=61), turns(61, "hm", "mm"), Budget(), COUNTER, LANGUAGES)
 
-    assert "82 messages" in made.reason
-    assert 41 - made.history_from_seq + 1 == 30
+    assert "122 messages" in made.reason
+    assert 61 - made.history_from_seq + 1 == 30
     assert made.kept_seqs[0] == 1
 
 
