@@ -42,6 +42,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.turns: list[str] = []
         self.snapshot: Ledger | None = None
         self.model: dict[int, tuple[str, str]] = {}
+        self.homes: set[int] = set()
         self.memory = self.run(start_memory(self.path, recover=True))
         self.session = self.run(self.memory.recorder.open_session(HERE, 7, "first")).session_id
 
@@ -79,6 +80,23 @@ class LedgerMachine(RuleBasedStateMachine):
         after = self.run(self.memory.ledgers.read(HERE))
         self.model |= {n: (after.notes[n].text, "open") for n in set(after.notes) - before}
         assert set(after.notes) - before == {max(after.notes)}
+
+    @rule()
+    def moves_house(self):
+        """A value that changed takes the place of the old one."""
+        self.count += 1
+        turn = f"t_{self.count}"
+        fields = {"turn_ids": (turn,), "session_id": self.session, "subject": "home"}
+        add = Add(kind="fact", text=f"Lives at {self.count}", note_id=f"n_{self.count}", fields=fields)
+        exchange = make_exchange(self.count, session_id=self.session, conversation_id=HERE, operations=(add,))
+        self.run(self.memory.recorder.record(exchange, None))
+        self.turns.append(turn)
+        old = next((n for n in sorted(self.homes) if self.model.get(n, ("", ""))[1] == "open"), None)
+        if old is not None:
+            self.model[old] = (self.model[old][0], "replaced")
+        number = max(self.run(self.memory.ledgers.read(HERE)).notes)
+        self.homes.add(number)
+        self.model[number] = (f"Lives at {self.count}", "open")
 
     @rule(number=NUMBERS, fields=CHANGED, hand=HANDS, cites=st.booleans())
     def changes(self, number, fields, hand, cites):
@@ -229,4 +247,4 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 TestLedgerMachine = LedgerMachine.TestCase
-TestLedgerMachine.settings = settings(settings.default, max_examples=8, stateful_step_count=25)
+TestLedgerMachine.settings = settings(settings.default, max_examples=10, stateful_step_count=30)
