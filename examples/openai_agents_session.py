@@ -17,9 +17,12 @@ from typing import Any, cast
 from agents import TResponseInputItem
 from agents.memory import SessionSettings
 
-from memory import ConversationMemory, ForgetRequest, ToolCall
+from memory import ConversationMemory, ForgetRequest, Occasion, ToolCall
 
 Item = dict[str, Any]
+
+
+AS_SAID = Occasion(times=False)
 
 
 class MemorySession:
@@ -34,7 +37,7 @@ class MemorySession:
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the packet's messages, then what waits for its answer; with a limit the newest of them."""
-        turn = await self._memory.begin(self.session_id, "", user_id=self._user_id)
+        turn = await self._memory.begin(self.session_id, "", user_id=self._user_id, occasion=AS_SAID)
         items = [item for message in turn.messages[:-1] for item in _items(message)] + self._waiting
         newest = items if limit is None else items[max(0, len(items) - limit) :]
         return cast("list[TResponseInputItem]", newest)

@@ -337,6 +337,8 @@ class ConversationContextPacket(Contract):
     """What was found in what was said before."""
     time_zone: str = "UTC"
     """By whose clock every time in the prompt is."""
+    has_times: bool = True
+    """False where messages stand as they were said, without their times."""
     local_time: str = ""
     """What time it is there, e.g. `Sunday 2026-11-22 14:05 (Europe/Lisbon)`; "" when it is not to be said."""
     person: str = ""

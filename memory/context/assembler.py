@@ -159,6 +159,7 @@ class Assembler:
                 moment=Moment(
                     now_ms=now_ms,
                     time_zone=zone,
+                    has_times=occasion.times,
                     local_time=local_time(now_ms, zone, known=occasion.zone_known),
                     person=occasion.person,
                     person_id=user_id,

@@ -77,6 +77,7 @@ class Moment:
 
     now_ms: int
     time_zone: str = "UTC"
+    has_times: bool = True
     local_time: str = ""
     person: str = ""
     person_id: int | None = None
@@ -243,6 +244,7 @@ def _bare(inputs: ContextInputs) -> ConversationContextPacket:
         session_id=state.session_id,
         session_status=state.status,
         time_zone=moment.time_zone,
+        has_times=moment.has_times,
         local_time=moment.local_time,
         person=moment.person,
         person_id=moment.person_id,

@@ -24,6 +24,8 @@ class Occasion:
     """By whose clock "by Friday" is read and every time is told; None = the session's."""
     zone_known: bool = True
     """False when nobody said where the person is: the prompt says so instead of claiming a time."""
+    times: bool = True
+    """False for messages as they were said, without the times that stand before them otherwise."""
     scope: Scope = EVERYTHING
     """Which notes reach the prompt; with a `session_id` nothing of other sessions does."""
     third_party: bool = False

@@ -21,8 +21,8 @@ from memory.context.transcript import (
     PromptMessage,
     local_moment,
     spoken,
-    time_marks,
     to_messages,
+    turn_marks,
     user_message,
 )
 from memory.ports import TokenCounter
@@ -71,9 +71,13 @@ def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessa
     said = spoken(packet.person if packet.is_group else "", user_message(message))
     before = (turn_text(packet), notices_text(packet), clock_line(packet))
     last = PromptMessage("user", "\n\n".join(filter(None, (*before, said))))
-    first, *others = (*to_messages(packet.history, company(packet), packet.time_zone), last)
+    first, *others = (*to_messages(packet.history, company(packet), _marks(packet)), last)
     stable = stable_text(packet)
     return (PromptMessage("user", f"{stable}\n\n{first.text}") if stable else first, *others)
+
+
+def _marks(packet: ConversationContextPacket) -> list[str]:
+    return turn_marks(packet.history, packet.time_zone, times=packet.has_times)
 
 
 def company(packet: ConversationContextPacket) -> Company | None:
@@ -96,7 +100,7 @@ def notices_text(packet: ConversationContextPacket) -> str:
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the words of the history."""
     blocks = filter(None, (stable_text(packet), turn_text(packet), notices_text(packet), clock_line(packet)))
-    marks = sum(map(counter.count, time_marks(packet.history, packet.time_zone)))
+    marks = sum(map(counter.count, _marks(packet)))
     return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + marks + _names_tokens(packet, counter)
 
 

@@ -150,17 +150,15 @@ def spoken(name: str, text: str) -> str:
 
 
 def to_messages(
-    turns: Sequence[ConversationTurn], company: Company | None = None, time_zone: str | None = None
+    turns: Sequence[ConversationTurn], company: Company | None = None, marks: Sequence[str] = ()
 ) -> tuple[PromptMessage, ...]:
     """Return the turns as messages, oldest first; in a `company` of several each is told with its speaker.
 
     Per turn: user, then assistant and tool if there were calls, then assistant. So roles always alternate and every
-    call has its return, whichever whole turns are given. With a `time_zone` each says when it was, by that clock, and
-    where turns of the session are left out before it, how many.
+    call has its return, whichever whole turns are given. `marks` stand before what was said (`turn_marks`).
     """
     messages: list[PromptMessage] = []
-    marks = time_marks(turns, time_zone) if time_zone else [""] * len(turns)
-    for turn, mark in zip(turns, marks, strict=True):
+    for turn, mark in zip(turns, marks or [""] * len(turns), strict=True):
         said = company.said(turn) if company else user_message(turn.user_text)
         messages.append(PromptMessage("user", mark + said))
         if turn.tool_calls:
@@ -171,10 +169,10 @@ def to_messages(
     return tuple(messages)
 
 
-def time_marks(turns: Sequence[ConversationTurn], time_zone: str) -> list[str]:
+def turn_marks(turns: Sequence[ConversationTurn], time_zone: str, *, times: bool = True) -> list[str]:
     """Return what stands before each turn: `[Mon 2026-11-23 19:20] `, of the next ones of a day `[19:24] `.
 
-    A turn behind a gap is told as such. The marks of the turns before it do not change when one is added.
+    A turn behind a gap is told as such, also without `times`. Marks do not change when a turn is added behind them.
     """
     marks: list[str] = []
     day, last_seq = "", 0
@@ -182,7 +180,8 @@ def time_marks(turns: Sequence[ConversationTurn], time_zone: str) -> list[str]:
         left_out = turn.seq - last_seq - 1
         gap = f"{truncation_marker(left_out)}\n\n" if left_out > 0 else ""
         today, minute = local_moment(turn.created_at_ms, time_zone)
-        marks.append(f"{gap}[{minute}] " if today == day else f"{gap}[{today} {minute}] ")
+        mark = (f"[{minute}] " if today == day else f"[{today} {minute}] ") if times else ""
+        marks.append(gap + mark)
         day, last_seq = today, turn.seq
     return marks
 

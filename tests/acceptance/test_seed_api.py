@@ -11,7 +11,7 @@
 8. Short history, long history, empty and a single message (in depth: `tests/unit/test_context_builder.py`).
 001, API and validation checklist:
 9. `GET /continuity/preview` offers it in "carry forward" words, with fresh as good a choice.
-10. `POST /continuity/choice`: use injects, off injects nothing; only before the first assistant message.
+10. `POST /continuity/choice`: use injects, off injects nothing; taken before the first assistant message.
 11. The choice can be remembered and the preview skipped.
 12. `POST /continuity/refresh` makes it again; the internal packet always ends with its guardrails; scores are shown.
 """
@@ -68,7 +68,9 @@ async def test_line_1_the_second_response_is_aware_of_the_first(served, model):
     await say(client, "My dog is called Rex.")
     await say(client, "What is my dog called?")
 
-    assert [text for _, text in given(model)[:2]] == ["My dog is called Rex.", "You said: My dog is called Rex."]
+    first, answer = [text for _, text in given(model)[:2]]
+    assert first.endswith("] My dog is called Rex.")
+    assert answer == "You said: My dog is called Rex."
 
 
 async def test_line_2_what_is_loaded_is_what_was_stored(served, model):
@@ -82,7 +84,7 @@ async def test_line_2_what_is_loaded_is_what_was_stored(served, model):
 
     stored = (await client.get(f"/sessions/{await the_session(app, client)}")).json()["turns"]
     users = [text for role, text in given(model) if role == "user"]
-    assert users[:-1] == said == [turn["user_text"] for turn in stored[:-1]]
+    assert [text.partition("] ")[2] for text in users[:-1]] == said == [turn["user_text"] for turn in stored[:-1]]
     assert [turn["seq"] for turn in stored] == list(range(1, 8))
 
 
@@ -99,9 +101,9 @@ async def test_lines_3_and_4_a_long_conversation_fits_and_says_what_it_lacks(ser
     assert sum(counter.count(text) for _, text in messages) < app.settings.continuity_context_tokens
     assert shown["total_tokens"] <= app.settings.continuity_context_tokens
     assert shown["messages_truncated"] > 0
-    assert MARKER in messages[0][1]
+    assert sum(MARKER in text for _, text in messages) == 1
     assert messages[-2][1] == "answer 50"
-    assert messages[-3][1].startswith("question 50 ")
+    assert "] question 50 " in messages[-3][1]
     assert not any("question 2 " in text for role, text in messages[1:] if role == "user")
 
 
@@ -130,8 +132,10 @@ async def test_line_6_it_is_told_how_much_was_loaded_and_cut(served, caplog):
         await say(client, "and now?")
 
     shown = (await client.get(f"/sessions/{session_id}")).json()["context_snapshots"][0]
-    told = [record.getMessage() for record in caplog.records if "packet of session" in record.getMessage()]
-    assert f"{shown['message_history_count']} of 12 turns" in told[-1]
+    *_, told = [record for record in caplog.records if record.getMessage() == "conversation context loaded"]
+    assert (told.total_messages, told.messages_loaded) == (24, 2 * shown["message_history_count"])
+    assert told.messages_truncated == 2 * shown["messages_truncated"]
+    assert told.estimated_tokens == shown["total_tokens"]
     assert shown["messages_truncated"] == 12 - shown["message_history_count"] > 0
     assert shown["message_history_tokens"] > 0
 
@@ -182,17 +186,17 @@ async def test_line_9_the_preview_offers_to_carry_forward(served):
 
 
 @pytest.mark.parametrize(("mode", "injected"), [("use", True), ("off", False)])
-async def test_line_10_it_is_injected_once_and_only_when_chosen(served, model, mode, injected):
-    """Before the first answer, in mode use; never again in the same conversation."""
+async def test_line_10_it_is_injected_only_when_chosen(served, model, mode, injected):
+    """From the first answer on in mode use, the same in every turn; with off nothing of before is told."""
     _, client, _, _ = await a_new_conversation(served)
     await client.post("/continuity/choice", json={"session_id": HOME, "mode": mode})
     await answered(client)
-    first = model.requests[-1].messages[0][1]
+    first = [text for _, text in model.requests[-1].messages]
     await say(client, "and then?")
-    second = model.requests[-1].messages[0][1]
+    second = [text for _, text in model.requests[-1].messages]
 
-    assert (GUARDRAIL in first) == injected
-    assert GUARDRAIL not in second
+    assert (GUARDRAIL in first[0], "landlord" in first[1]) == (injected, injected)
+    assert (GUARDRAIL in second[0], "landlord" in second[1]) == (injected, injected)
 
 
 async def test_line_11_the_choice_is_remembered(served):

@@ -13,9 +13,9 @@ from memory.context.transcript import (
     clip_to_tokens,
     clip_tool_output,
     clip_tools,
-    time_marks,
     to_messages,
     truncation_marker,
+    turn_marks,
     turn_tokens,
 )
 from memory.testing import START_MS, WordCounter, make_turn
@@ -88,12 +88,13 @@ def test_each_message_says_when_it_was_by_the_clock_of_the_person():
     """The day where it changes; a mark does not change when a turn is added."""
     at = [START_MS, START_MS + 60_000, START_MS + 3 * 3_600_000]
     turns = [make_turn(seq=seq, created_at_ms=ms) for seq, ms in enumerate(at, 1)]
-    marks = time_marks(turns, "Europe/Berlin")
+    marks = turn_marks(turns, "Europe/Berlin")
 
     assert marks == ["[Tue 2023-11-14 23:13] ", "[23:14] ", "[Wed 2023-11-15 02:13] "]
-    assert time_marks(turns[:2], "Europe/Berlin") == marks[:2]
-    assert to_messages(turns, time_zone="UTC")[2].text == "[22:14] question 2"
-    assert time_marks([make_turn(created_at_ms=10**18)], "UTC") == ["[? ?] "]
+    assert turn_marks(turns[:2], "Europe/Berlin") == marks[:2]
+    assert to_messages(turns, marks=turn_marks(turns, "UTC"))[2].text == "[22:14] question 2"
+    assert turn_marks([make_turn(created_at_ms=10**18)], "UTC") == ["[? ?] "]
+    assert turn_marks([make_turn(seq=3)], "UTC", times=False) == ["[Earlier messages truncated: 2 turns]\n\n"]
 
 
 def test_a_short_tool_output_is_left_alone():
