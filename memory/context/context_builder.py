@@ -25,7 +25,7 @@ from memory.context.packet_text import prompt, reference_text, stable_text, turn
 from memory.context.tiers import Part, fill_history, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, within
+from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, to_do, within
 from memory.ports import TokenCounter
 from memory.types import (
     ConversationContextPacket,
@@ -54,6 +54,8 @@ ASKING: Final = ("?", "\uff1f", "\u061f")
 """A text that ends so asks (002: pending clarifications): the question marks of all scripts that have one."""
 _CLOSING: Final = ' \n"\u201d\u2019\u00bb)*_'
 
+MAX_FIELD_ITEMS: Final = 50
+"""Open matters that a packet's fields name, the first by time: a ledger may hold hundreds."""
 _ROUNDS: Final = 4
 _LINE_TOKENS: Final = 16
 _LINE_CHARS: Final = 120
@@ -291,16 +293,17 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, Part]) -> ConversationCo
 def fields_of(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
     """Return the fields of 002 as views of the ledger."""
     notes = within(ledger, scope)
-    running = [note for note in ringing(notes) if note.rings_at_ms is not None]
+    waiting = to_do(notes, now_ms)[:MAX_FIELD_ITEMS]
+    running = [note for note in ringing(notes) if note.rings_at_ms is not None][:MAX_FIELD_ITEMS]
     return Fields(
         title=title,
-        loops=loops_of(notes, now_ms),
-        job_refs=job_refs_of(notes),
+        loops=loops_of(waiting, now_ms),
+        job_refs=job_refs_of(notes)[:MAX_FIELD_ITEMS],
         jobs=tuple(
             JobProgress(job_id=note.note_id, title=note.text, status="scheduled", due_at_ms=note.rings_at_ms)
             for note in running
         ),
-        entities=entities_of(notes, now_ms),
+        entities=entities_of(waiting, now_ms),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
@@ -47,7 +47,9 @@ def with_notes(
 
     A note that the prompt tells elsewhere, or with a find before, is named by its number alone.
     """
-    of_turn = _by_turn(ledger, scope, now_ms)
+    if not found:
+        return []
+    of_turn = _by_turn(ledger, scope, {item.ref for item in found}, now_ms)
     block, since = known
     told = {*block.lines, *since.numbers}
     joined: list[RetrievedItem] = []
@@ -60,14 +62,17 @@ def with_notes(
     return joined
 
 
-def _by_turn(ledger: Ledger, scope: Scope, now_ms: int) -> Mapping[str, list[Note]]:
-    """The notes that rest on each turn, each in its newest form, what stands and matters most first."""
+def _by_turn(ledger: Ledger, scope: Scope, turn_ids: Collection[str], now_ms: int) -> Mapping[str, list[Note]]:
+    """The notes that rest on each of these turns, each in its newest form, what stands and matters most first."""
     of_turn: dict[str, dict[int, Note]] = {}
     for note in ledger:
+        on = [turn_id for turn_id in note.turn_ids if turn_id in turn_ids]
+        if not on:
+            continue
         newest = newest_form(note, ledger)
         if newest.status == "dropped" or not belongs(newest, scope):
             continue
-        for turn_id in note.turn_ids:
+        for turn_id in on:
             of_turn.setdefault(turn_id, {})[newest.number] = newest
     return {
         turn_id: sorted(notes.values(), key=lambda note: (not note.is_open, -worth(note, now_ms), note.number))

@@ -231,7 +231,7 @@ def snapshot_row(packet: ConversationContextPacket, turn_id: str) -> Statement:
         "message_history_tokens": used.get("history", 0),
         "messages_truncated": cut.get("history", 0),
         "today_summary_present": int(bool(packet.today)),
-        "open_threads_count": len(packet.open_loops),
+        "open_threads_count": sum(line.startswith("#") for line in packet.threads.splitlines()),
         "last_conversation_present": int(bool(packet.last_conversation)),
         "retrieved_count": len(packet.retrieved),
         "summary_tokens": used.get("summary", 0),
