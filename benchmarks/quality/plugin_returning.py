@@ -2,16 +2,22 @@
 
 The bot runs in this process against a scripted model on 127.0.0.1, which says the case's own answers; what the model
 was given is what the bot really sent. Nothing sleeps: the clock is set, and every step waits for what it causes.
+
+With `CONTINUITY_PERFECT_READER=<file.py>` the model keeps notes, too: the file's class `PerfectKeeper(case)` is asked
+with {number of a turn: what the person said} and {number of a note: "kind: text"}, and answers as a keeper does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,21 +25,31 @@ import structlog
 from pydantic import SecretStr
 
 from bot import replies
+from bot.answers.keeper import RULES, TOOL
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.playground.server import LoopbackBotApi
 from bot.settings import Settings
-from tests.loopback.model import LoopbackModel
+from tests.loopback.model import LoopbackModel, Reply, ToolCall
 
 PERSON = 4711
 NO_PACE = RateLimits(private_gap_s=0.0, total_per_second=1_000_000)
 LISTS = ("loops", "memory", "sessions")
-PAGES = 5
-"""How often [Show more] is tapped under a list."""
+PAGES = 40
+"""How often [More] is tapped under a list."""
+MORE = ("more", "show_more")
+GO_ON = ("carry_on",)
+"""Names of sentences that stand on buttons; one that is not there any more is on none."""
+READER = "CONTINUITY_PERFECT_READER"
+KEEPER = "openai-chat:keeper"
+TURN_LINE = re.compile(r"^(\d+)\. \[[^\]]*\] person(?: \([^)]*\))?: (.*)$", re.MULTILINE)
+NOTE_LINE = re.compile(r"^#(\d+) (\w+: .*)$", re.MULTILINE)
 WAIT_S = 120.0
 ACKNOWLEDGED = "Good to hear from you."
 
 Case = Mapping[str, Any]
+Answers = Callable[[dict[int, str], dict[int, str]], dict[str, Any]]
+"""A keeper of one case: what the turns and notes of a request change."""
 
 
 def returning(case: Case) -> dict[str, Any]:
@@ -93,8 +109,6 @@ class Stage:
         await self._open.aclose()
 
     def _settings(self) -> Settings:
-        import os  # noqa: PLC0415 - the one client that reads its address from the environment
-
         os.environ |= {"OPENAI_BASE_URL": self.model.url, "OPENAI_API_KEY": "sk-loopback"}
         wanted: dict[str, Any] = {
             "telegram_bot_token": SecretStr(self.api.token),
@@ -115,16 +129,28 @@ class Stage:
         known = {name: value for name, value in wanted.items() if name in Settings.model_fields}
         return Settings(_env_file=None).model_copy(update=known)  # type: ignore[call-arg]
 
-    def answering(self, answer: str) -> Any:
-        """Return what makes the model say this."""
-        return lambda _: answer
+    def answering(self, answer: str) -> Callable[[list[dict[str, Any]]], Reply]:
+        """Return what makes the model say this to the person, and keep the notes when it is asked for them."""
+        return lambda messages: self.kept(messages[-1]["content"]) if is_keeping(messages) else answer
+
+    def kept(self, prompt: str) -> Reply:  # noqa: ARG002 - whoever keeps notes reads it
+        """Return what the keeper answers; nothing changes where nobody keeps notes."""
+        return [ToolCall(TOOL, {})]
+
+    async def read(self) -> None:
+        """Have everything read that is due by now."""
+        await self.app.services.memory.keeper.read_due()
+
+    async def read_all(self) -> None:
+        """Have everything read that is unread, as when the person wants to see the notes."""
+        await self.app.services.memory.keeper.read_now(f"tg:{self.app.services.me.bot_id}:{PERSON}:0")
 
     async def say(self, text: str, answer: str) -> str | None:
         """Say something, tap [Continue] when it is asked, wait for the answer; return the preview if one was shown."""
         self.model.reply = self.answering(answer)
         self._said = text.strip()
         shown = await self.after(lambda: self.api.people.says(PERSON, text))
-        go_on = _offered(shown[-1], "carry_on")
+        go_on = _offered(shown[-1], GO_ON)
         if go_on is None:
             return None
         await self.after(lambda: self.api.people.presses(PERSON, go_on))
@@ -136,15 +162,20 @@ class Stage:
         text = str(shown[-1].text)
         for _ in range(PAGES):
             line = self.api.view(PERSON).lines[-1]
-            more = _offered(line, "show_more")
+            more = _offered(line, MORE)
             if more is None:
                 break
-            edits = line.edits
+            before = line.message_id, line.edits
             self.api.people.presses(PERSON, more)
-            await self.api.until(lambda edits=edits: self.api.view(PERSON).lines[-1].edits > edits, WAIT_S)
+            await self.api.until(lambda before=before: self._last() != before, WAIT_S)
             await self.app.settled()
             text += "\n" + self.api.view(PERSON).lines[-1].text
         return text
+
+    def _last(self) -> tuple[int, int]:
+        """Return what changes when another page is shown, in a new message or in the old one."""
+        line = self.api.view(PERSON).lines[-1]
+        return line.message_id, line.edits
 
     async def after(self, cause: Any) -> list[Any]:
         """Do something and return the bot's new messages once everything it causes is finished."""
@@ -165,23 +196,62 @@ class Stage:
         The notes that come before it in one message are a message of their own here: they may hold an answer, the
         question may not.
         """
-        messages = [{"role": role, "content": text} for role, text in self.model.requests[-1].messages]
+        asked = next(each for each in reversed(self.model.requests) if not is_keeping(each.body["messages"]))
+        messages = [{"role": role, "content": text} for role, text in asked.messages]
         last = messages.pop()
         noted = last["content"].removesuffix(self._said)
         return [*messages, last | {"content": noted}, last | {"content": last["content"][len(noted) :]}]
 
 
+class KeptStage(Stage):
+    """A bot behind which somebody keeps notes: what it is given is read back from the text of the request."""
+
+    def __init__(self, case: Case, folder: Path, keeper: Answers) -> None:
+        super().__init__({**case, "memory_model": KEEPER}, folder)
+        self._keeper = keeper
+
+    def kept(self, prompt: str) -> Reply:
+        """Return what the keeper answers to a request."""
+        notes, _, turns = prompt.partition("\nRead before:\n" if "\nRead before:\n" in prompt else "\nNew turns:\n")
+        said = {int(number): text for number, text in TURN_LINE.findall(turns)}
+        known = {int(number): text for number, text in NOTE_LINE.findall(notes)}
+        return [ToolCall(TOOL, self._keeper(said, known))]
+
+
+def is_keeping(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether this is asked for notes."""
+    return any(str(message.get("content")).startswith(RULES[:60]) for message in messages[:1])
+
+
+def stage_of(case: Case, folder: Path) -> Stage:
+    """Return the stage of a case, with the keeper that the environment names, if it names one."""
+    path = os.environ.get(READER)
+    if not path:
+        return Stage(case, folder)
+    spec = spec_from_file_location("perfect_reader", path)
+    if spec is None or spec.loader is None:
+        raise RuntimeError(f"{READER} names no Python file: {path}")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return KeptStage(case, folder, module.PerfectKeeper(case))
+
+
 async def _play(case: Case) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        async with Stage(case, Path(folder)) as stage:
+        async with stage_of(case, Path(folder)) as stage:
             for session in case["sessions"]:
                 stage.clock.set(session["start"])
+                await stage.read()
                 for turn in session["turns"]:
                     stage.clock.advance(turn["after_s"])
+                    await stage.read()
                     await stage.say(turn["user"], turn["assistant"])
             stage.clock.set(case["return_at"])
+            await stage.read_all()
             preview = await stage.say(case["return_message"], ACKNOWLEDGED)
             prompt = stage.given()
+            if preview is None:  # it is not in the way any more: whoever wants it asks
+                preview = await stage.command("continue")
             shown = {name: await stage.command(name) for name in LISTS}
             callbacks = []
             for callback in case["expect"]["callbacks"]:
@@ -191,6 +261,7 @@ async def _play(case: Case) -> dict[str, Any]:
     return {"preview": preview, "prompt": prompt, **shown, "callbacks": callbacks}
 
 
-def _offered(line: Any, key: str) -> str | None:
-    """Return what the button says under a message that stands for a sentence of ours, in whatever language."""
-    return next((label for row in line.buttons for label in row if label in replies.every(key)), None)
+def _offered(line: Any, keys: Sequence[str]) -> str | None:
+    """Return what the button says under a message that stands for one of our sentences, in whatever language."""
+    words = {word for key in keys if replies.known(key) for word in replies.every(key)}
+    return next((label for row in line.buttons for label in row if label in words), None)

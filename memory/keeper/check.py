@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import combinations_with_replacement
 from typing import Final
 
 from memory.keeper.contract import SAID_MAX_WORDS, Code, KeeperRequest, Kept, ProposedChange, Refused
@@ -23,7 +23,7 @@ the highest was .15 in English and .10 in es, fr, it, pt, ru; German answers, wh
 NOUNS_WORDS: Final = 15
 SMALL: Final = 12
 """Numbers up to this one are often words of their own ("two", "second"): they need not occur."""
-MOST_SUMMED: Final = 20
+MOST_SUMMED, ENDING = 20, 4
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
 
@@ -56,8 +56,10 @@ class Check:
         self._request = request
         self._turns, self._worked_on = request.numbered, frozenset(worked_on)
         self._notes = {note.number: note for note in request.notes}
-        self._by_turn = {n: _of_turn(turn, request) for n, turn in self._turns.items()}
-        self._by_note = {note.number: _of_note(note) for note in request.ledger}
+        self._by_turn = {n: _of_turn(turn, request.names) for n, turn in self._turns.items()}
+        told = ((note, f"{note.text}\n{note.subject}\n{note.owner}") for note in request.ledger)
+        self._by_note = {note.number: _source(text, note.turn_ids) for note, text in told}
+        self._beside = [_of_turn(turn, request.names) for turn in request.beside]
         mine = "\n".join(own_text(turn) for turn in self._turns.values())
         theirs = "\n".join(turn.assistant_text for turn in self._turns.values())
         self._names_count = not (capitalises_nouns(mine) or capitalises_nouns(theirs))
@@ -77,9 +79,9 @@ class Check:
 
     def line(self, text: str, cited: Sequence[int]) -> tuple[str, ...] | str:
         """The turns that a title or standing rests on; or why it is not believed."""
-        numbers = [n for n in cited if n in self._turns]
+        known = [n for n in cited if n in self._turns]
         try:
-            return (*(self._turns[n].turn_id for n in numbers), *self.believed(text, numbers))
+            return (*(self._turns[n].turn_id for n in known), *self.believed(text, known))
         except _Wrong as wrong:
             return wrong.reason
 
@@ -104,7 +106,7 @@ class Check:
         if self._worked_on.issuperset(cited) and kind not in MAY_REST_ON_MATERIAL:
             raise _Wrong("worked on", f"it rests on worked-on turns alone: only a project or a story can, not a {kind}")
         said = folded(change.said)
-        if not said or len(said.split()) > SAID_MAX_WORDS:
+        if not said or len(change.said.split()) > SAID_MAX_WORDS:
             raise _Wrong("said", f"said takes 1 to {SAID_MAX_WORDS} words in a row, copied from a turn in turns")
         for n in cited:
             turn = self._turns[n]
@@ -123,7 +125,7 @@ class Check:
             at = datetime.fromisoformat(due.strip()).replace(tzinfo=None)
         except ValueError:
             raise _Wrong("due", f"due is YYYY-MM-DD or YYYY-MM-DDTHH:MM, not “{due}”") from None
-        now = datetime.fromtimestamp(self._request.now_ms / 1000, zone_of(self._request.zone)).replace(tzinfo=None)
+        now = _at(self._request.now_ms, self._request.zone).replace(tzinfo=None)
         if not now - timedelta(days=_DAYS_BACK) <= at <= now + timedelta(days=_DAYS_AHEAD):
             raise _Wrong("due", f"{due} is not between a year ago and ten years from now")
         return at
@@ -133,11 +135,11 @@ class Check:
     ) -> list[str]:
         """The further turns that the numbers and names of a text rest on. Raises for one that stands nowhere."""
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
-        far = [self._by_turn[n] for n in sorted(self._by_turn, reverse=True)] + list(self._by_note.values())
+        far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
         days = [day for day in (due, _local(note, self._request.zone) if note else None) if day]
         parts = {n for day in days for n in (day.year, day.month, day.day, day.hour, day.minute, day.hour % 12)}
         said = sorted({value for each in near for value in each.values})[:MOST_SUMMED]
-        sums = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}
+        sums = {value for a, b in combinations_with_replacement(said, 2) for value in (a + b, b - a)}
         also: list[str] = []
         for written, value in numbers(text):
             if value in range(SMALL + 1) or value in parts or set(map(int, re.findall(r"\d+", written))) <= parts:
@@ -148,7 +150,7 @@ class Check:
             sums = sums if found else set()
             also += found.turn_ids if found and found not in near else ()
         days += [_at(self._turns[n].created_at_ms, self._request.zone) for n in cited]
-        calendar = {f"{day:{part}}".casefold() for day in days for part in ("%A", "%B")}
+        calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
         names = capitalised(text) if self._names_count else []
         for name in [*names, *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
@@ -170,19 +172,15 @@ def _kind_of(change: ProposedChange, note: Note | None) -> tuple[str, bool]:
 # --- what is compared -------------------------------------------------------------------------------------------------
 
 
-def _of_turn(turn: ConversationTurn, request: KeeperRequest) -> _Source:
-    name = request.names.get(turn.user_id or 0, "")
-    return _source(f"{name}\n{turn.user_text}\n{turn.assistant_text}", (turn.turn_id,))
-
-
-def _of_note(note: Note) -> _Source:
-    return _source(f"{note.text}\n{note.subject}\n{note.owner}", note.turn_ids)
+def _of_turn(turn: ConversationTurn, names: Mapping[int, str]) -> _Source:
+    return _source(f"{names.get(turn.user_id or 0, '')}\n{turn.user_text}\n{turn.assistant_text}", (turn.turn_id,))
 
 
 def _source(text: str, turn_ids: tuple[str, ...]) -> _Source:
     values = {value for _, value in numbers(text)}
-    values |= {float(n) for day in re.findall(r"\b(\d{1,2})\.(\d{1,2})\b", text) for n in day}
-    return _Source(turn_ids, frozenset(values), frozenset(_LETTERS.findall(text.casefold())))
+    for a, b in re.findall(r"\b(\d{1,2})[.:](\d{1,2})\b", text):  # a day or an hour may be written either way
+        values |= {float(a), float(b), float(f"{a}.{b}")}
+    return _Source(turn_ids, frozenset(values), frozenset(_LETTERS.findall(_plain(text))))
 
 
 def _at(at_ms: int, zone: str) -> datetime:
@@ -193,9 +191,14 @@ def _local(note: Note, zone: str) -> datetime | None:
     return None if note.due_at_ms is None else _at(note.due_at_ms, zone if note.due_exact else note.time_zone)
 
 
+def _plain(text: str) -> str:
+    """A text without case and accents: many leave them out."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+
+
 def folded(text: str) -> str:
-    """The words of a text alone: without case, spacing and punctuation."""
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    """The words of a text alone: without case, accents, spacing and punctuation."""
+    return " ".join(_WORD.findall(_plain(text)))
 
 
 def holds(text: str, span: str) -> bool:
@@ -242,6 +245,6 @@ def _inside(text: str) -> list[str]:
 
 
 def has_name(words: Iterable[str], name: str) -> bool:
-    """Whether a folded word begins as the name does: by its first max(3, n - 3) letters."""
-    start = name.casefold()[: max(3, len(name) - 3)]
-    return any(word.startswith(start) for word in words)
+    """Whether a folded word begins as the name does, by its first max(3, n - 3) letters: "Tom" is no "tomorrow"."""
+    start = _plain(name)[: max(3, len(name) - 3)]
+    return any(word.startswith(start) and len(word) <= len(name) + ENDING for word in words)

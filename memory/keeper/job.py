@@ -17,20 +17,20 @@ from memory.keeper import queue
 from memory.keeper.asking import MODEL_LIMIT_S, Asked, Asking
 from memory.keeper.backlog import BacklogReader
 from memory.keeper.contract import KeeperRequest, KeepingModel
+from memory.keeper.gather import RequestMaker
 from memory.keeper.judge import NOTHING_NEW, line_of, no_place, upon
 from memory.keeper.queue import ReadingOutcome, ReadingQueue, WaitingReading
-from memory.keeper.request import BEFORE_TURNS, CHUNK_TURNS, before_them, chunk, has_content, is_shown, shown_notes
+from memory.keeper.request import CHUNK_TURNS, chunk, has_content, is_shown
 from memory.keeper.session_lines import SessionLine, put_session_line, session_lines
 from memory.keeper.surroundings import Purse, Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.store import unforgotten
 from memory.ledger.types import Actor, Refusal
 from memory.ports import Clock, Ids, Statement, unobserved
-from memory.sessions.evidence import state_of_row
 from memory.shielded import Shielded
 from memory.storage.store import Store
 from memory.turn_taking import TurnTaking
-from memory.types import ConversationTurn, SessionState
+from memory.types import ConversationTurn
 
 LOOK_EVERY_S: Final = 5.0
 RETRY_AFTER_MS: Final = 600_000
@@ -39,6 +39,8 @@ SHARE_OF_TALK: Final = 0.25
 WEEK_MS: Final = 7 * 86_400_000
 CARRIED_WEEKS: Final = 4
 """So many weeks together may be drawn upon: what was not used of a share is not lost to a short session after it."""
+ASKED_TOKENS: Final = 8_000
+"""What a week may cost whatever the talk did, while somebody waits to see it: a talk of three messages is read, too."""
 LEASE_LOOK_S: Final = 0.25
 """How often it is looked whether another process has read."""
 
@@ -75,8 +77,7 @@ class Keeper:
         self._store = store
         self._ledgers = ledgers
         self._clock = clock
-        self._around = around or Surroundings()
-        self._ids = ids or RandomIds()
+        self._maker = RequestMaker(store, ledgers, clock, ids or RandomIds(), around or Surroundings())
         self._backlog = BacklogReader(store.db, clock)
         self._reading, self._storing = TurnTaking(), TurnTaking()
         self._shielded = Shielded()
@@ -160,12 +161,12 @@ class Keeper:
             for waiting in await self.queue.here(conversation_id):
                 put_off = waiting.attempts > 0 and waiting.due_at_ms > self._clock.now_ms()
                 if waiting.session_id in session_ids if session_ids is not None else not put_off:
-                    while self.is_on and await self._read_stretch(waiting):
+                    while self.is_on and await self._read_stretch(waiting, is_asked=session_ids is None):
                         pass
             if session_ids is None:
                 await self._until_free(conversation_id)
 
-    async def _read_stretch(self, waiting: WaitingReading) -> bool:
+    async def _read_stretch(self, waiting: WaitingReading, *, is_asked: bool) -> bool:
         """Have the next turns of a session read; False when that is all, or all for now.
 
         What a crash leaves behind: before the claim nothing; after it an attempt that is counted and a lease that runs
@@ -179,13 +180,13 @@ class Keeper:
         if not turns:
             await self._store.db.write(queue.end_reading(waiting.session_id, line.read_through_seq))
             return False
-        state = await self._state(waiting.session_id)
+        state = await self._maker.state(waiting.session_id)
         shown = [turn for turn in turns if is_shown(turn, state.undone if state else ())]
         if not has_content(shown):
             await self._move_on(line, turns[-1].seq)
             return True
-        request = await self._request(waiting, state, shown)
-        if self.asking is None or not await self._is_affordable(self.asking.model, waiting, request):
+        request = await self._maker.make(waiting, state, shown)
+        if self.asking is None or not await self._is_affordable(waiting, request, is_asked=is_asked):
             await self._store.db.write(queue.postpone(waiting.session_id, request.now_ms + RETRY_AFTER_MS))
             return False
         if not await self._claimed(waiting, request, self.asking.limit_s):
@@ -206,41 +207,17 @@ class Keeper:
         async with self._storing.of(line.conversation_id):
             await self._store.db.write(put_session_line(moved), queue.end_reading(line.session_id, seq))
 
-    async def _state(self, session_id: str) -> SessionState | None:
-        row = await self._store.session(session_id)
-        return state_of_row(row)[0] if row else None
+    async def _is_affordable(self, waiting: WaitingReading, request: KeeperRequest, *, is_asked: bool) -> bool:
+        """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget.
 
-    async def _request(
-        self, waiting: WaitingReading, state: SessionState | None, turns: Sequence[ConversationTurn]
-    ) -> KeeperRequest:
-        conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
-        earlier = await self._store.turns_between(waiting.session_id, first - BEFORE_TURNS, first - 1)
-        before = before_them([turn for turn in earlier if is_shown(turn, state.undone if state else ())])
-        self._ledgers.evict(lambda each: each == conversation_id)  # another process may have gone on with it
-        ledger = await self._ledgers.read(conversation_id)
-        scope, now_ms = await self._around.scope_of(state, user_id), self._clock.now_ms()
-        speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
-        return KeeperRequest(
-            reading_id=self._ids.new("r"),
-            session_id=waiting.session_id,
-            conversation_id=conversation_id,
-            ledger=ledger,
-            notes=shown_notes(ledger, scope, (*before, *turns), turns, now_ms),
-            before=tuple(before),
-            turns=tuple(turns),
-            zone=await self._around.zone_of(user_id),
-            now_ms=now_ms,
-            persona=scope.persona,
-            names=await self._around.names_of(conversation_id, speakers),
-        )
-
-    async def _is_affordable(self, model: KeepingModel, waiting: WaitingReading, request: KeeperRequest) -> bool:
-        """Whether reading stays under its share of what the talk of the last weeks cost, and in the budget."""
-        if self.purse and not await self.purse.may_spend(waiting.user_id):
+        When somebody wants to see the notes, a little is read beyond that.
+        """
+        if self.asking is None or (self.purse and not await self.purse.may_spend(waiting.user_id)):
             return False
+        costs, beyond = self.asking.model.estimate(request), ASKED_TOKENS if is_asked else 0
         for weeks in (1, CARRIED_WEEKS):
             talk, reading = await self.queue.spent(waiting.conversation_id, request.now_ms - weeks * WEEK_MS)
-            if reading + model.estimate(request) <= talk * SHARE_OF_TALK:
+            if reading + costs <= talk * SHARE_OF_TALK + beyond:
                 return True
         return False
 

@@ -51,7 +51,10 @@ def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judg
     ledger = before.ledger if before else request.ledger
     wanted = list(before.wanted) if before else []
     refused = [each for each in before.refused if not _is_mended(each.change, answer)] if before else []
+    over = {note.number for note in request.notes if not note.is_open}
     for change in answer.changes:
+        if change.op in {"end", "delete"} and change.number in over:
+            continue
         found = check(change)
         outcome = found if isinstance(found, Refused) else _tried(ledger, found, request, len(wanted), by)
         if isinstance(outcome, Refused):

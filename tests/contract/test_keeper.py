@@ -8,7 +8,7 @@ import pytest
 from memory.keeper import queue
 from memory.keeper.backlog import READ_BACK_TOKENS
 from memory.keeper.contract import ContractBroken, KeeperAnswer, Keeping, ProposedChange
-from memory.keeper.job import RETRY_AFTER_MS, Keeper
+from memory.keeper.job import ASKED_TOKENS, RETRY_AFTER_MS, Keeper
 from memory.keeper.queue import QUIET_MS, UNREAD_TURNS
 from memory.keeper.session_lines import session_lines
 from memory.ledger.types import Actor, Add, Change, End
@@ -332,7 +332,7 @@ async def test_a_model_that_fails_is_asked_once_more_later_and_then_waits_for_ne
 
 
 async def test_a_model_that_keeps_to_no_contract_hands_over(memory, model, say, answers):
-    """Three answers in a row that were none: it is not asked again before the next start, and whoever asks can see it."""
+    """Three answers in a row that were none: it is not asked again before the next start, and who asks can see it."""
     answers += [ContractBroken("no call")] * 5
     told = []
     memory.keeper.asking.on_handover = lambda: told.append(True)
@@ -362,7 +362,8 @@ async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
     """What is too dear is read once there was more talk."""
     model.price = 2000
     await say(SURGERY, tokens=7000)
-    await memory.keeper.read_now(HERE)
+    memory.clock.advance(ms=QUIET_MS)
+    await memory.keeper.read_due()
     assert model.requests == []
     assert await memory.keeper.unread(HERE) == 1
     await say(PLUMBER, tokens=1000)
@@ -370,6 +371,16 @@ async def test_reading_takes_a_quarter_of_the_talk_at_most(memory, model, say):
     await memory.keeper.read_due()
 
     assert len(model.requests) == 1
+
+
+async def test_who_wants_to_see_the_notes_of_a_short_talk_sees_them(memory, model, say):
+    """A little is read beyond the share, a week; then the share counts again."""
+    model.price = ASKED_TOKENS // 2
+    for _ in range(3):
+        await say(SURGERY, tokens=100)
+        await memory.keeper.read_now(HERE)
+
+    assert len(model.requests) == 2
 
 
 async def test_whose_budget_is_used_up_is_not_read(memory, model, say):

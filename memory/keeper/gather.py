@@ -1,0 +1,94 @@
+"""Gather what a keeper is given: the turns before the new ones, the notes that bear on them, the world around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import orjson
+
+from memory.keeper.contract import KeeperRequest
+from memory.keeper.queue import WaitingReading
+from memory.keeper.request import BEFORE_TURNS, before_them, is_shown, shown_notes
+from memory.keeper.surroundings import Surroundings
+from memory.ledger.ledgers import Ledgers
+from memory.ledger.types import Note
+from memory.ports import Clock, Ids
+from memory.sessions.evidence import state_of_row
+from memory.storage.store import Store, checked
+from memory.types import ConversationTurn, SessionState
+
+SESSION_TURNS: Final = 200
+"""So many turns of a session before the new ones are looked through for a number or name."""
+LATELY_TURNS: Final = 3
+"""So many turns of the session before come along where a session has just begun: "yes" may answer them."""
+
+
+class RequestMaker:
+    """Makes requests; reads only, and raises `StorageUnavailable`."""
+
+    def __init__(self, store: Store, ledgers: Ledgers, clock: Clock, ids: Ids, around: Surroundings) -> None:
+        self._store = store
+        self._ledgers = ledgers
+        self._clock = clock
+        self._ids = ids
+        self._around = around
+
+    async def state(self, session_id: str) -> SessionState | None:
+        """Return the stored state of a session."""
+        row = await self._store.session(session_id)
+        return state_of_row(row)[0] if row else None
+
+    async def make(
+        self, waiting: WaitingReading, state: SessionState | None, turns: Sequence[ConversationTurn]
+    ) -> KeeperRequest:
+        """Return the request to read these turns of a session, one at least."""
+        conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
+        earlier = await self._shown(waiting.session_id, first - SESSION_TURNS, first - 1, state)
+        lately = await self._lately(waiting, state) if len(earlier) < BEFORE_TURNS else []
+        before = before_them([*lately, *earlier])
+        self._ledgers.evict(lambda each: each == conversation_id)  # another process may have gone on with it
+        ledger = await self._ledgers.read(conversation_id)
+        scope, now_ms = await self._around.scope_of(state, user_id), self._clock.now_ms()
+        notes = shown_notes(ledger, scope, (*before, *turns), turns, now_ms)
+        held = {turn.turn_id for turn in (*before, *turns)}
+        beside = [turn for turn in (*earlier, *await self._rested_on(notes)) if turn.turn_id not in held]
+        speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
+        return KeeperRequest(
+            reading_id=self._ids.new("r"),
+            session_id=waiting.session_id,
+            conversation_id=conversation_id,
+            ledger=ledger,
+            notes=notes,
+            before=tuple(before),
+            turns=tuple(turns),
+            beside=tuple(beside),
+            zone=await self._around.zone_of(user_id),
+            now_ms=now_ms,
+            persona=scope.persona,
+            names=await self._around.names_of(conversation_id, speakers),
+        )
+
+    async def _shown(
+        self, session_id: str, first: int, last: int, state: SessionState | None
+    ) -> list[ConversationTurn]:
+        undone = state.undone if state else ()
+        turns = await self._store.turns_between(session_id, first, last)
+        return [turn for turn in turns if is_shown(turn, undone)]
+
+    async def _lately(self, waiting: WaitingReading, state: SessionState | None) -> list[ConversationTurn]:
+        """The last turns of the session before this one; none where it was started fresh."""
+        if state is None or state.isolated:
+            return []
+        rows = await self._store.sessions(waiting.conversation_id, limit=12)
+        at = next((n for n, row in enumerate(rows) if row.session_id == waiting.session_id), len(rows))
+        for row in rows[at + 1 : at + 2]:
+            before = state_of_row(row)[0]
+            return await self._shown(row.session_id, row.last_seq - LATELY_TURNS + 1, row.last_seq, before)
+        return []
+
+    async def _rested_on(self, notes: Sequence[Note]) -> list[ConversationTurn]:
+        """The turns that these notes rest on."""
+        turn_ids = sorted({turn_id for note in notes for turn_id in note.turn_ids})
+        rows = await self._store.db.read("search_turns", turns=orjson.dumps(turn_ids).decode()) if turn_ids else []
+        return [checked(row).turn for row in rows]
