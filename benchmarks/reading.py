@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.context import COUNTER, chatter
-from benchmarks.quality.plugin_returning import PERSON, Stage
-from bot.answers.reading import RULES
-from memory.notes.readings import SHARE_OF_TALK
-from tests.loopback.model import LoopbackModel, ModelRequest, ToolCall, billed
+from benchmarks.quality.plugin_returning import PERSON, TURN_LINE, Stage, is_keeping
+from bot.answers.keeper import TOOL
+from memory.keeper.job import SHARE_OF_TALK
+from memory.keeper.session_lines import session_lines
+from tests.loopback.model import LoopbackModel, ModelRequest, Reply, ToolCall, billed
 
 START = "2026-03-02T09:00:00"
-NEW_TURN = re.compile(r"^(\d+)\. \[[^\]]*\] person: (.+)$", re.MULTILINE)
 MODEL = "openai-chat:reader-"
 NOTED = 3
-"""So many matters and as many lasting notes are drawn from one reading."""
+"""So many tasks and as many facts are drawn from one reading."""
 DAY_S = 86_400
 
 
@@ -42,24 +41,24 @@ class Said:
     assistant: str
 
 
-def is_reading(messages: Sequence[dict[str, Any]]) -> bool:
-    """Return whether this is asked for notes."""
-    return any(RULES[:40] in str(message.get("content")) for message in messages[:1])
-
-
-def noted(prompt: str) -> list[ToolCall]:
-    """Return notes in the words of the new turns, as many and as long as a model writes."""
-    turns = NEW_TURN.findall(prompt.partition("New turns:")[2])
+def noted(prompt: str) -> Reply:
+    """Return changes in the words of the new turns, as many and as long as a model writes."""
+    turns = TURN_LINE.findall(prompt.partition("New turns:")[2])
     said = [(int(number), text.partition(". ")[0].strip(". ")[:160]) for number, text in turns]
-    draft = {
+    changes = [_added("task", *each) for each in said[:NOTED]] + [_added("fact", *each) for each in said[-NOTED:]]
+    answer = {
         "title": " ".join(said[-1][1].split()[:5]) if said else "Talk",
         "standing": ". ".join(text for _, text in said[-3:]),
         "standing_turns": [number for number, _ in said[-3:]],
-        "matters": [{"kind": "task", "text": text, "turns": [number]} for number, text in said[:NOTED]],
-        "lasting": [{"kind": "fact", "text": text, "turns": [number]} for number, text in said[-NOTED:]],
-        "settled": [],
+        "worked_on": [],
+        "changes": changes,
     }
-    return [ToolCall("final_result", draft)]
+    return [ToolCall(TOOL, answer)]
+
+
+def _added(kind: str, number: int, text: str) -> dict[str, Any]:
+    said = " ".join(text.split()[:10])
+    return {"op": "add", "kind": kind, "text": text, "weight": 0.5, "turns": [number], "said": said}
 
 
 # --- conversations --------------------------------------------------------------------------------------------------
@@ -99,9 +98,9 @@ KINDS = {"short": short, "daily": daily, "chatty": chatty, "long": long}
 class Reader(Stage):
     """The bot with a model that answers and reads."""
 
-    def answering(self, answer: str) -> Any:
-        """Return what makes the model answer the person, and take notes when it is asked for them."""
-        return lambda messages: noted(messages[-1]["content"]) if is_reading(messages) else answer
+    def kept(self, prompt: str) -> Reply:
+        """Return the notes of a request."""
+        return noted(prompt)
 
 
 async def played(kind: str) -> dict[str, Any]:
@@ -113,16 +112,15 @@ async def played(kind: str) -> dict[str, Any]:
             memory = stage.app.services.memory
             for turn in said:
                 stage.clock.advance(turn.after_s)
-                await memory.readings.read_due()
+                await memory.keeper.read_due()
                 await stage.say(turn.user, turn.assistant)
             stage.clock.advance(DAY_S)
-            await memory.readings.read_due()
-            sessions = await memory.store.sessions(f"tg:{stage.app.services.me.bot_id}:{PERSON}:0", limit=100)
-            notes = [await memory.readings.notes.load(row.session_id) for row in sessions]
-    bills = [(is_reading(asked.body["messages"]), bill(asked)) for asked in model.requests]
+            await memory.keeper.read_due()
+            lines = await session_lines(memory.db, f"tg:{stage.app.services.me.bot_id}:{PERSON}:0")
+    bills = [(is_keeping(asked.body["messages"]), bill(asked)) for asked in model.requests]
     talk = sum(tokens for reading, tokens in bills if not reading)
     readings = [tokens for reading, tokens in bills if reading]
-    read = sum(each.by_model.read_through_seq for each in notes if each.by_model)
+    read = sum(line.read_through_seq for line in lines.values())
     return {
         "turns": len(said),
         "talk_tokens": talk,

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import plugins
-from benchmarks.quality.plugin_returning import ACKNOWLEDGED, LISTS, Stage
-from benchmarks.reading import NEW_TURN, is_reading
-from tests.loopback.model import LoopbackModel, ToolCall
+from benchmarks.quality.plugin_returning import ACKNOWLEDGED, LISTS, TURN_LINE, Stage
+from bot.answers.keeper import TOOL
+from tests.loopback.model import Reply, ToolCall
 
 CASES = Path(__file__).parent / "cases" / "returns.toml"
 SHOWN = ("preview", "loops", "memory")
@@ -57,14 +57,15 @@ def by_model(person: dict[str, Any]) -> dict[str, Any]:
 class _Read(Stage):
     """A bot whose model notes what the file says."""
 
-    def answering(self, answer: str) -> Any:
-        """Return what makes the model answer the person, and take the notes of the session that it is shown."""
-        return lambda messages: self._notes(messages[-1]["content"]) if is_reading(messages) else answer
-
-    def _notes(self, prompt: str) -> list[ToolCall]:
-        new = [text for _, text in NEW_TURN.findall(prompt.partition("New turns:")[2])]
-        read = (each["notes"] for each in self._case["read"] if each["turns"][0][0] == new[0])
-        return [ToolCall("final_result", json.loads(next(read, "{}")))]
+    def kept(self, prompt: str) -> Reply:
+        """Return what the file says of the session whose turns are shown as new, its turns by their numbers here."""
+        new = TURN_LINE.findall(prompt.partition("New turns:")[2])
+        read = (each["notes"] for each in self._case["read"] if each["turns"][0][0] == new[0][1])
+        answer = json.loads(next(read, "{}"))
+        before = int(new[0][0]) - 1
+        for change in answer.get("changes", ()):
+            change["turns"] = [number + before for number in change["turns"]]
+        return [ToolCall(TOOL, answer | {"standing_turns": []})]
 
 
 async def _play(person: dict[str, Any]) -> dict[str, Any]:
@@ -72,18 +73,18 @@ async def _play(person: dict[str, Any]) -> dict[str, Any]:
         "memory_model": f"openai-chat:reader-{people().index(person)}",
         "read": person["sessions"],
     }
-    dear = LoopbackModel(tokens=len)  # an answer costs so much that reading is never too dear beside it
     with tempfile.TemporaryDirectory() as folder:
-        async with _Read(case, Path(folder), dear) as stage:
+        async with _Read(case, Path(folder)) as stage:
             for session in case["sessions"]:
                 stage.clock.set(session["start"])
                 for turn in session["turns"]:
                     stage.clock.advance(turn["after_s"])
                     await stage.say(turn["user"], turn["assistant"])
                 stage.clock.advance(QUIET_S)
-                await stage.app.services.memory.readings.read_due()
+                await stage.read_all()
             stage.clock.set(case["return_at"])
-            shown: dict[str, Any] = {"preview": await stage.say(case["return_message"], ACKNOWLEDGED)}
+            preview = await stage.say(case["return_message"], ACKNOWLEDGED)
+            shown: dict[str, Any] = {"preview": preview or await stage.command("continue")}
             return shown | {name: await stage.command(name) for name in LISTS}
 
 
