@@ -55,7 +55,7 @@ TRUE = [
     ("I have to pay Halden 2,400 for the tiles by Friday", add("Pay Halden 2.4k for the tiles", "pay Halden 2,400")),
     ("muss noch die miete zahlen, 1.200 euro", add("Miete über 1200 € zahlen", "die miete zahlen")),
     ("Der Elektriker kommt am Montag wegen der Lampe", add("Elektriker kommt", "Elektriker kommt am Montag", "event")),
-    ("am montag kommt der elektriker, wegen der sicherung", add("Elektriker wegen der Sicherung", "am montag", "event")),
+    ("montag kommt der elektriker, die sicherung", add("Elektriker wegen der Sicherung", "montag kommt", "event")),
     ("jantar com a patricia no sabado", add("Jantar com a Patrícia", "jantar com a patricia", "event")),
     ("来週の水曜日に歯医者に行きます", add("歯医者に行く", "水曜日に歯医者", "event")),
     ("我对花生过敏,记住", add("对花生过敏", "对花生过敏", "constraint")),
