@@ -30,7 +30,7 @@ def make_responder(
 
         return OfflineResponder()
     from bot.answers.model import ModelResponder  # noqa: PLC0415
-    from bot.answers.tools import Tools  # noqa: PLC0415
+    from bot.answers.tools.toolbox import Tools  # noqa: PLC0415
 
     tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars)
     timeout_s = settings.continuity_model_timeout_s

@@ -15,8 +15,8 @@ from bot.answers.chat_server import ModelError, broken, endless
 from bot.answers.model_messages import steps, to_model_messages, tool_calls
 from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
-from bot.answers.tool_schemas import Hand, toolset
-from bot.answers.tools import Toolbox
+from bot.answers.tools.schemas import Hand, toolset
+from bot.answers.tools.toolbox import Toolbox
 
 _WHY: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
     ((exceptions.ModelTimeoutError,), "why_timeout"),

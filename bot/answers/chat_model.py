@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from bot.answers import tool_calls
 from bot.answers.chat_server import ChatServer, ModelError, broken, endless, garbage
 from bot.answers.cost import Usage, list_price
 from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
-from bot.answers.tools import Toolbox
+from bot.answers.tools import calls as tool_calls
+from bot.answers.tools.toolbox import Toolbox
 from memory.context.transcript import PromptMessage, clip_tool_output
 from memory.language.sentences import clean
 from memory.types import ToolCall

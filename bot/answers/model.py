@@ -16,8 +16,8 @@ from bot.answers.cost import spent_of
 from bot.answers.instructions import instructions, own_instructions, preface
 from bot.answers.outcome import Model, Prompted, storable
 from bot.answers.responder import Answer, Ask, NoAnswer, Show
-from bot.answers.tool_calls import schemas
-from bot.answers.tools import Tools
+from bot.answers.tools.calls import schemas
+from bot.answers.tools.toolbox import Tools
 from bot.meters import Meters
 from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices

@@ -1,4 +1,4 @@
-"""What the program tells the model before a message: changes of its that were not stored, what was set without it."""
+"""What the model could not do or did not get done: an explicit reminder is set without it, and it is told of both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 from bot.answers.responder import Ask
 from bot.turns.services import Services
 from memory.ledger import lines, views
-from memory.ledger.types import Note
+from memory.ledger.types import Actor, Note
 
 _WHY = {
     "unknown": "it is not there any more",
@@ -60,3 +60,24 @@ def _set_before(ask: Ask) -> list[str]:
 
 def _line(note: Note, ask: Ask) -> str:
     return lines.model_line(note, ask.now_ms, ask.time_zone)
+
+
+# --- without the model ----------------------------------------------------------------------------------------------
+
+
+async def set_without_model(services: Services, ask: Ask) -> list[Note]:
+    """Set what this message asks to be reminded of, bound to its turn, and return it; nothing where it does not ask.
+
+    A message that is tried again sets it once: the note's id is the turn's. Raises `StorageUnavailable`.
+    """
+    if ask.third_party or not services.settings.by_model:
+        return []
+    from bot.offline.safety import reminder_of  # noqa: PLC0415 - only when the model fails
+
+    operations = reminder_of(ask)
+    if operations:
+        by = Actor("offline", services.clock.now_ms(), ask.turn_id)
+        await services.memory.change(ask.conversation_id, operations, by)
+        services.reminders.look()
+    ledger = await services.memory.ledgers.read(ask.conversation_id)
+    return [note for note in views.standing(ledger) if ask.turn_id in note.turn_ids]

@@ -26,8 +26,7 @@ from bot.people.choices import CALLED, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
 from bot.tracing import Attribute
-from bot.turns.notices import notices
-from bot.turns.safety_net import set_without_model
+from bot.turns.notices import notices, set_without_model
 from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits

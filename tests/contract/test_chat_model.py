@@ -14,7 +14,7 @@ from bot.answers.cost import Usage, list_price
 from bot.answers.keeper import KeeperModel
 from bot.answers.keeper import _agent as keeping_agent
 from bot.answers.outcome import Prompted
-from bot.answers.tool_calls import WrongCall, checked, specs
+from bot.answers.tools.calls import WrongCall, checked, specs
 from memory.context.transcript import PromptMessage
 from memory.keeper.contract import Again, ContractBroken, KeeperAnswer, KeeperRequest
 from memory.ledger.types import Ledger

@@ -12,9 +12,9 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart, Tool
 from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, preface
 from bot.answers.model_messages import tool_calls
 from bot.answers.responder import Ask
-from bot.answers.tool_calls import WrongCall, call, checked, schemas, specs
-from bot.answers.tool_schemas import toolset
-from bot.answers.tools import MAX_CALLS, Toolbox, Tools
+from bot.answers.tools.calls import WrongCall, call, checked, schemas, specs
+from bot.answers.tools.schemas import toolset
+from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
 from memory.context.tokens import TiktokenCounter

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from bot.answers.responder import Ask
-from bot.answers.times import LocalTime, is_too_far, read_time
-from bot.answers.which import candidates, wanted
-from bot.answers.working_copy import WorkingCopy
+from bot.answers.tools.times import LocalTime, is_too_far, read_time
+from bot.answers.tools.which import candidates, wanted
+from bot.answers.tools.working_copy import WorkingCopy
 from memory.context.fence import fence
 from memory.context.transcript import MEMBER_TITLE
 from memory.ledger import lines, views

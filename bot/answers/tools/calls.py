@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memory.language.sentences import clean
 
 if TYPE_CHECKING:
-    from bot.answers.tools import Toolbox
+    from bot.answers.tools.toolbox import Toolbox
 
 _FILE = Path(__file__).with_name("tools.json")
 NUMBERS: Final = "numbers"

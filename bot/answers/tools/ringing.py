@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
-from bot.answers.desk import Desk, Refused
-from bot.answers.times import MORNING, read_rule
+from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.times import MORNING, read_rule
 from memory.ledger import lines, series, views
 from memory.ledger.types import USER, Add, Change, Move, Note
 

@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
-from bot.answers import past, ringing
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
-from bot.answers.desk import Desk, Refused
-from bot.answers.past import Wanted
 from bot.answers.responder import Ask
-from bot.answers.ringing import Wish
-from bot.answers.times import NONE
-from bot.answers.working_copy import WorkingCopy
+from bot.answers.tools import past, ringing
+from bot.answers.tools.desk import Desk, Refused
+from bot.answers.tools.past import Wanted
+from bot.answers.tools.ringing import Wish
+from bot.answers.tools.times import NONE
+from bot.answers.tools.working_copy import WorkingCopy
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
 from bot.sentences import LANGUAGES
 from memory.context.assembler import SearchPort

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool
 
-from bot.answers import tool_calls
-from bot.answers.tools import Toolbox
+from bot.answers.tools import calls as tool_calls
+from bot.answers.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.answers.desk import Desk
-from bot.answers.times import read_time
-from bot.answers.which import near
+from bot.answers.tools.desk import Desk
+from bot.answers.tools.times import read_time
+from bot.answers.tools.which import near
 from memory.context.assembler import SearchPort
 from memory.context.fence import fence
 from memory.context.transcript import clip
