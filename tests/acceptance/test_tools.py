@@ -95,6 +95,7 @@ async def test_a_series_said_on_its_own_weekday_begins_today(api, model, bot_her
     assert rows(bot, "SELECT rings_from, repeats FROM notes") == [("2027-03-01T18:00", "FREQ=WEEKLY;BYDAY=MO")]
     [(rings_at_ms,)] = rows(bot, "SELECT rings_at_ms FROM notes")
     assert 0 < rings_at_ms - clock.now_ms() < 9 * 3_600_000
+    assert "Take the bins out" in await say(api, "/reminders")
 
 
 async def test_one_date_of_a_series_is_moved_and_the_series_stays(api, model, bot_here, clock):
@@ -127,6 +128,9 @@ async def test_several_are_ended_at_once_and_one_by_exactly_its_words(api, model
     await say(api, "halden paid, the note is handed in, and rui does the bins")
 
     assert notes(bot) == list(zip(texts, ("done", "done", "dropped", "open"), strict=True))
+    listed = await say(api, "/loops")
+    assert "Take the bins out (today)" in listed
+    assert "Halden" not in listed
 
 
 @pytest.mark.parametrize("text", ["what does 'remind me tomorrow' mean in German?", "ping me tmrw 8ish abt the form"])
@@ -249,10 +253,16 @@ async def test_a_model_that_never_stops_calling_is_stopped(api, model, bot_here)
 
 
 async def test_undo_stands_under_what_did_something_alone(api, model, bot_here):
-    """Where a note was made it can be taken back; plain talk has no button."""
-    await bot_here()
-    model.reply = calling(NOTE)
-    assert (await reply(api, "My dog is called Rex")).buttons == (("Undo",),)
+    """What the turn noted and ended is put back by a tap; plain talk has no button."""
+    bot = await bot_here()
+    model.reply = calling(TASK)
+    await say(api, "the slides for Ben")
+    model.reply = calling(NOTE, ToolCall("end", {"numbers": [1], "how": "done"}, "call_e"))
+    said = await reply(api, "My dog is called Rex, and the slides are out")
+    assert said.buttons == (("Undo",),)
+    await tap(api, "Undo", on=said)
+    await bot.settled()
+    assert notes(bot) == [("Send Ben the slides", "open"), ("Dana's dog is called Rex", "dropped")]
     model.reply = lambda _: "Just talk."
     assert (await reply(api, "Fine weather")).buttons == ()
 
