@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from memory.context.fence import END_CHARS, closed, fence
-from memory.language.foreign import MARK, has_foreign, is_inside, parts
+from memory.foreign import MARK, has_foreign, is_inside, parts
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, ToolCall
 from memory.zones import zone_of

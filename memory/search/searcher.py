@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memory.errors import StorageUnavailable
-from memory.language.languages import Languages
-from memory.language.sentences import clip, is_question, lowered
+from memory.search.languages import Languages
+from memory.text import clip, has_question_mark
 from memory.ports import Database, Reads, Statement, TokenCounter
 from memory.search.lookups import Texts, dated, documents, look_up, texts_of
 from memory.search.passages import excerpt
@@ -173,7 +173,7 @@ class Searcher:
         speaks = self._languages.get(query.language) if query.language else self._languages.detect(text)
         question = read_question(text, speaks, now_ms=query.now_ms, names=query.names)
         fit = await self._fit(query, unnamed(text, query.names), speaks.code)
-        asks_now = is_question(text, lowered(text), speaks)
+        asks_now = has_question_mark(text)
         return self._ordered(query, question, fit, hinted=bool(fit.nearest) and not asks_now)
 
     def _ordered(self, query: Query, question: Question, fit: Fit, *, hinted: bool) -> Reads[list[Scored]]:

@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from memory.language.language import Language
-from memory.language.languages import Languages
+from memory.search.languages import Language, Languages
 from memory.search.retriever import DayOf, Question
 
 _DATA = Path(__file__).with_name("terms.toml")
