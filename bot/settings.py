@@ -81,6 +81,9 @@ class Settings(BaseSettings):
     continuity_session_gap_minutes: float = Field(
         360, gt=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Silence after which a new session begins."
     )
+    continuity_return_mode: Literal["use", "ask", "off"] = Field(
+        "use", description="After a silence, for who has not chosen: use, ask first, or off (carry nothing forward)."
+    )
     continuity_resume_window_minutes: float = Field(
         15, ge=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Older half-done turns are asked about first."
     )

@@ -20,6 +20,7 @@ from memory.context.budget import Budget
 from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter
+from memory.continuity.types import Mode
 from memory.errors import ContinuityError, StorageUnavailable
 from memory.keeper.contract import KeepingModel
 from memory.keeper.queue import revoke
@@ -105,6 +106,7 @@ class ConversationMemory(Parts):
         promoting: bool = True,
         around: Surroundings | None = None,
         keeper_model: KeepingModel | None = None,
+        return_mode: Mode = "use",
         session_gap_s: float = SESSION_GAP_S,
         max_live_sessions: int = MAX_LIVE_SESSIONS,
         extensions: Sequence[Extension] = (),
@@ -122,7 +124,8 @@ class ConversationMemory(Parts):
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
         installed; None = words alone), whether facts are kept beyond their session (`promoting`), who keeps the notes
         behind the replies (`keeper_model`, checked by code; None = nobody), and by whose clock, with which notes and
-        names (`around`). After `session_gap_s` of silence a new session begins. `extensions` bring tables of
+        names (`around`). `return_mode` is what holds after a silence for who has not chosen. After `session_gap_s` of
+        silence a new session begins. `extensions` bring tables of
         the caller. `exclusive` takes the lock file, `recover` looks for what a crash left, `background` works behind
         the replies in a task (else call `run`); `read_only` does none of these. `worker` names this start of a program
         that shares its work with others of its kind where the database is a server's; it sees to it that no two of
@@ -142,6 +145,7 @@ class ConversationMemory(Parts):
             promoting=promoting,
             around=around or Surroundings(),
             keeper_model=keeper_model,
+            return_mode=return_mode,
             session_gap_s=session_gap_s,
             max_live_sessions=max_live_sessions,
             erase=tuple(each.erase for each in extensions if each.erase),

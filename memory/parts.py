@@ -11,6 +11,7 @@ from memory.context.budget import Budget
 from memory.context.compactor import Compactor, SummaryWriter
 from memory.context.notes_block import current_task
 from memory.continuity.bootstrap import Bootstrap
+from memory.continuity.types import Mode
 from memory.keeper.contract import KeepingModel
 from memory.keeper.job import Keeper
 from memory.keeper.queue import ask_to_read
@@ -50,6 +51,7 @@ class Given:
     promoting: bool
     around: Surroundings
     keeper_model: KeepingModel | None
+    return_mode: Mode
     session_gap_s: float
     max_live_sessions: int
     erase: tuple[Erase, ...]
@@ -105,7 +107,9 @@ class Parts:
         keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
         notes = CurrentNotes(store, languages, clock)
         assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
-        bootstrap = Bootstrap(db, clock, counter, notes=notes)
+        bootstrap = Bootstrap(
+            db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode
+        )
         return cls(
             clock=clock,
             ids=ids,

@@ -139,6 +139,20 @@ def whole_chars(batch: Sequence[Envelope]) -> int:
     return sum(envelope.whole_chars or len(envelope.text) for envelope in batch)
 
 
+class Behind(Protocol):
+    """What is said under an answer, and what is stored with it."""
+
+    @property
+    def messages(self) -> Sequence[OutgoingMessage]:
+        """The messages behind the answer."""
+        ...
+
+    @property
+    def effects(self) -> Sequence[Statement]:
+        """Committed with the turn."""
+        ...
+
+
 class TurnGate(Protocol):
     """Decides what is answered now, and what is carried forward into it."""
 
@@ -155,6 +169,10 @@ class TurnGate(Protocol):
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""
+        ...
+
+    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
+        """Return what is said under the first answer of a session that context was carried into."""
         ...
 
     async def joins(self, edit: Envelope) -> bool:
@@ -421,7 +439,8 @@ class Turns:
             edits_message_id=live.message_id,
             buttons=answer.buttons,
         )
-        ends = [*work.effects, *(services.inbox.done(envelope) for envelope in batch)]
+        behind = await self.gate.behind(batch[0], ask.state, ask.turn_id)
+        ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         tokens = answer.input_tokens + answer.output_tokens
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
         if not ask.private:
@@ -449,7 +468,7 @@ class Turns:
             return stored
 
         with services.meters.timed("commit"):
-            messages = [message, *_notices(work.said)]
+            messages = [message, *_notices(work.said), *behind.messages]
             turn = await services.committer.say(work.target, messages, store, turn_id=ask.turn_id)
         if answer.job_refs or answer.operations:
             services.reminders.look()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Literal, cast
 
 from memory.continuity import rows
@@ -30,17 +30,23 @@ from memory.continuity.types import (
     Stages,
 )
 from memory.errors import ContinuityError, UnknownSession
-from memory.notes.current import CurrentNotes
-from memory.notes.view import NotesView
+from memory.ledger import views
+from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Database, Row, Statement, TokenCounter
 from memory.types import Contract
 
 SESSIONS_MAX = 30
-MEMORIES_MAX = 60
-LOOPS_MAX = 60
 PACKET_MAX_TOKENS = 900
 
+ZoneOf = Callable[[int | None], Awaitable[str]]
+"""The IANA time zone by which somebody lives."""
+
 _log = logging.getLogger(__name__)
+
+
+async def utc(_: int | None) -> str:
+    """Return UTC, whoever asks."""
+    return "UTC"
 
 
 class BootstrapPreview(Contract):
@@ -61,10 +67,9 @@ class BootstrapPreview(Contract):
 
 
 class Bootstrap:
-    """The continuity bootstrap of every user and persona over one database.
+    """The continuity bootstrap of every user and persona over one database: a view of the ledger, framed by persona.
 
-    Everything is deterministic and offline. `notes` says what is alive in a conversation; without it only loops and
-    memories speak.
+    Everything is deterministic and offline. `default_mode` holds for who has not chosen.
     """
 
     def __init__(
@@ -72,14 +77,18 @@ class Bootstrap:
         db: Database,
         clock: Clock,
         counter: TokenCounter,
+        ledgers: Ledgers,
         *,
-        notes: CurrentNotes | None = None,
+        zone_of: ZoneOf = utc,
+        default_mode: Mode = "use",
         max_tokens: int = PACKET_MAX_TOKENS,
     ) -> None:
         self._db = db
         self._clock = clock
         self._counter = counter
-        self._notes = notes
+        self._ledgers = ledgers
+        self._zone_of = zone_of
+        self._default_mode: Mode = default_mode
         self._max_tokens = max_tokens
         self._storing = asyncio.Lock()
         """From reading the inputs to storing what was made of them: a drop or a clearing is never overwritten."""
@@ -97,8 +106,13 @@ class Bootstrap:
         return BootstrapOwner(conversation_id=session["conversation_id"], user_id=session["user_id"], persona=persona)
 
     async def preference(self, owner: BootstrapOwner) -> Preference:
-        """Return what the user chose for this persona; "ask" when nothing was."""
-        return rows.preference_from(await self._db.read_one("continuity_preference", owner_key=owner.preference_key))
+        """Return what the user chose for this persona; the default when nothing was."""
+        row = await self._db.read_one("continuity_preference", owner_key=owner.preference_key)
+        return rows.preference_from(row, self._default_mode)
+
+    def preferring(self, owner: BootstrapOwner, preference: Preference) -> Statement:
+        """Return what stores a choice, for the caller's own transaction."""
+        return rows.save_preference(owner, preference, self._clock.now_ms())
 
     async def prefer(self, owner: BootstrapOwner, preference: Preference, *, also: Sequence[Statement] = ()) -> None:
         """Store what the user chose for this persona, with what the caller adds; it survives clearing."""
@@ -235,10 +249,8 @@ class Bootstrap:
         await asyncio.to_thread(repair_mojibake, "é")
 
     async def _generate(self, owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
-        """Generate without what others said in the user's sessions, and keep within the token budget."""
-        turn_ids = dict.fromkeys(loop.turn_id for session in inputs.sessions for loop in session.state.open_loops)
-        foreign = await self._foreign(list(turn_ids), owner.user_id)
-        stages = generate(owner, inputs.model_copy(update={"foreign_turn_ids": foreign}))
+        """Generate, and keep within the token budget."""
+        stages = generate(owner, inputs)
         fitted = fit(stages.relationship, stages.selection, self._counter, self._max_tokens)
         return with_selection(stages, fitted)
 
@@ -292,29 +304,19 @@ class Bootstrap:
     async def _inputs(self, owner: BootstrapOwner) -> BootstrapInputs:
         """Read what a bootstrap of this owner is made from and stamped with: one conversation, one user."""
         whose = {"conversation_id": owner.conversation_id, "user_id": owner.user_id}
-        found = map(rows.session_from, await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX))
-        sessions = tuple(session for session in found if session is not None)
-        memories = await self._db.read("continuity_memories", **whose, limit=MEMORIES_MAX)
+        sessions = await self._db.read("continuity_sessions", **whose, limit=SESSIONS_MAX)
         dropped = await self._db.read("continuity_dropped_arcs", owner_key=owner.artifact_key)
-        known = NotesView()
-        if self._notes is not None:
-            known = await self._notes.view(owner.conversation_id, user_id=owner.user_id)
+        ledger, now_ms = await self._ledgers.read(owner.conversation_id), self._clock.now_ms()
+        own = [note for note in ledger if note.user_id in (None, owner.user_id)]
+        notes = views.best_first(views.within(own, views.Scope(persona=owner.persona.name)), now_ms)
         return BootstrapInputs(
-            sessions=sessions,
-            memories=tuple(map(rows.memory_from, memories)),
-            known=known,
-            now_ms=self._clock.now_ms(),
+            sessions=tuple(map(rows.session_from, sessions)),
+            notes=tuple(notes),
+            version=ledger.version,
+            now_ms=now_ms,
+            zone=await self._zone_of(owner.user_id),
             dropped=tuple(map(rows.dropped_from, dropped)),
         )
-
-    async def _foreign(self, turn_ids: list[str], user_id: int) -> frozenset[str]:
-        """Return the turns that somebody else wrote; those beyond `LOOPS_MAX` count as such."""
-        foreign = set(turn_ids[LOOPS_MAX:])
-        for turn_id in turn_ids[:LOOPS_MAX]:
-            author = await self._db.read_one("continuity_turn_author", turn_id=turn_id)
-            if author is not None and author["user_id"] not in (None, user_id):
-                foreign.add(turn_id)
-        return frozenset(foreign)
 
     async def _cached(self, owner: BootstrapOwner) -> CachedBootstrap | None:
         """Return the last generation, or None."""

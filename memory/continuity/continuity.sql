@@ -2,23 +2,11 @@
 
 -- name: continuity_sessions
 -- What one user did in one conversation, newest first: the position is the number of conversations ago.
-SELECT session_id, title, state_json, turn_count, last_turn_at_ms
+SELECT session_id, title, turn_count, last_turn_at_ms
 FROM conversation_sessions
 WHERE conversation_id = :conversation_id AND user_id = :user_id AND turn_count > 0
 ORDER BY last_turn_at_ms DESC, session_id
 LIMIT :limit;
-
--- name: continuity_memories
--- What was promoted about this user here; another conversation's memories never show.
-SELECT memory_id, user_id, kind, subject, text, score, turn_id, session_id, status, superseded_by, created_at_ms
-FROM memories
-WHERE conversation_id = :conversation_id AND user_id = :user_id AND status = 'active'
-ORDER BY created_at_ms DESC, memory_id
-LIMIT :limit;
-
--- name: continuity_turn_author
--- Who wrote the turn that opened a loop: in a group others write in this user's session too.
-SELECT user_id FROM conversation_turns WHERE turn_id = :turn_id;
 
 -- name: continuity_activity
 -- For the heartbeat: one page of the sessions that went on since the last pass, latest first.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import NamedTuple
-
-from memory.continuity.text import generalize, one_line, stems, words
+from memory.continuity.text import generalize, one_line, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
     TITLE_MAX_CHARS,
     Arc,
     ArcCandidate,
-    ArcKind,
     BootstrapOwner,
     DroppedArc,
     Persona,
@@ -19,47 +16,6 @@ from memory.continuity.types import (
 )
 
 
-class _Labels(NamedTuple):
-    """What stands before the words of the evidence; neutral, so that it reads well to the model and to the user."""
-
-    project: str
-    decision: str
-    theme: str
-    question: str
-    story: str
-    relationship: str
-    constraint: str
-
-
-_PLAIN = _Labels(
-    project="In progress",
-    decision="Decided",
-    theme="Recurring subject",
-    question="Open question",
-    story="Story thread",
-    relationship="Good to know",
-    constraint="Keep in mind",
-)
-_LABELS: dict[Role, _Labels] = {
-    "assistant": _PLAIN,
-    "companion": _PLAIN._replace(
-        project="Something being worked on",
-        decision="A choice that was made",
-        theme="Something explored together",
-        question="A question left open together",
-        story="A shared story",
-        relationship="What matters in these talks",
-    ),
-    "roleplay": _PLAIN._replace(
-        project="A thread in motion",
-        decision="A turn the story took",
-        theme="A motif of the story",
-        question="A mystery still open",
-        story="Story so far",
-        relationship="How it is played",
-        constraint="A rule of the story",
-    ),
-}
 _UNSURE: dict[Role, str] = {
     "assistant": "Possibly still of interest: {title}. Details are uncertain.",
     "companion": "Perhaps: {title}. Let it come up by itself.",
@@ -84,14 +40,9 @@ def frame(
     return tuple(arcs.values())
 
 
-def labels_of(persona: Persona) -> _Labels:
-    """Return the labels of a persona; minimal immersion allows only the plain ones, whatever the role."""
-    return _PLAIN if persona.immersion == "minimal" else _LABELS[persona.role]
-
-
-def arc_id_of(owner: BootstrapOwner, kind: ArcKind, title: str) -> str:
-    """Return an id that stays the same for the same matter of the same owner."""
-    matter = "\x1f".join((owner.artifact_key, kind, *sorted(words(title))))
+def arc_id_of(owner: BootstrapOwner, candidate: ArcCandidate) -> str:
+    """An id that stays the same for the same note of the same owner."""
+    matter = f"{owner.artifact_key}\x1f{candidate.sources[0]}"
     return f"a_{blake2b(matter.encode('utf-8', 'replace'), digest_size=12).hexdigest()}"
 
 
@@ -107,10 +58,11 @@ def _frame_one(candidate: ArcCandidate, owner: BootstrapOwner) -> Arc | None:
     if not words(title):
         return None
     return Arc(
-        arc_id=arc_id_of(owner, candidate.kind, candidate.title),
+        arc_id=arc_id_of(owner, candidate),
+        number=candidate.number,
         kind=candidate.kind,
         title=one_line(title, TITLE_MAX_CHARS),
-        summary=_unsure_summary(title, owner.persona) if unsure else _summary(candidate, owner.persona),
+        summary=_unsure_summary(title, owner.persona) if unsure else candidate.text,
         confidence=candidate.confidence,
         stickiness=candidate.stickiness,
         sources=candidate.sources,
@@ -125,18 +77,6 @@ def _is_uncertain(candidate: ArcCandidate, persona: Persona) -> bool:
     """Low confidence is uncertain; a story of unbounded immersion is not locked into anything less than certain."""
     loose = persona.role == "roleplay" or persona.immersion == "unbounded"
     return candidate.confidence == "low" or (loose and candidate.confidence == "medium")
-
-
-def _summary(candidate: ArcCandidate, persona: Persona) -> str:
-    """Put the label before the words of the evidence, unless they say it themselves ("I decided to …")."""
-    if candidate.evidence == "note":
-        return candidate.text
-    labels = labels_of(persona)
-    label = labels.decision if candidate.evidence == "decision" else str(getattr(labels, candidate.kind))
-    if stems(label) <= stems(candidate.text):
-        return candidate.text
-    promised = " (the assistant's part)" if candidate.by_assistant else ""
-    return one_line(f"{label}{promised}: {candidate.text}", SUMMARY_MAX_CHARS)
 
 
 def _unsure_summary(title: str, persona: Persona) -> str:

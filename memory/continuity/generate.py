@@ -1,10 +1,9 @@
-"""One generation from end to end, every stage kept: candidates → merged → framed → scored → selected → packets."""
+"""One generation from end to end, every stage kept: candidates → framed → scored → selected → packets."""
 
 from __future__ import annotations
 
-from memory.continuity.candidates import also_known, candidates
+from memory.continuity.candidates import candidates
 from memory.continuity.framing import frame
-from memory.continuity.merging import merge
 from memory.continuity.packet import internal_packet, preview
 from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
@@ -15,17 +14,14 @@ from memory.continuity.types import BootstrapInputs, BootstrapOwner, Selection, 
 def generate(owner: BootstrapOwner, inputs: BootstrapInputs) -> Stages:
     """Return all stages; the same inputs always give the same stages, nothing is said that they do not hold."""
     found = candidates(inputs, owner.persona)
-    merged = merge(found)
-    scored = score(frame(merged, owner, inputs.dropped), owner.persona)
+    scored = score(frame(found, owner, inputs.dropped), owner.persona)
     selection = select(scored)
-    selection = selection.model_copy(update={"also": also_known(inputs, selection.arcs)})
-    relationship = relationship_state(inputs.sessions, owner.persona)
+    relationship = relationship_state(inputs, owner.persona)
     return Stages(
         owner_key=owner.artifact_key,
         fingerprint=fingerprint(owner, inputs),
         relationship=relationship,
         candidates=found,
-        merged=merged,
         scored=scored,
         selection=selection,
         internal_packet=internal_packet(relationship, selection),

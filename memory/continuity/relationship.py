@@ -1,8 +1,21 @@
-"""Relationship state (001): how the assistant should show up, from the persona and how much was shared so far."""
+"""Relationship state (001): how the assistant should show up, from the persona, what was shared, what was learned."""
 
 from __future__ import annotations
 
-from memory.continuity.types import Familiarity, PastSession, Persona, RelationshipState, Role
+from typing import Final
+
+from memory.continuity.text import one_line
+from memory.continuity.types import (
+    SUMMARY_MAX_CHARS,
+    BootstrapInputs,
+    Familiarity,
+    PastSession,
+    Persona,
+    RelationshipState,
+    Role,
+)
+
+NORMS_MAX: Final = 3
 
 _STEPS: tuple[tuple[Familiarity, int, int], ...] = (("close", 20, 200), ("established", 6, 60), ("familiar", 1, 3))
 """Familiarity, and the sessions and turns it takes."""
@@ -56,15 +69,23 @@ _FRAMES: dict[Role, dict[Familiarity, str]] = {
 }
 
 
-def relationship_state(sessions: tuple[PastSession, ...], persona: Persona) -> RelationshipState:
-    """Return the five fields; they depend on counts alone, so they are stable across sessions."""
-    familiarity = _familiarity(sessions, persona)
+def relationship_state(inputs: BootstrapInputs, persona: Persona) -> RelationshipState:
+    """The five fields from the persona and counts, and what was learned: who this is and how they like it.
+
+    The first depend on counts alone, so they are stable across sessions.
+    """
+    familiarity = _familiarity(inputs.sessions, persona)
+    real = [note for note in inputs.notes if note.is_real]
+    who = next((note.text for note in real if note.kind == "fact" and not note.doubtful), "")
+    liked = [note.text for note in real if note.kind == "preference" and not note.doubtful]
     return RelationshipState(
         familiarity=familiarity,
         tone=persona.tone,
         contract=(*_CONTRACT[persona.role], *persona.contract),
         boundaries=(*_BOUNDARIES[persona.role], *persona.boundaries),
         role_frame=_FRAMES[persona.role][familiarity],
+        who=one_line(who, SUMMARY_MAX_CHARS),
+        norms=tuple(one_line(each, SUMMARY_MAX_CHARS) for each in liked[:NORMS_MAX]),
     )
 
 

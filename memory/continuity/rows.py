@@ -11,6 +11,7 @@ from memory.continuity.types import (
     BootstrapOwner,
     CachedBootstrap,
     DroppedArc,
+    Mode,
     PastSession,
     Preference,
     RelationshipState,
@@ -18,7 +19,7 @@ from memory.continuity.types import (
     SessionChoice,
 )
 from memory.ports import Row, Statement
-from memory.types import Contract, Memory, SessionState
+from memory.types import Contract
 
 _IDS = TypeAdapter(tuple[str, ...])
 
@@ -30,26 +31,9 @@ class _Preview(Contract):
     selection: Selection
 
 
-def session_from(row: Row) -> PastSession | None:
-    """Return one session with its state, or None when the state cannot be read: then the others must do."""
-    try:
-        state = SessionState.model_validate_json(row["state_json"])
-    except ValueError:
-        return None
-    return PastSession(
-        session_id=row["session_id"],
-        title=row["title"],
-        state=state,
-        turn_count=row["turn_count"],
-        last_turn_at_ms=row["last_turn_at_ms"],
-    )
-
-
-def memory_from(row: Row) -> Memory:
-    """Return one memory; its time is when it was promoted."""
-    return Memory.model_validate(
-        {**{k: v for k, v in row.items() if k != "created_at_ms"}, "at_ms": row["created_at_ms"]}
-    )
+def session_from(row: Row) -> PastSession:
+    """Return one session as the bootstrap reads it."""
+    return PastSession(**{name: row[name] for name in ("session_id", "title", "turn_count", "last_turn_at_ms")})
 
 
 def dropped_from(row: Row) -> DroppedArc:
@@ -74,9 +58,11 @@ def cached_from(row: Row | None) -> CachedBootstrap | None:
     )
 
 
-def preference_from(row: Row | None) -> Preference:
-    """Return what the user chose, "ask" when nothing was."""
-    return Preference() if row is None else Preference(mode=row["mode"], skip_preview=bool(row["skip_preview"]))
+def preference_from(row: Row | None, default: Mode) -> Preference:
+    """Return what the user chose, the bot's `default` when nothing was."""
+    if row is None:
+        return Preference(mode=default, is_chosen=False)
+    return Preference(mode=row["mode"], skip_preview=bool(row["skip_preview"]))
 
 
 def choice_from(row: Row | None) -> SessionChoice | None:

@@ -21,7 +21,7 @@ RECENCY_STEP: dict[Stickiness, float] = {"high": 0.04, "normal": 0.08, "low": 0.
 """Penalty for each conversation since; what sticks fades more slowly."""
 RECENCY_MAX = 0.9
 EMPHASIS = 0.15
-DIVERSITY_STEP = 0.25
+DIVERSITY_STEP = 0.05
 """Penalty for each arc of the same kind that was selected before."""
 CORE_MIN = 0.75
 """The second and third core arc must reach this; the first need not."""
@@ -64,14 +64,13 @@ def without(selection: Selection, arc_ids: frozenset[str]) -> Selection:
 
 
 def _score_one(arc: Arc, persona: Persona) -> ScoredArc:
-    """Add up the parts of one arc's score; a note brings its worth along."""
-    if arc.worth:
-        return ScoredArc(arc=arc, score=arc.worth, breakdown={"worth": arc.worth})
+    """Add up the parts of one arc's score: what 001 names, and what the note is worth now."""
     breakdown = {
         "confidence": CONFIDENCE_WEIGHT[arc.confidence],
         "stickiness": STICKINESS_WEIGHT[arc.stickiness],
         "emphasis": EMPHASIS if arc.kind in _EMPHASIZED[persona.role] else 0.0,
         "recency": -min(RECENCY_MAX, round(RECENCY_STEP[arc.stickiness] * arc.conversations_ago, 4)),
+        **{name: round(part, 4) for name, part in arc.worth.items() if name not in {"confidence", "recency"} and part},
     }
     return ScoredArc(arc=arc, score=round(sum(breakdown.values()), 4), breakdown=breakdown)
 
@@ -98,9 +97,7 @@ def _pick(
 
 
 def _diversified(scored: ScoredArc, kinds: list[ArcKind]) -> ScoredArc:
-    """Lower the score by the number of arcs of the same kind that stand already; notes are chosen apart before."""
-    if scored.arc.worth:
-        return scored
+    """Lower the score by the number of arcs of the same kind that stand already."""
     penalty = -round(DIVERSITY_STEP * kinds.count(scored.arc.kind), 4)
     breakdown = {**scored.breakdown, "diversity": penalty}
     return ScoredArc(arc=scored.arc, score=round(sum(breakdown.values()), 4), breakdown=breakdown)

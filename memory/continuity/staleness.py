@@ -7,7 +7,6 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memory.continuity.types import PROMPT_VERSION, BootstrapInputs, BootstrapOwner, CachedBootstrap
-from memory.notes.types import key_of
 
 DAY_MS = 86_400_000
 
@@ -26,8 +25,6 @@ class Workload(NamedTuple):
     waiting_messages: int = 0
     pending_summaries: int = 0
     """Sessions whose fold or compaction is due."""
-    pending_promotions: int = 0
-    """Memory candidates not yet decided on."""
     pending_readings: int = 0
     """Sessions that fell quiet and are not read yet."""
     idle_ms: int | None = None
@@ -48,7 +45,6 @@ def heartbeat_decision(
         (workload.running_turns > 0, "a turn is running"),
         (workload.waiting_messages > 0, "a message is waiting"),
         (workload.pending_summaries > 0, "summaries are pending"),
-        (workload.pending_promotions > 0, "promotions are pending"),
         (workload.pending_readings > 0, "sessions are to be read"),
         (workload.idle_ms is not None and workload.idle_ms < idle_min_ms, "not idle long enough"),
         (workload.load is not None and workload.load > load_max, "the machine is under load"),
@@ -62,20 +58,14 @@ def heartbeat_decision(
 def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
     """Return a digest of the prompt version, the persona and the identity and time of every input.
 
-    Any session that went on, any memory made or forgotten, any arc dropped and any change of persona gives another.
+    Any session that went on, any change of a note, any new day, any arc dropped and any change of persona gives another.
     """
     stamp = {
         "prompt": PROMPT_VERSION,
         "owner": owner.artifact_key,
         "persona": owner.persona.model_dump(mode="json"),
-        "sessions": [
-            [one.session_id, one.last_turn_at_ms, one.state.last_seq, one.state.edits, one.title]
-            for one in inputs.sessions
-        ],
-        "notes": [
-            [key_of(each.note), each.note.text, each.value, inputs.now_ms // DAY_MS] for each in inputs.known.standings
-        ],
-        "memories": [[one.memory_id, one.at_ms, one.status] for one in inputs.memories],
+        "sessions": [[one.session_id, one.last_turn_at_ms, one.turn_count, one.title] for one in inputs.sessions],
+        "ledger": [inputs.version, inputs.now_ms // DAY_MS, inputs.zone],
         "dropped": sorted(one.arc_id for one in inputs.dropped),
     }
     text = json.dumps(stamp, sort_keys=True, ensure_ascii=True)

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from memory.notes.view import NotesView
-from memory.types import Contract, Memory, SessionState
+from memory.ledger.types import Note
+from memory.types import Contract
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 """Goes into every fingerprint: raise it when wording, scoring or selection changes, and all caches are stale."""
 
 CORE_MAX = 3
@@ -27,7 +27,6 @@ Stickiness = Literal["high", "normal", "low"]
 ArcStatus = Literal["active", "dropped"]
 Mode = Literal["ask", "use", "off"]
 Choice = Literal["use", "off"]
-Evidence = Literal["note", "loop", "decision", "preference", "fact"]
 
 
 class Persona(Contract):
@@ -70,7 +69,6 @@ class PastSession(Contract):
 
     session_id: str
     title: str
-    state: SessionState
     turn_count: int
     last_turn_at_ms: int
 
@@ -80,24 +78,19 @@ class BootstrapInputs(Contract):
 
     sessions: tuple[PastSession, ...] = ()
     """Newest first: the index is the number of conversations ago."""
-    memories: tuple[Memory, ...] = ()
-    """Active ones, newest first."""
-    known: NotesView = NotesView()
-    """What is alive in the conversation, best first; a session that was read for it speaks through nothing else."""
+    notes: tuple[Note, ...] = ()
+    """What stands in the conversation and is this user's to carry, best first."""
+    version: int = 0
+    """The ledger's: any change of a note gives another bootstrap."""
     now_ms: int = 0
     zone: str = "UTC"
-    foreign_turn_ids: frozenset[str] = frozenset()
-    """Turns that somebody else wrote in a shared session: their loops are not this user's."""
     dropped: tuple[DroppedArc, ...] = ()
     """What the user took off the preview; it stays off until something new is said about it."""
 
     @property
     def newest_at_ms(self) -> int:
         """Return when the newest input came into being, 0 when there is none."""
-        return max(
-            [s.last_turn_at_ms for s in self.sessions] + [m.at_ms for m in self.memories],
-            default=0,
-        )
+        return max([*(s.last_turn_at_ms for s in self.sessions), *(n.said_at_ms for n in self.notes)], default=0)
 
 
 class DroppedArc(Contract):
@@ -118,31 +111,37 @@ class RelationshipState(Contract):
     """Safety and role constraints; never empty."""
     role_frame: str
     """One sentence."""
+    who: str = ""
+    """What is best known of this person, in one line; "" for somebody new. Their words: data, never instructions."""
+    norms: tuple[str, ...] = ()
+    """How they like to be dealt with, as they said it; data as well."""
 
 
 class ArcCandidate(Contract):
-    """Something that may be going on across sessions, in the words of its evidence."""
+    """A note that may be carried into a new session."""
+
+    number: int
+    """The note's."""
 
     kind: ArcKind
     title: str
     text: str
     confidence: Level
     stickiness: Stickiness
-    evidence: Evidence
-    by_assistant: bool = False
-    """True when the assistant has to act (it promised, it was asked)."""
-    worth: float = 0.0
-    """What a note is worth among the others; 0 for other evidence, which is scored by its kind."""
     sources: tuple[str, ...]
-    """Loop, memory or session ids."""
+    """The note and the turns that it rests on: something new about it is a new source."""
     last_touched_at_ms: int
     conversations_ago: int
+    worth: dict[str, float] = Field(default_factory=dict)
+    """What the note is worth now, in parts (`memory.ledger.views.breakdown`)."""
 
 
 class Arc(Contract):
     """An ongoing matter, framed for the persona: 1-2 sentences, natural language."""
 
     arc_id: str
+    number: int
+    """The note's."""
     kind: ArcKind
     title: str
     summary: str
@@ -151,7 +150,7 @@ class Arc(Contract):
     sources: tuple[str, ...]
     last_touched_at_ms: int
     conversations_ago: int
-    worth: float = 0.0
+    worth: dict[str, float] = Field(default_factory=dict)
     """As in `ArcCandidate`."""
     generalized: bool = False
     """True when it was uncertain, so that specifics were left out."""
@@ -163,24 +162,14 @@ class ScoredArc(Contract):
     arc: Arc
     score: float
     breakdown: dict[str, float]
-    """confidence, stickiness, emphasis, recency (never positive), and diversity once it was selected."""
-
-
-class AlsoKnown(Contract):
-    """A note that is alive but not on the preview: the model is told it, the user is not asked about it."""
-
-    text: str
-    source: str
-    """Id of the note."""
+    """confidence, stickiness, emphasis, recency (never positive), what the note is worth, and diversity."""
 
 
 class Selection(Contract):
-    """The arcs of a bootstrap in two tiers, what else is known, and what was left out with the reason."""
+    """The arcs of a bootstrap in two tiers, and what was left out with the reason."""
 
     core: tuple[ScoredArc, ...] = Field(default=(), max_length=CORE_MAX)
     active: tuple[ScoredArc, ...] = Field(default=(), max_length=ACTIVE_MAX)
-    also: tuple[AlsoKnown, ...] = ()
-    """Best first; only in the internal packet, as far as its budget goes."""
     left_out: tuple[tuple[ScoredArc, str], ...] = ()
 
     @property
@@ -196,7 +185,6 @@ class Stages(Contract):
     fingerprint: str
     relationship: RelationshipState
     candidates: tuple[ArcCandidate, ...]
-    merged: tuple[ArcCandidate, ...]
     scored: tuple[ScoredArc, ...]
     selection: Selection
     internal_packet: str
@@ -221,8 +209,10 @@ class CachedBootstrap(Contract):
 class Preference(Contract):
     """What a user chose for a persona; survives clearing."""
 
-    mode: Mode = "ask"
+    mode: Mode = "use"
     skip_preview: bool = False
+    is_chosen: bool = True
+    """False for the bot's own, for want of a choice."""
 
 
 class SessionChoice(Contract):

@@ -6,9 +6,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.language.languages import Languages
 from memory.ports import TokenCounter
-from memory.state import state_manager, summarizer
+from memory.search.languages import Languages
+from memory.sessions import summarizer
+from memory.state import state_manager
 from memory.storage.store import LoggedTurn
 from memory.types import ConversationTurn, SessionState
 
@@ -35,7 +36,7 @@ class Fold:
         if turn.seq <= state.last_seq:
             return state
         try:
-            moved = state_manager.apply_turn(state, turn, self.languages)
+            moved = state_manager.apply_turn(state, turn)
         except Exception:
             log.exception("turn %s was stored, but nothing could be read from it", turn.turn_id)
             moved = state_manager.counted(state, turn)

@@ -17,9 +17,9 @@ from memory.errors import (
     StorageUnavailable,
     UnknownSession,
 )
-from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
 from memory.ports import Clock, Statement, TokenCounter
+from memory.search.languages import Languages
 from memory.sessions.evidence import (
     Base,
     CheckpointFate,

@@ -13,12 +13,11 @@ import orjson
 
 from memory.errors import Conflict, ContinuityError, Outdated, StorageUnavailable, UnknownSession
 from memory.faults import point
-from memory.language.languages import Languages
-from memory.language.sentences import clean
 from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
 from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.search.languages import Languages
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
 from memory.state import state_manager
@@ -35,6 +34,7 @@ from memory.storage.store import (
     turn_digest,
     update_session,
 )
+from memory.text import clean
 from memory.turn_taking import TurnTaking
 from memory.types import (
     ConversationCheckpointSnapshot,
@@ -338,7 +338,8 @@ class Recorder:
         user_text, assistant_text = clean(exchange.user_text), clean(exchange.assistant_text)
         calls = tuple(_cleaned_call(call) for call in exchange.tool_calls)
         authored = None if exchange.authored is None else clean(exchange.authored)
-        signs = state_manager.read_turn(state, user_text, assistant_text, self._languages, authored=authored)
+        acted = bool(calls or exchange.operations or exchange.job_refs)
+        signs = state_manager.read_turn(state, user_text, assistant_text, acted=acted)
         count = self._counter.count
         return ConversationTurn(
             turn_id=exchange.turn_id,
@@ -349,18 +350,22 @@ class Recorder:
             user_text=user_text,
             assistant_text=assistant_text,
             intent=signs.intent,
-            action_name=exchange.action_name or signs.action_name,
+            action_name=exchange.action_name,
             response_type=signs.response_type,
             job_refs=exchange.job_refs,
             tool_calls=calls,
             third_party=exchange.third_party,
             authored=authored,
-            language=signs.language,
+            language=self._language(user_text, state.language),
             user_tokens=count(user_text),
             assistant_tokens=count(assistant_text),
             tool_tokens=count(orjson.dumps([call.model_dump() for call in calls]).decode()) if calls else 0,
             created_at_ms=exchange.created_at_ms,
         )
+
+    def _language(self, text: str, before: str | None) -> str:
+        """The language that the person writes; of a text too short to tell that of the message before."""
+        return self._languages.detect(text, before or "en").code
 
     async def _write(self, live: LiveSession, state: SessionState, *statements: Statement) -> None:
         """Commit a new state with its statements; only then is it the live one."""

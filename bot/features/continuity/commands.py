@@ -10,11 +10,14 @@ from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate, isolated
 from bot.features.continuity.preview import asked_message, offer_message, shown_message
 from bot.features.sessions import Sessions
+from bot.features.undo import withdraw
 from bot.intake.updates import Envelope
 from bot.turns.feature import Action, Command, Tap
+from bot.turns.lanes import Lanes
 from bot.turns.services import Services
-from bot.turns.turn import Turns
+from bot.turns.turn import AskedAgain, Turns
 from memory.continuity.bootstrap import BootstrapPreview
+from memory.continuity.types import Preference
 from memory.errors import Conflict
 from memory.ports import Statement
 from memory.types import SessionState
@@ -25,9 +28,12 @@ NOTHING = BootstrapPreview(offer="nothing", mode="ask", skip_preview=False)
 class Continuity:
     """Carries the past into a session when the user says so; lets the message go on that waited for their word."""
 
-    def __init__(self, services: Services, turns: Turns, gate: ContinuityGate, sessions: Sessions) -> None:
+    def __init__(
+        self, services: Services, turns: Turns, lanes: Lanes, gate: ContinuityGate, sessions: Sessions
+    ) -> None:
         self._services = services
         self._turns = turns
+        self._lanes = lanes
         self._gate = gate
         self._sessions = sessions
         self.commands: dict[str, Command] = {"continue": self.offer, "fresh": self.fresh, "new": self.fresh}
@@ -38,6 +44,8 @@ class Continuity:
             "edit_offer": self._edit,
             "drop_arc": self._drop,
             "continue": self._take_up,
+            "fresh_again": self._fresh_again,
+            "ask_first": self._ask_first,
         }
 
     # --- commands ---------------------------------------------------------------------------------------------------
@@ -55,7 +63,8 @@ class Continuity:
             await self._sessions.nothing_to_offer(envelope)
             return
         waits = bool(await self._gate.held(envelope))
-        await self._services.committer.done([envelope], [asked_message(shown, sessions, (), waits=waits)])
+        told = await self._told(envelope, shown)
+        await self._services.committer.done([envelope], [asked_message(shown, told, sessions, (), waits=waits)])
 
     async def fresh(self, envelope: Envelope) -> None:
         """Open a session with nothing carried over; a message that waits is answered in it."""
@@ -84,7 +93,9 @@ class Continuity:
         dropped = tap.payload["dropped"]
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
         message = (
-            shown_message(shown, envelope.message_id) if shown.arcs else _plain(replies.say("nothing_left"), envelope)
+            shown_message(await self._gate.lines(owner, shown), envelope.message_id)
+            if shown.arcs
+            else _plain(replies.say("nothing_left"), envelope)
         )
         also = (tap.use, services.inbox.done(envelope), *self._gate.going_on(held))
         choose = partial(services.memory.bootstrap.choose, remember=always, skip_preview=always, dropped=dropped)
@@ -114,6 +125,38 @@ class Continuity:
         )
         self._gate.release(held)
 
+    async def _fresh_again(self, tap: Tap) -> None:
+        """Answer the message once more in a session started fresh, without what was carried; in the tap's own turn."""
+        services = self._services
+
+        async def answer(envelope: Envelope) -> None:
+            turn = await services.memory.store.turn(tap.payload["turn_id"])
+            if turn is None or turn.conversation_id != envelope.conversation_id:
+                await services.committer.done([envelope], [_plain(replies.say("offer_over"), envelope)], tap.use)
+                return
+            current = await services.memory.recorder.current(envelope.conversation_id)
+            if current is None or current.turn_count or not current.isolated:
+                await withdraw(services, turn.turn_id)
+                await services.committer.until_stored(
+                    lambda: services.memory.recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
+                )
+            said = AskedAgain(turn.user_text, third_party=turn.third_party)
+            turn_id = envelope.turn_id or services.ids.new("t")
+            await self._turns.answer([envelope], turn_id, said=said, effects=(tap.use,))
+
+        self._lanes.submit(tap.envelope, answer)
+
+    async def _ask_first(self, tap: Tap) -> None:
+        """Show the preview first from now on, for this persona."""
+        services, envelope = self._services, tap.envelope
+        owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
+        also = (tap.use, services.inbox.done(envelope))
+        await services.committer.say(
+            Target.of(envelope),
+            [_plain(replies.say("asks_first"), envelope)],
+            lambda *rows: services.memory.bootstrap.prefer(owner, Preference(mode="ask"), also=[*also, *rows]),
+        )
+
     async def _edit(self, tap: Tap) -> bool:
         """Show a row for each line that can be left out, or go back to the choices."""
         return await self._show_again(tap, tap.payload["dropped"], editing=tap.payload["editing"])
@@ -131,12 +174,12 @@ class Continuity:
             return False
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         shown = await services.memory.bootstrap.preview(owner, asked_for=True, dropped=dropped)
-        place = envelope.message_id
+        told, place = await self._gate.lines(owner, shown), envelope.message_id
         if "turn_id" in tap.payload:
-            message = offer_message(shown, tap.payload["turn_id"], dropped, place, editing=editing)
+            message = offer_message(shown, told, tap.payload["turn_id"], dropped, place, editing=editing)
         else:
             sessions = await self._sessions.choices(envelope)
-            message = asked_message(shown, sessions, dropped, place, waits=bool(held), editing=editing)
+            message = asked_message(shown, told, sessions, dropped, place, waits=bool(held), editing=editing)
             message = message if message.text else _plain(replies.say("nothing_left"), envelope)
         await services.committer.done([envelope], [message], tap.use)
         return bool(message.buttons)
@@ -160,6 +203,11 @@ class Continuity:
             return NOTHING
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id)
         return await self._services.memory.bootstrap.preview(owner, asked_for=True)
+
+    async def _told(self, envelope: Envelope, shown: BootstrapPreview) -> list[str]:
+        if envelope.user_id is None or not shown.arcs:
+            return []
+        return await self._gate.lines(await self._gate.owner(envelope.conversation_id, envelope.user_id), shown)
 
     async def _untouched(self, envelope: Envelope) -> SessionState:
         """Return the current session when nothing was said in it and it is this person's, else a new one."""

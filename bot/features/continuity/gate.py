@@ -11,7 +11,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Literal
@@ -20,7 +20,7 @@ import structlog
 
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
-from bot.features.continuity.preview import offer_message, shown_message
+from bot.features.continuity.preview import carried_message, offer_message, preview_lines, shown_message
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Postponed
@@ -29,9 +29,12 @@ from bot.turns.services import Services, language_of
 from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
-from memory.language.languages import Languages
+from memory.keeper.session_lines import session_lines
 from memory.ports import Statement
 from memory.types import SessionState
+
+CARRIED_SESSIONS, CARRIED_NOTES = 2, 2
+"""How much of what was carried is named under the first answer."""
 
 ANSWER_AFTER_S = 120.0
 """A message waits so long for the user's word; then it is answered without: offered, not imposed."""
@@ -40,6 +43,14 @@ SETTLE_S = 1.0
 DECISIONS_KEPT = 1_000
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What is said under an answer, and what is stored with it."""
+
+    messages: tuple[OutgoingMessage, ...] = ()
+    effects: tuple[Statement, ...] = ()
 
 
 class ContinuityGate:
@@ -72,6 +83,45 @@ class ContinuityGate:
         if held:
             return await self._with(held, batch, turn_id)
         return () if await self._is_asked(batch, turn_id, state) else batch
+
+    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
+        """Return what is said under the first answer of a session that context was carried into: one small line.
+
+        It names what was carried, with [Start fresh]; the first time also [Ask me first]. Never raises but for the
+        disk's refusal.
+        """
+        nothing = Behind()
+        if state.turn_count or state.isolated or first.user_id is None:
+            return nothing
+        try:
+            choice = await self._services.memory.bootstrap.choice(state.session_id)
+            if choice is None or choice.mode == "off" or not choice.internal_packet:
+                return nothing
+            owner = await self.owner(first.conversation_id, first.user_id)
+            preference = await self._services.memory.bootstrap.preference(owner)
+            row = await self._services.memory.store.session(state.session_id)
+            if preference.skip_preview or preference.mode != "use" or row is None or row.origin != "gap":
+                return nothing
+            names = await self._carried(owner)
+            if not names:
+                return nothing
+            message = carried_message(names, turn_id, is_first=not preference.is_chosen)
+            kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
+            return Behind((message,), tuple(kept))
+        except StorageUnavailable:
+            raise
+        except Exception:
+            log.exception("what was carried forward is not named", session_id=state.session_id)
+            return nothing
+
+    async def _carried(self, owner: BootstrapOwner) -> list[str]:
+        """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
+        memory = self._services.memory
+        shown = await memory.bootstrap.preview(owner, asked_for=True)
+        lines = await session_lines(memory.db, owner.conversation_id)
+        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED_SESSIONS + 1)
+        titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
+        return [each for each in titles if each][:CARRIED_SESSIONS] or [arc.title for arc in shown.arcs[:CARRIED_NOTES]]
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""
@@ -175,14 +225,24 @@ class ContinuityGate:
         return choice
 
     async def pass_over(self, held: Sequence[Envelope]) -> bool:
-        """Let them go on with nothing carried forward, and show it; False when the user's word was first."""
+        """Let them go on with nothing carried forward, and say so; False when the user's word was first.
+
+        Nothing of other sessions reaches the model until the user asks for it with /continue.
+        """
         services, last = self._services, held[-1]
         row = await services.db.read_one("outbox_notice", turn_id=held[0].turn_id)
         shown_at = row["message_id"] if row else None
         with replies.speaking(await language_of(services, last)):
             messages = [OutgoingMessage(replies.say("offer_passed"), edits_message_id=shown_at)] if shown_at else []
+        current = await services.memory.recorder.current(last.conversation_id)
+        if current is None:
+            return False
         try:
-            await services.committer.write(Target.of(last), messages, *self.going_on(held))
+            await services.committer.say(
+                Target.of(last),
+                messages,
+                partial(services.memory.recorder.edit, current.session_id, isolated, *self.going_on(held)),
+            )
         except Conflict:
             return False
         return True
@@ -216,7 +276,7 @@ class ContinuityGate:
         shown = await bootstrap.preview(owner, asked_for=True)
         await services.committer.say(
             Target.of(last),
-            [shown_message(shown, place)],
+            [shown_message(await self.lines(owner, shown), place)],
             lambda *rows: bootstrap.choose(owner, session_id, "use", also=[*also, *rows]),
         )
 
@@ -256,7 +316,7 @@ class ContinuityGate:
         """Return whether these messages only chose, and so are answered by what they let go on."""
         if len(batch) > 1 or batch[0].third_party:
             return False
-        choice = await asyncio.to_thread(choice_in, batch_text(batch), Languages.load())
+        choice = choice_in(batch_text(batch))
         return choice is not None and await self.chosen(batch, state, choice)
 
     async def _with(self, held: Sequence[Envelope], batch: Sequence[Envelope], turn_id: str) -> Sequence[Envelope]:
@@ -289,7 +349,9 @@ class ContinuityGate:
             if shown.offer == "ask":
                 await self._ask(batch, turn_id, owner, state.session_id, shown)
             elif shown.offer != "nothing":
-                await self._carry(batch[-1], owner, state.session_id, shown)
+                await services.memory.bootstrap.choose(owner, state.session_id, "use")
+            elif shown.mode == "off":
+                await services.memory.recorder.edit(state.session_id, isolated)
         except StorageUnavailable:
             raise
         except Exception:
@@ -310,22 +372,18 @@ class ContinuityGate:
         parks = [services.inbox.park(envelope, turn_id, WAITS) for envelope in batch]
         await services.committer.say(
             Target.of(batch[-1]),
-            [offer_message(shown, turn_id, ())],
+            [offer_message(shown, await self.lines(owner, shown), turn_id, ())],
             lambda *rows: services.memory.bootstrap.choose(owner, session_id, "off", also=[*parks, *rows]),
             turn_id=turn_id,
         )
         self._set_timer(replace(batch[0], turn_id=turn_id), self._answer_after_s)
         log.info("asked what to carry forward", session_id=session_id, arcs=len(shown.arcs))
 
-    async def _carry(self, last: Envelope, owner: BootstrapOwner, session_id: str, shown: BootstrapPreview) -> None:
-        """Fix the packet for this session; say what it is unless the user skips that."""
-        services = self._services
-        messages = [shown_message(shown)] if shown.offer == "show_and_use" else []
-        await services.committer.say(
-            Target.of(last),
-            messages,
-            lambda *rows: services.memory.bootstrap.choose(owner, session_id, "use", also=rows),
-        )
+    async def lines(self, owner: BootstrapOwner, shown: BootstrapPreview) -> list[str]:
+        """Return what would be carried, a line each as a person reads it."""
+        ledger = await self._services.memory.ledgers.read(owner.conversation_id)
+        zone = (await self._services.people.time_zone(owner.user_id)).name
+        return preview_lines(shown, ledger, self._services.clock.now_ms(), zone)
 
     async def _until_noted(self, conversation_id: str) -> None:
         """Wait until the session before is noted and read, so that the preview has it; not for long."""

@@ -7,16 +7,32 @@ from typing import Any
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
+from bot.lines import note_line
 from memory.continuity.bootstrap import BootstrapPreview
+from memory.ledger.types import Ledger
 
 LABEL_CHARS = 36
-BULLET = "• "
 
 Rows = tuple[tuple[Button, ...], ...]
 
 
+def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
+    """Return what would be carried, a line each: the note as it stands now; vaguer where it is not sure."""
+    found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
+    return [f"• {arc.summary if note is None or arc.generalized else note_line(note, now_ms, zone)}" for arc, note in found]
+
+
+def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:
+    """Return the small line under the first answer that says what was carried on."""
+    payload = {"turn_id": turn_id}
+    row = [Button(replies.say("start_fresh"), "fresh_again", payload)]
+    row += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
+    return OutgoingMessage(replies.say("carried_on", names=", ".join(names)), buttons=(tuple(row),))
+
+
 def offer_message(
     shown: BootstrapPreview,
+    told: Sequence[str],
     turn_id: str,
     dropped: Sequence[str],
     edits_message_id: int | None = None,
@@ -37,7 +53,7 @@ def offer_message(
         buttons = ((go_on, fresh), (always, _edit(payload)))
     else:
         buttons = ((go_on, fresh),)
-    lines = (replies.say("offer_head"), "", *bullets(shown.text), "", replies.say("offer_tail"))
+    lines = (replies.say("offer_head"), "", *told, "", replies.say("offer_tail"))
     text = "\n".join(lines) if shown.arcs else replies.say("nothing_left")
     text = f"{text}\n\n{replies.say('answer_waits')}"
     return OutgoingMessage(text, buttons=buttons, edits_message_id=edits_message_id)
@@ -45,6 +61,7 @@ def offer_message(
 
 def asked_message(
     shown: BootstrapPreview,
+    told: Sequence[str],
     sessions: Rows,
     dropped: Sequence[str],
     edits_message_id: int | None = None,
@@ -63,7 +80,7 @@ def asked_message(
     else:
         buttons = (*([(carry, _edit(payload))] if shown.arcs else ()), *sessions)
     head = replies.say("continue_head_too") if shown.arcs else replies.say("continue_head")
-    carried = "\n".join((replies.say("carry_head"), *bullets(shown.text))) if shown.arcs else ""
+    carried = "\n".join((replies.say("carry_head"), *told)) if shown.arcs else ""
     parts = (carried, head if sessions and not editing else "", replies.say("answer_waits") if waits else "")
     return OutgoingMessage("\n\n".join(filter(None, parts)), buttons=buttons, edits_message_id=edits_message_id)
 
@@ -76,15 +93,9 @@ def _back(payload: dict[str, Any]) -> Button:
     return Button(replies.say("back"), "edit_offer", {**payload, "editing": False})
 
 
-def shown_message(shown: BootstrapPreview, edits_message_id: int | None = None) -> OutgoingMessage:
+def shown_message(told: Sequence[str], edits_message_id: int | None = None) -> OutgoingMessage:
     """Return what says that this is carried forward."""
-    text = "\n".join((replies.say("carrying"), *bullets(shown.text)))
-    return OutgoingMessage(text, edits_message_id=edits_message_id)
-
-
-def bullets(text: str) -> list[str]:
-    """Return the lines of a preview that name what is carried."""
-    return [line for line in text.splitlines() if line.startswith(BULLET)]
+    return OutgoingMessage("\n".join((replies.say("carrying"), *told)), edits_message_id=edits_message_id)
 
 
 def drop_rows(shown: BootstrapPreview, payload: dict[str, Any]) -> Rows:
