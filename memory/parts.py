@@ -107,9 +107,7 @@ class Parts:
         keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
         notes = CurrentNotes(store, languages, clock)
         assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
-        bootstrap = Bootstrap(
-            db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode
-        )
+        bootstrap = Bootstrap(db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode)
         return cls(
             clock=clock,
             ids=ids,

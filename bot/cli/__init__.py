@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import keep, look, matters, repair, start
+from bot.cli import keep, look, notes, repair, start
 from bot.cli.common import AsJson, Commands, console, for_programs, print_json
 
 __all__ = ["app"]
@@ -44,7 +44,7 @@ def main(
 
 for commands in (start, look, repair, keep):
     app.add_typer(commands.app)
-app.add_typer(matters.app, name="matters")
+app.add_typer(notes.app, name="notes")
 app.add_typer(repair.checkpoint, name="checkpoint")
 app.add_typer(repair.quarantine, name="quarantine")
 app.add_typer(repair.outbox, name="outbox")

@@ -137,7 +137,7 @@ def prompt(
     """Show exactly what the model was given for an answer, and whether that is proven."""
     settings = load_settings()
     from bot.ops.prompts import SeenPrompt, read_prompt  # noqa: PLC0415
-    from bot.ops.screen_matters import prompt_as_json, show_prompt  # noqa: PLC0415
+    from bot.ops.screen_notes import prompt_as_json, show_prompt  # noqa: PLC0415
     from bot.ops.sessions import one_turn  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> SeenPrompt:

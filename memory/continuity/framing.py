@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+
 from memory.continuity.text import generalize, one_line, words
 from memory.continuity.types import (
     SUMMARY_MAX_CHARS,
@@ -14,7 +15,6 @@ from memory.continuity.types import (
     Persona,
     Role,
 )
-
 
 _UNSURE: dict[Role, str] = {
     "assistant": "Possibly still of interest: {title}. Details are uncertain.",

@@ -20,7 +20,7 @@ LOOKED_AT = (
     "sessions", "history", "starts", "status", "bootstrap list", "checkpoint verify", "hydrate --dry-run",
     "quarantine list", "outbox list", f"export --user {PERSON}",
 )  # fmt: skip
-OF_A_SESSION = ("show", "show --packet", "prompt", "found", "matters list", "bootstrap run --session")
+OF_A_SESSION = ("show", "show --packet", "prompt", "found", "notes list --ended", "bootstrap run --session")
 LINK = re.compile(r'href="(/console/[^"]+)"')
 
 

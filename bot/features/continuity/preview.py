@@ -19,7 +19,9 @@ Rows = tuple[tuple[Button, ...], ...]
 def preview_lines(shown: BootstrapPreview, ledger: Ledger, now_ms: int, zone: str) -> list[str]:
     """Return what would be carried, a line each: the note as it stands now; vaguer where it is not sure."""
     found = [(arc, ledger.find(arc.number)) for arc in shown.arcs]
-    return [f"• {arc.summary if note is None or arc.generalized else note_line(note, now_ms, zone)}" for arc, note in found]
+    return [
+        f"• {arc.summary if note is None or arc.generalized else note_line(note, now_ms, zone)}" for arc, note in found
+    ]
 
 
 def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> OutgoingMessage:

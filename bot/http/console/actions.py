@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, get_args
 
-from bot.features.loops import Ending
 from bot.http.served import Served
-from bot.ops import checkpoints, matters, quarantine
+from bot.ops import checkpoints, notes, quarantine
 from bot.ops.workspace import OpsError
 from bot.replies import plural, shorten
 from memory.continuity.types import BootstrapOwner, Mode, Preference
-from memory.zones import zone_of
+from memory.ledger.types import Ending
 
 Form = Mapping[str, str]
 
 FLUSH_S = 3.0
 QUOTED_CHARS = 200
-LOCAL_TIME = "%Y-%m-%dT%H:%M"
+LOCAL_CHARS = len("2026-12-01T09:00")
 """What a browser's field for date and time gives."""
 
 SAID = {
@@ -29,7 +27,8 @@ SAID = {
     "corrected": "Corrected.",
     "done": "It's no longer open.",
     "moved": "Moved.",
-    "cancelled": "Cancelled.",
+    "reopened": "It stands again.",
+    "merged": "One note stands for both.",
     "retried": "It's being worked on again.",
     "sent": "It's being sent again.",
     "dropped": "Dropped.",
@@ -79,9 +78,10 @@ class Actions:
         self.by_name: dict[str, Action] = {
             "note-forget": Action(self._forget, self._ask_forget),
             "note-correct": Action(self._correct, self._ask_correct),
-            "loop-end": Action(self._end_loop, self._ask_end_loop),
-            "reminder-move": Action(self._move, self._ask_move),
-            "reminder-cancel": Action(self._cancel, self._ask_cancel),
+            "note-end": Action(self._end, self._ask_end),
+            "note-reopen": Action(self._reopen),
+            "note-merge": Action(self._merge, self._ask_merge),
+            "note-move": Action(self._move, self._ask_move),
             "retry": Action(self._retry),
             "drop": Action(self._drop, self._ask_drop),
             "retry-part": Action(self._retry_part),
@@ -94,8 +94,7 @@ class Actions:
     # --- notes ------------------------------------------------------------------------------------------------------
 
     async def _ask_forget(self, form: Form) -> Confirmation:
-        session_id, conversation_id = await self._session(form)
-        found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        session_id, found = await self._note(form)
         return Confirmation(
             title="Forget this for ever?",
             says=f"“{found.note.text}” goes with {plural(found.turns, 'message')} that it rests on, and their answers. "
@@ -110,15 +109,14 @@ class Actions:
         session_id, conversation_id = await self._session(form)
         await self._bot.services.delivery.flush(FLUSH_S)
         async with self._bot.alone(conversation_id):
-            _, proof = await matters.forget_note(self._bot.workspace(), conversation_id, form.get("ref", ""))
+            _, proof = await notes.forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
         self._bot.services.reminders.look()
         left = await self._bot.services.memory.store.session(session_id)
         said = "unproven" if proof.found is None else "traces" if proof.found else "forgotten"
         return Done(_memory(session_id) if left else "sessions", said)
 
     async def _ask_correct(self, form: Form) -> Confirmation:
-        session_id, conversation_id = await self._session(form)
-        found = await matters.note_to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        session_id, found = await self._note(form)
         return Confirmation(
             title="Correct this note",
             says="The assistant goes by the new words from now on. What was said stays as it was said:",
@@ -131,74 +129,72 @@ class Actions:
 
     async def _correct(self, form: Form) -> Done:
         session_id, conversation_id = await self._session(form)
-        text = form.get("value", "")
-        await matters.correct_note(self._bot.workspace(), conversation_id, form.get("ref", ""), text)
+        await notes.correct(self._bot.workspace(), conversation_id, form.get("ref", ""), form.get("value", ""))
         return Done(_memory(session_id), "corrected")
 
-    # --- open matters and reminders ---------------------------------------------------------------------------------
-
-    async def _ask_end_loop(self, form: Form) -> Confirmation:
-        session_id, conversation_id = await self._session(form)
-        found = await matters.read_matters(self._bot.workspace(), conversation_id)
-        listed = matters.the_one(found.loops, form.get("ref", ""), lambda each: each.loop.loop_id, "open matter")
+    async def _ask_end(self, form: Form) -> Confirmation:
+        session_id, found = await self._note(form)
         dropped = _ending(form) == "dropped"
+        rings = " It won't ring any more, and nobody is told." if found.note.rings_at_ms else ""
         return Confirmation(
             title="Drop it?" if dropped else "Is it done?",
-            says="The assistant won't come back to it." if dropped else "The assistant takes it as settled.",
+            says=("The assistant won't come back to it." if dropped else "The assistant takes it as settled.") + rings,
             button="Drop it" if dropped else "It's done",
             back=_memory(session_id),
-            quotes=(listed.loop.text,),
+            quotes=(found.note.text,),
         )
 
-    async def _end_loop(self, form: Form) -> Done:
+    async def _end(self, form: Form) -> Done:
         session_id, conversation_id = await self._session(form)
-        await matters.end_loop(self._bot.workspace(), conversation_id, form.get("ref", ""), _ending(form))
+        await notes.end(self._bot.workspace(), conversation_id, form.get("ref", ""), _ending(form))
+        self._bot.services.reminders.look()
         return Done(_memory(session_id), "done")
 
-    async def _ask_move(self, form: Form) -> Confirmation:
+    async def _reopen(self, form: Form) -> Done:
         session_id, conversation_id = await self._session(form)
-        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
-        due = datetime.fromtimestamp((job.due_at_ms or 0) / 1000, zone_of(job.time_zone))
+        await notes.reopen(self._bot.workspace(), conversation_id, form.get("ref", ""))
+        self._bot.services.reminders.look()
+        return Done(_memory(session_id), "reopened")
+
+    async def _ask_merge(self, form: Form) -> Confirmation:
+        session_id, found = await self._note(form)
+        return Confirmation(
+            title="Say the same as another note?",
+            says="Give the number of the note that stands for both.",
+            button="Merge",
+            back=_memory(session_id),
+            quotes=(found.note.text,),
+            field="text",
+        )
+
+    async def _merge(self, form: Form) -> Done:
+        session_id, conversation_id = await self._session(form)
+        await notes.merge(self._bot.workspace(), conversation_id, form.get("ref", ""), form.get("value", ""))
+        return Done(_memory(session_id), "merged")
+
+    async def _ask_move(self, form: Form) -> Confirmation:
+        session_id, found = await self._note(form)
         return Confirmation(
             title="Move this reminder",
-            says=f"By the person's clock ({job.time_zone}).",
+            says=f"By the note's clock ({found.note.time_zone}).",
             button="Move it",
             back=_memory(session_id),
-            quotes=(job.title,),
+            quotes=(found.note.text,),
             field="time",
-            value=f"{due:{LOCAL_TIME}}",
+            value=found.note.rings_from,
         )
 
     async def _move(self, form: Form) -> Done:
         session_id, conversation_id = await self._session(form)
-        workspace, ref = self._bot.workspace(), form.get("ref", "")
-        job = await matters.reminder(workspace, conversation_id, ref)
-        try:
-            at = datetime.strptime(form.get("value", "")[:16], LOCAL_TIME).replace(tzinfo=zone_of(job.time_zone))
-            due_at_ms = round(at.timestamp() * 1000)
-        except (ValueError, OverflowError):
-            raise OpsError("say when, as day and hour") from None
-        await matters.move_reminder(workspace, conversation_id, ref, due_at_ms)
+        local = form.get("value", "")[:LOCAL_CHARS]
+        await notes.move(self._bot.workspace(), conversation_id, form.get("ref", ""), local)
         self._bot.services.reminders.look()
         return Done(_memory(session_id), "moved")
 
-    async def _ask_cancel(self, form: Form) -> Confirmation:
+    async def _note(self, form: Form) -> tuple[str, notes.NoteToForget]:
+        """Return the session of a form, and the note that it names with what it rests on."""
         session_id, conversation_id = await self._session(form)
-        job = await matters.reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
-        return Confirmation(
-            title="Cancel this reminder?",
-            says="It won't come, and nobody is told.",
-            button="Cancel the reminder",
-            back=_memory(session_id),
-            quotes=(job.title,),
-            dangerous=True,
-        )
-
-    async def _cancel(self, form: Form) -> Done:
-        session_id, conversation_id = await self._session(form)
-        await matters.cancel_reminder(self._bot.workspace(), conversation_id, form.get("ref", ""))
-        self._bot.services.reminders.look()
-        return Done(_memory(session_id), "cancelled")
+        return session_id, await notes.to_forget(self._bot.workspace(), conversation_id, form.get("ref", ""))
 
     # --- what was set aside -----------------------------------------------------------------------------------------
 
@@ -229,7 +225,7 @@ class Actions:
 
     async def _ask_drop_part(self, form: Form) -> Confirmation:
         found = await quarantine.list_failed_parts(self._bot.workspace())
-        one = matters.the_one(found, form.get("part_id", ""), lambda each: each.part.part_id, "unsent part")
+        one = notes.the_one(found, form.get("part_id", ""), lambda each: each.part.part_id, "unsent part")
         return Confirmation(
             title="Drop this part of an answer?",
             says="It goes for good. The turn it belongs to stays.",

@@ -16,7 +16,7 @@ from bot.intake.local import is_local
 from bot.ops.checkpoints import verify
 from bot.ops.format import moment
 from bot.ops.history import recovered_by_day
-from bot.ops.matters import read_matters
+from bot.ops.notes import find_note, history, read_notes
 from bot.ops.prompts import read_prompt
 from bot.ops.quarantine import list_failed_parts, list_quarantined
 from bot.ops.sessions import ListedSession, chat_of, list_sessions, show_session
@@ -26,6 +26,7 @@ from bot.ops.workspace import OpsError
 from bot.replies import ago
 from bot.spent import NANODOLLARS
 from memory.continuity.types import Mode, ScoredArc
+from memory.keeper.session_lines import session_lines
 from memory.ports import Row
 from memory.search.query import Query
 from memory.types import ConversationTurn
@@ -91,9 +92,9 @@ class Pages:
         return {"sessions": [self._line(one, titles) for one in listed], "status": status, "health": self._bot.health()}
 
     async def _titles(self, conversation_id: str) -> dict[str, str]:
-        """Return the titles that the notes of a conversation's sessions give, by session."""
-        notes = await self._bot.services.memory.notes.sessions(conversation_id, catch_up=False)
-        return {each.session_id: each.title for each in notes if each.title}
+        """Return the titles that the keeper gave a conversation's sessions, by session."""
+        lines = await session_lines(self._bot.services.db, conversation_id)
+        return {key: line.title for key, line in lines.items() if line.title}
 
     def _line(self, one: ListedSession, titles: Mapping[str, str]) -> dict[str, Any]:
         row = one.row
@@ -114,8 +115,7 @@ class Pages:
         session_id = await workspace.find(session)
         shown = await show_session(workspace, session_id, turns=TURNS, packet=False, message="")
         snapshots = await self._bot.services.memory.store.context_snapshots(session_id, limit=TURNS)
-        found = await self._bot.services.memory.notes.sessions(shown.state.conversation_id, catch_up=False)
-        notes = next((each for each in found if each.session_id == session_id), None)
+        line = (await session_lines(self._bot.services.db, shown.state.conversation_id)).get(session_id)
         given = {row["turn_id"]: row for row in snapshots}
         took = {
             row["turn_id"]: row for row in await self._bot.services.db.read("console_figures", session_id=session_id)
@@ -123,8 +123,8 @@ class Pages:
         return {
             "id": session_id,
             "shown": shown,
-            "title": notes.title if notes and notes.title else shown.row.title if shown.row else "",
-            "notes": notes,
+            "title": line.title if line and line.title else shown.row.title if shown.row else "",
+            "standing": line.standing if line else "",
             "chat": _place(shown.state.conversation_id),
             "answers": [self._answer(turn, given.get(turn.turn_id), took.get(turn.turn_id)) for turn in shown.turns],
             "cap": self._bot.settings.continuity_context_tokens,
@@ -166,8 +166,17 @@ class Pages:
         session_id = await workspace.find(session)
         row = await self._bot.services.memory.store.session(session_id)
         conversation_id = row.conversation_id if row else ""
-        found = await read_matters(workspace, conversation_id)
+        found = await read_notes(workspace, conversation_id)
         return {"id": session_id, "chat": _place(conversation_id), "found": found}
+
+    async def note(self, session: str, ref: str) -> dict[str, Any]:
+        """Return one note with everything that was done to it."""
+        workspace = self._bot.workspace()
+        session_id = await workspace.find(session)
+        row = await self._bot.services.memory.store.session(session_id)
+        conversation_id = row.conversation_id if row else ""
+        note = await find_note(workspace, conversation_id, ref)
+        return {"id": session_id, "note": note, "changes": await history(workspace, conversation_id, ref)}
 
     async def carried(self, session: str) -> dict[str, Any]:
         """Return what may be carried forward from a session's conversation."""

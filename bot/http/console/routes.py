@@ -242,6 +242,7 @@ class Console:
         self._add(routes, "/sessions", "sessions.html", pages.overview, part="sessions_table.html")
         self._add(routes, "/sessions/{session}", "conversation.html", pages.conversation)
         self._add(routes, "/sessions/{session}/memory", "memory.html", pages.memory)
+        self._add(routes, "/sessions/{session}/notes/{ref}", "note.html", pages.note)
         self._add(routes, "/sessions/{session}/next", "next.html", pages.next_packet, part="next_part.html")
         self._add(routes, "/sessions/{session}/carried", "carried.html", pages.carried)
         self._add(routes, "/turns/{turn_id}/prompt", "prompt.html", pages.prompt, part="prompt_part.html")
