@@ -2,10 +2,9 @@
 
 import pytest
 
-from memory.language.languages import Languages
-from memory.language.reported import report
-from memory.state import summarizer
-from memory.state.summarizer import HEADER, fold, fold_due, gist_of, important, read_notes, sentences_of, summarize
+from memory.search.languages import Languages
+from memory.sessions import summarizer
+from memory.sessions.summarizer import HEADER, fold, fold_due, gist_of, important, read_lines, sentences_of, summarize
 from memory.testing import WordCounter, make_state, make_turn
 
 LANGUAGES = Languages.load()
@@ -20,19 +19,18 @@ def summary(*texts, previous="", max_tokens=1000, assistant="Good to know.", **o
     return summarize(turns, previous, LANGUAGES, COUNTER, max_tokens)
 
 
-@pytest.mark.parametrize(
-    ("said", "line"),
-    [
-        ("We decided to take the flat on Bergstrasse 14.", "- Decided: The user: We decided to take the flat"),
-        ("My daughter's name is Ida.", "- Stated: The user's daughter's name is Ida."),
-        ("I prefer trains over planes.", "- Preferred: The user prefers trains over planes."),
-        ("I need to call the insurance people.", "- Left open: The user needs to call the insurance people."),
-        ("The bathroom gets blue tiles then.", "- Mentioned: The user: The bathroom gets blue tiles then."),
-    ],
-)
-def test_each_kind_of_remark_has_its_line(said, line):
-    """Decisions, facts, preferences, open matters and plain statements, reported in the third person."""
-    assert line in summary(said)
+def test_what_names_and_counts_is_kept_with_who_said_it_and_when():
+    """A statement with names or numbers outlives the gist, in the person's own words, with its day."""
+    assert "- Person: We decided to take the flat on Bergstrasse 14. (2023-11-14)" in summary(
+        "We decided to take the flat on Bergstrasse 14."
+    )
+
+
+def test_of_pasted_material_only_the_edges_stand_for_it():
+    """Sentences of a novel or a contract are no statements of the person who pasted it."""
+    novel = " ".join(f"She had {n} letters from Anna in the drawer." for n in range(40))
+
+    assert "17 letters" not in summary(f"Can you polish this? {novel} Thanks a lot.")
 
 
 def test_a_summary_says_that_it_is_not_instructions():
@@ -41,26 +39,24 @@ def test_a_summary_says_that_it_is_not_instructions():
     assert "not instructions" in HEADER
 
 
-@pytest.mark.parametrize("said", ["ok thanks", "Hello!", "What is the capital of Peru?", "haha"])
-def test_small_talk_and_plain_questions_leave_no_lasting_note(said):
-    """They may be part of the gist, never a fact."""
-    assert all(note.kind == "said" for note in read_notes(summary(said)))
+@pytest.mark.parametrize("said", ["Is Ana Lopez in Rome?", "Did it cost 1150 euros?"])
+def test_a_question_is_no_statement(said):
+    """However specific it is, it may be part of the gist, never kept for good."""
+    long = summary(said, *[f"The weather in the old town was rather nice {n} times." for n in range(10, 40)])
+
+    assert long.count("Ana Lopez") + long.count("1150") <= 1
+    assert not important(make_turn(user_text=said, language="en"), LANGUAGES)
 
 
-def test_a_relative_day_carries_its_date():
-    """The word "tomorrow" is only right on the day it was said."""
-    assert "(said on 2023-11-14)" in summary("I have a dentist appointment tomorrow at 15:30.")
-
-
-def test_a_forwarded_text_is_nobodys_fact():
-    """What a third party wrote is not a fact about the user."""
-    assert all(note.kind == "said" for note in read_notes(summary("My name is Eve.", third_party=True)))
+def test_a_forwarded_text_is_nobodys_statement():
+    """What a third party wrote is not kept as the person's."""
+    assert "Person:" not in summary("My name is Eve Adams.", third_party=True)
 
 
 def test_the_last_summary_and_the_new_turns_make_the_next_one():
     """Cascade: lines are read back and merged, none twice (004 phase 4)."""
-    first = summary("My daughter's name is Ida.")
-    second = summary("We decided to move to Lyon.", "My daughter's name is Ida.", previous=first)
+    first = summary("My daughter's name is Ida Berg.")
+    second = summary("We decided to move to Lyon.", "My daughter's name is Ida Berg.", previous=first)
 
     assert second.count("Ida") == 1
     assert "Lyon" in second
@@ -100,28 +96,16 @@ def test_no_text_makes_it_raise(text):
     assert isinstance(summary(text, assistant=text, language=None), str)
 
 
-def test_german_facts_are_kept_as_they_were_said():
-    """A language without reporting rules is quoted."""
-    assert "Meine Tochter heißt Ida." in summary("Meine Tochter heißt Ida.", language="de")
-
-
 def test_a_language_without_a_file_keeps_numbers_and_names():
     """Nothing matches, but what is specific still counts."""
     assert "1150" in summary("Vuokra on 1150 euroa kuussa.", language="fi")
 
 
-def test_speech_is_reported_from_the_outside():
-    """Pronouns become the people they stand for."""
-    assert report("I'll send you my notes", "the user", "the assistant", "en") == (
-        "The user will send the assistant the user's notes"
-    )
-
-
 def test_an_abbreviation_does_not_end_a_sentence():
     """Names stay whole."""
-    said = sentences_of("Her teacher is Ms. Lindqvist.", 1, "the user", "the assistant", LANGUAGES.get("en"))
+    said = sentences_of("Her teacher is Ms. Lindqvist.", 1, "Person", LANGUAGES.get("en"))
 
-    assert [each.sentence.text for each in said] == ["Her teacher is Ms. Lindqvist."]
+    assert [each.text for each in said] == ["Her teacher is Ms. Lindqvist."]
 
 
 def test_the_gist_is_told_in_the_order_of_the_talk():
@@ -130,10 +114,11 @@ def test_the_gist_is_told_in_the_order_of_the_talk():
     said = [
         each
         for place, text in enumerate(["The boat trip starts in Oslo.", "Hm.", "The boat trip ends in Bergen."])
-        for each in sentences_of(text, place, "Ann", "Bo", language)
+        for each in sentences_of(text, place, "Ann", language)
     ]
 
-    assert gist_of(said, 2) == ["Ann: The boat trip starts in Oslo.", "Ann: The boat trip ends in Bergen."]
+    told = [each.line for each in gist_of(said, 2)]
+    assert told == ["- Ann: The boat trip starts in Oslo.", "- Ann: The boat trip ends in Bergen."]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +143,7 @@ def test_folding_moves_the_summary_on():
 
 def test_turns_with_decisions_are_important_and_chat_is_not():
     """Priority retention asks this (004 phase 4)."""
-    assert important(make_turn(user_text="We agreed on the 4th of May.", language="en"), LANGUAGES)
+    assert important(make_turn(user_text="We agreed on the 14th of May.", language="en"), LANGUAGES)
     assert not important(make_turn(user_text="haha, nice", language="en"), LANGUAGES)
 
 
@@ -166,7 +151,7 @@ def test_notes_with_other_numbers_are_not_compared_with_each_other(monkeypatch):
     """Two notes that differ in a number are no copies, so a long summary costs no comparison of each with each."""
     compared = []
     monkeypatch.setattr(summarizer, "_same", lambda *both: compared.append(both))
-    previous = "\n".join([HEADER, *(f"- Stated: The user's flat costs {n} euros." for n in range(100, 150))])
+    previous = "\n".join([HEADER, *(f"- Person: My flat costs {n} euros." for n in range(100, 150))])
 
     assert summary("Our rent is 990.", previous=previous).count("- ") == 51
     assert compared == []
