@@ -17,9 +17,11 @@ from memory.continuity.types import (
 )
 from memory.ledger.lines import moment
 from memory.ledger.types import Kind, Note
-from memory.ledger.views import breakdown, is_past, is_snoozed, moment_of
+from memory.ledger.views import DAY_MS, breakdown, is_snoozed, moment_of
 
 CANDIDATES_MAX: Final = 60
+JUST_BEEN_MS: Final = 4 * DAY_MS
+"""So long after its day an event is still asked about."""
 _SURE, _LIKELY = 0.75, 0.45
 _STICKS: Final = 0.7
 _TITLE_WORDS: Final = 7
@@ -39,23 +41,27 @@ _KIND: Final[dict[Kind, ArcKind]] = {
 
 
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
-    """What may be carried, best first, at most `CANDIDATES_MAX`: nothing that is over or put off.
-
-    A role play picks up its story and lists no errands in it; outside of one nothing of a story is carried.
-    """
+    """What may be carried, best first, at most `CANDIDATES_MAX`: nothing that is put off or long over."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
-    fitting = [note for note in inputs.notes if _fits(note, persona, inputs.now_ms)]
+    fitting = [note for note in inputs.notes if _fits(note, inputs.now_ms)]
+    if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that
+        fitting.sort(key=lambda note: not _is_story(note))
     oldest = len(inputs.sessions)
     return tuple(
         _candidate(note, ago_of.get(note.session_id or "", oldest), inputs) for note in fitting[:CANDIDATES_MAX]
     )
 
 
-def _fits(note: Note, persona: Persona, now_ms: int) -> bool:
-    if is_snoozed(note, now_ms) or (note.kind == "event" and is_past(note, now_ms)):
+def _fits(note: Note, now_ms: int) -> bool:
+    """Whether it can be taken up: what has just been can ("how did it go?"), what is long over cannot."""
+    if is_snoozed(note, now_ms):
         return False
-    is_story = not note.is_real or note.kind == "story"
-    return is_story == (persona.role == "roleplay")
+    over_ms = now_ms - note.due_at_ms if note.kind == "event" and note.due_at_ms is not None else 0
+    return over_ms < JUST_BEEN_MS
+
+
+def _is_story(note: Note) -> bool:
+    return not note.is_real or note.kind == "story"
 
 
 def _candidate(note: Note, ago: int, inputs: BootstrapInputs) -> ArcCandidate:
