@@ -31,11 +31,11 @@ from memory.context.notes_block import new_mark, take
 from memory.context.occasion import Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import PromptMessage, turn_tokens
-from memory.language.languages import Languages
 from memory.ledger.apply import apply
 from memory.ledger.types import Actor, Add, Applied, Kind, Ledger, Operation
 from memory.ledger.views import EVERYTHING
 from memory.ports import Statement
+from memory.search.languages import Languages
 from memory.search.searcher import index_turn
 from memory.storage.store import Store, insert_session, insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory

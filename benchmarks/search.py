@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import svg
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_turn
 from memory.storage.store import insert_turn, point_conversation, turn_digest

@@ -38,7 +38,6 @@ from bot.turns.recovery import StartReport
 from bot.turns.services import Services
 from memory.clock import RandomIds, SystemClock
 from memory.errors import Conflict, StorageUnavailable
-from memory.language.ready import compile_rules
 from memory.ports import Clock, Statement
 
 if TYPE_CHECKING:
@@ -261,7 +260,6 @@ class App:
                 f"\nNobody is allowed yet. To pair, send this code to @{self.services.me.username}: {code}\n"
             )
         await self.services.responder.warm()
-        loads.append(self._behind(asyncio.to_thread(compile_rules, joined.memory.languages), "rules"))
         self._behind(self._process.meters.watch_lag(), "lag")
         await asyncio.wait(loads)
         self.loaded.set()

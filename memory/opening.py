@@ -25,9 +25,7 @@ from memory.errors import ContinuityError, StorageUnavailable
 from memory.keeper.contract import KeepingModel
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
-from memory.language.languages import Languages
-from memory.ledger.types import Actor, Change, Operation, Outcome
-from memory.longterm.promoter import read_memory_row
+from memory.ledger.types import Actor, Change, Ledger, Operation, Outcome
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -36,11 +34,11 @@ from memory.privacy.forget import Forgotten
 from memory.privacy.plan import ForgetRequest
 from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
+from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
 from memory.sessions.recorder import MAX_LIVE_SESSIONS
-from memory.state.state_manager import close_loop, live_loops
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase, lock_alone, open_database
@@ -50,9 +48,6 @@ from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import places
 from memory.storage.store import SessionRow
 from memory.types import (
-    LoopStatus,
-    Memory,
-    OpenLoop,
     RetrievedItem,
     SessionState,
     TierReceipt,
@@ -103,7 +98,6 @@ class ConversationMemory(Parts):
         budget: Budget = NO_BUDGET_GIVEN,
         write_summary: SummaryWriter | None = None,
         embedder: Callable[[], Embedder | None] | None = load_embedder,
-        promoting: bool = True,
         around: Surroundings | None = None,
         keeper_model: KeepingModel | None = None,
         return_mode: Mode = "use",
@@ -122,7 +116,7 @@ class ConversationMemory(Parts):
 
         Replaceable: `clock`, `ids`, `languages`, the token `counter`, the `budget` of a packet, who writes summaries
         (`write_summary`: a model, checked by code), who makes vectors (`embedder`: the extra `semantic` when it is
-        installed; None = words alone), whether facts are kept beyond their session (`promoting`), who keeps the notes
+        installed; None = words alone), who keeps the notes
         behind the replies (`keeper_model`, checked by code; None = nobody), and by whose clock, with which notes and
         names (`around`). `return_mode` is what holds after a silence for who has not chosen. After `session_gap_s` of
         silence a new session begins. `extensions` bring tables of
@@ -142,7 +136,6 @@ class ConversationMemory(Parts):
             budget=budget,
             write_summary=write_summary,
             embedder=embedder or _no_embedder,
-            promoting=promoting,
             around=around or Surroundings(),
             keeper_model=keeper_model,
             return_mode=return_mode,
@@ -214,7 +207,7 @@ class ConversationMemory(Parts):
         return await self.recorder.shutdown(deadline_s)
 
     async def settle(self) -> None:
-        """Wait until the checkpoints that are due are written and the promotion that is under way is over."""
+        """Wait until the checkpoints that are due are written."""
         await self.recorder.settle()
 
     async def close(self) -> None:
@@ -336,43 +329,15 @@ class ConversationMemory(Parts):
     # --- what is known ----------------------------------------------------------------------------------------------
 
     async def search(self, conversation_id: str, text: str, *, limit: int = 12) -> list[RetrievedItem]:
-        """Return older turns and memories that bear on the text, best first. Raises `StorageUnavailable`."""
+        """Return older turns that bear on the text, best first. Raises `StorageUnavailable`."""
         return await self.searcher.search(Query(conversation_id, text, limit=limit, now_ms=self.clock.now_ms()))
 
-    async def promote(self, conversation_id: str) -> list[Memory]:
-        """Pass the last turns through the gate to long-term memory now, and return what is remembered.
+    async def notes(self, conversation_id: str) -> Ledger:
+        """Return what is noted in a conversation, by number; `memory.ledger.views` order it for lists.
 
-        It also happens by itself, behind the replies. Raises `StorageUnavailable`.
+        Raises `StorageUnavailable`.
         """
-        state = await self.recorder.current(conversation_id)
-        if state:
-            await self.promoter.promote(state, await self.recorder.recent_turns(state.session_id))
-        return await self.memories(conversation_id)
-
-    async def memories(self, conversation_id: str, *, user_id: int | None = None, limit: int = 100) -> list[Memory]:
-        """Return what is remembered beyond a session, the latest first; with `user_id` what that person said."""
-        rows = await self.db.read(
-            "memories_remembered", conversation_id=conversation_id, user_id=user_id, limit=limit, offset=0
-        )
-        return [read_memory_row(row) for row in rows]
-
-    async def loops(self, conversation_id: str) -> tuple[OpenLoop, ...]:
-        """Return what is unfinished in the present session, in the order of opening. Raises `StorageUnavailable`."""
-        state = await self.recorder.current(conversation_id)
-        return live_loops(state) if state else ()
-
-    async def end_loop(self, conversation_id: str, loop_id: str, status: LoopStatus = "done") -> tuple[OpenLoop, ...]:
-        """Close a loop of the present session (done, dropped, …) and return what is left.
-
-        Raises `KeyError` when there is no such loop, `StorageUnavailable`.
-        """
-        state = await self.recorder.current(conversation_id)
-        if state is None:
-            raise KeyError(loop_id)
-        now_ms = self.clock.now_ms()
-        return live_loops(
-            await self.recorder.edit(state.session_id, lambda now: close_loop(now, loop_id, status, now_ms))
-        )
+        return await self.ledgers.read(conversation_id)
 
     async def receipt(self, conversation_id: str) -> tuple[TierReceipt, ...]:
         """Return what the model was given for the last answer of the present session, tier by tier; () for none."""

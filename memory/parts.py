@@ -17,19 +17,17 @@ from memory.keeper.job import Keeper
 from memory.keeper.queue import ask_to_read
 from memory.keeper.session_lines import session_lines
 from memory.keeper.surroundings import Surroundings
-from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.old_stores import OldStores
 from memory.ledger.views import loops_of, standing
-from memory.longterm.promoter import Promoter
-from memory.notes.current import CurrentNotes
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.forget import Forgetter
 from memory.search.embeddings import Embedder
+from memory.search.languages import Languages
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import Semantic
 from memory.sessions.hydrator import Hydrator
-from memory.sessions.recorder import Promote, Recorder
+from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
 from memory.storage.extension import Erase
@@ -48,7 +46,6 @@ class Given:
     budget: Budget
     write_summary: SummaryWriter | None
     embedder: Callable[[], Embedder | None]
-    promoting: bool
     around: Surroundings
     keeper_model: KeepingModel | None
     return_mode: Mode
@@ -73,12 +70,10 @@ class Parts:
     hydrator: Hydrator
     semantic: Semantic
     searcher: Searcher
-    promoter: Promoter
     recorder: Recorder
     assembler: Assembler
     compactor: Compactor
     keeper: Keeper
-    notes: CurrentNotes
     bootstrap: Bootstrap
     forgetter: Forgetter
     session_gap_ms: int
@@ -87,7 +82,7 @@ class Parts:
     def join(cls, db: OpenDatabase, checkpoints: CheckpointFiles, given: Given) -> Self:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
-        store, semantic, promoter = Store(db), Semantic(db, given.embedder), Promoter(db, languages)
+        store, semantic = Store(db), Semantic(db, given.embedder)
         ledgers = Ledgers(db, OldStores(db), read_only=given.read_only)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         recorder = Recorder(
@@ -99,13 +94,11 @@ class Parts:
             clock,
             ids,
             ledgers,
-            promote=promoter.promote if given.promoting else None,
-            notice=_notice(promoter if given.promoting else None, semantic),
+            notice=semantic.wake,
             max_live=given.max_live_sessions,
         )
         searcher = Searcher(db, languages, counter=counter, semantic=semantic)
         keeper = Keeper(store, ledgers, clock, given.keeper_model, around=given.around, ids=ids)
-        notes = CurrentNotes(store, languages, clock)
         assembler = Assembler(store, searcher, budget, counter, ledgers, at_hand=recorder.at_hand)
         bootstrap = Bootstrap(db, clock, counter, ledgers, zone_of=given.around.zone_of, default_mode=given.return_mode)
         return cls(
@@ -120,12 +113,10 @@ class Parts:
             hydrator=hydrator,
             semantic=semantic,
             searcher=searcher,
-            promoter=promoter,
             recorder=recorder,
             assembler=assembler,
             keeper=keeper,
             compactor=_compactor(store, ledgers, given),
-            notes=notes,
             bootstrap=bootstrap,
             forgetter=Forgetter(
                 db,
@@ -166,19 +157,6 @@ def _derived(turn: ConversationTurn, given: Given) -> Sequence[Statement]:
         return ()
     indexed = index_turn(turn, given.languages)
     return (indexed, ask_to_read(turn)) if given.keeper_model else (indexed,)
-
-
-def _notice(promoter: Promoter | None, semantic: Semantic) -> Promote:
-    """Return what is told of each stored turn, behind the reply."""
-
-    async def notice(state: SessionState, turns: Sequence[ConversationTurn]) -> None:
-        try:
-            if promoter:
-                await promoter.notice(state, turns)
-        finally:
-            semantic.wake()
-
-    return notice
 
 
 def _compactor(store: Store, ledgers: Ledgers, given: Given) -> Compactor:

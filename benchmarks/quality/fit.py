@@ -19,13 +19,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory.language.languages import Languages
 from memory.notes.lines import line_of
 from memory.notes.requests import BEFORE_TURNS, CHUNK_TURNS, request_of
 from memory.notes.rules import read_by_rules
 from memory.notes.types import Matter, SessionNotes
 from memory.notes.view import merge
 from memory.notes.worth import missed, waited_for
+
+from memory.search.languages import Languages
 from memory.types import ConversationTurn
 
 FOLDS = 8

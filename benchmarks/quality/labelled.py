@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memory.language.languages import Languages
 from memory.state.references import resolve
+
+from memory.search.languages import Languages
 from memory.state.state_manager import apply_turn, new_state, read_turn
 from memory.types import ConversationTurn, OpenLoop, SessionState
 

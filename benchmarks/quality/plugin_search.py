@@ -26,10 +26,10 @@ from typing import Any
 import dateparser
 
 from memory.context.tokens import TiktokenCounter
-from memory.language.languages import Languages
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.search import embeddings
+from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_turn
 from memory.search.semantic import Semantic

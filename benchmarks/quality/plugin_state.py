@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memory.language.intents import read_sentences
-from memory.language.languages import Languages
+
+from memory.search.languages import Languages
 from memory.state import topics
 from memory.types import Topic
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory.language.languages import Languages
-from memory.state.summarizer import gist_of, sentences_of
+from memory.search.languages import Languages
+from memory.sessions.summarizer import gist_of, sentences_of
 
 SENTENCES = 3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality import plugins
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.state.state_manager import apply_turn, new_state
 from memory.types import ConversationTurn
 

@@ -21,7 +21,7 @@ from bot.answers.responder import Show
 from bot.answers.tools import calls as tool_calls
 from bot.answers.tools.toolbox import Toolbox
 from memory.context.transcript import PromptMessage, clip_tool_output
-from memory.language.sentences import clean
+from memory.text import clean
 from memory.types import ToolCall
 
 PREFIX = "openai-chat:"

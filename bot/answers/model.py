@@ -25,7 +25,7 @@ from bot.spent import Spent
 from memory.context.fence import fence
 from memory.context.packet_text import prompt
 from memory.context.transcript import to_messages
-from memory.language.sentences import clean
+from memory.text import clean
 from memory.types import ConversationTurn
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,7 @@ from bot.answers.cost import Used
 from bot.answers.responder import Show
 from bot.answers.tools.toolbox import Toolbox
 from memory.context.transcript import PromptMessage
-from memory.language.sentences import clean
+from memory.text import clean
 from memory.types import ToolCall
 
 

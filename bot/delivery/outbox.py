@@ -11,8 +11,8 @@ import orjson
 from bot.delivery.markup import Entity, formatted, missing
 from bot.delivery.message_ids import HighestMessageIds
 from bot.intake.updates import Envelope
-from memory.language.sentences import clean
 from memory.ports import Clock, Database, Ids, Row, Statement
+from memory.text import clean
 
 MAX_UTF16 = 4096
 MAX_ENTITIES = 100

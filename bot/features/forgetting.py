@@ -19,14 +19,12 @@ from bot.turns.listing import listed_last
 from bot.turns.services import Services
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
-from memory.language.language import Language
-from memory.language.sentences import plain_sentence
 from memory.ledger.types import Note
 from memory.ledger.views import best_first, standing
 from memory.ports import Row, Statement
 from memory.privacy.forget import Echo, Foreseen, Forgetter, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
-from memory.state.listed import numbers_in, picked
+from memory.state.listed import picked, places_in
 from memory.types import ListedItem
 
 log = structlog.get_logger(__name__)
@@ -91,12 +89,6 @@ def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
     lines = [replies.say(line, text=replies.shorten(text, QUOTED_CHARS)) for line, texts in goes for text in texts]
     more = [replies.say("forget_goes_more", count=len(lines) - LISTED)] if len(lines) > LISTED else []
     return "\n".join([replies.say("forget_goes_head"), *lines[:LISTED], *more])
-
-
-def places_of(words: str, language: Language) -> tuple[int, ...]:
-    """Return the places on a list that are named by number alone ("2", "number 3", "1 and 4"), else nothing."""
-    numbers = numbers_in(plain_sentence(words, language), language)
-    return numbers if any(map(str.isdigit, words)) and all(number > 0 for number in numbers) else ()
 
 
 def payload_of(items: Sequence[ListedItem]) -> dict[str, list[str]]:
@@ -225,7 +217,7 @@ class Forgetting:
         """
         words = envelope.arguments
         what = SCOPES.get(words.lower())
-        places = places_of(words, self._services.memory.languages.get(replies.spoken()))
+        places = places_in(words)
         items = await listed_last(self._services, envelope.conversation_id) if places else ()
         if not words:
             message = menu()

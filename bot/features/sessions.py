@@ -11,6 +11,7 @@ from bot.intake.updates import Envelope
 from bot.turns import session_choice
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from memory.keeper.session_lines import session_lines
 from memory.ports import Statement
 from memory.storage.store import SessionRow
 
@@ -118,9 +119,9 @@ class Sessions:
         )
 
     async def _titles(self, envelope: Envelope) -> dict[str, str]:
-        """Return what each session that was read is about; "" for mere talk."""
-        notes = await self._services.memory.notes.sessions(envelope.conversation_id)
-        return {each.session_id: each.title for each in notes}
+        """Return what the keeper called each session that it named."""
+        lines = await session_lines(self._services.db, envelope.conversation_id)
+        return {key: line.title for key, line in lines.items() if line.title}
 
     async def _changing(
         self,

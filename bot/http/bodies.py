@@ -9,7 +9,7 @@ from fastapi import HTTPException, Request
 from pydantic import AfterValidator
 
 from bot.http.problems import Problem, answer
-from memory.language.sentences import clean
+from memory.text import clean
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

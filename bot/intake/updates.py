@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bot.intake.local import FIRST_LOCAL_ID, is_local
 from memory.context.transcript import clip_ends
 from memory.foreign import foreign, has_foreign
-from memory.language.sentences import clean
+from memory.text import clean
 
 Kind = Literal["text", "edit", "command", "tap", "media", "membership", "unreadable"]
 LONG_PIECE_CHARS = 3900

@@ -40,12 +40,13 @@ def show(console: Console, stages: Stages) -> None:
         ("contract", "; ".join(state.contract)),
         ("boundaries", "; ".join(state.boundaries)),
         ("role frame", state.role_frame),
+        ("who this is", state.who),
+        ("likes", "; ".join(state.norms)),
     ):
         console.print(f"{name}: {value}", highlight=False)
-    merged = f"{plural(len(stages.candidates), 'candidate')}, {len(stages.merged)} after merging"
-    console.rule(merged, align="left")
-    for one in stages.merged:
-        line = f"{one.kind} ({one.evidence}, {one.confidence}, {one.stickiness}): {shorten(one.text, TEXT_CHARS)}"
+    console.rule(plural(len(stages.candidates), "candidate"), align="left")
+    for one in stages.candidates:
+        line = f"{one.kind} ({one.confidence}, {one.stickiness}): {shorten(one.text, TEXT_CHARS)}"
         console.print(line, highlight=False)
     console.rule("scores", align="left")
     console.print(_scores(stages))

@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from memory.context.budget import FIRST_TURN_TOKENS, FLOOR_TURNS, MIN_TURNS, Budget
 from memory.context.transcript import turn_messages, turn_tokens
-from memory.language.languages import Languages
 from memory.ports import TokenCounter
-from memory.state.summarizer import important
+from memory.search.languages import Languages
+from memory.sessions.summarizer import important
 from memory.types import CompactionMark, ConversationTurn, SessionState
 
 Method = Literal["deterministic", "model", "truncation"]

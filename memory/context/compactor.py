@@ -10,9 +10,9 @@ from typing import Final, Protocol, TypeVar
 from memory.context.budget import Budget
 from memory.context.compaction import CompactionPlan, Method, held, mark_of, plan, truncation
 from memory.context.summary_check import problems
-from memory.language.languages import Languages
 from memory.ports import Clock, Ids, Statement, TokenCounter
-from memory.state.summarizer import HEADER, summarize
+from memory.search.languages import Languages
+from memory.sessions.summarizer import HEADER, summarize
 from memory.storage.store import Compaction, Store
 from memory.types import CompactionMark, ConversationTurn, OpenLoop, SessionState
 

@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.language.language import Language
-from memory.language.languages import Languages
-from memory.language.reported import reporting
-from memory.language.sentences import plain_sentence
-from memory.state.summarizer import HEADER, lasting_notes, read_notes
+from memory.search.languages import Language, Languages
+from memory.sessions.summarizer import HEADER, kept_lines, lasting_sentences
 from memory.types import ConversationTurn, OpenLoop
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME: Final = re.compile(r"(?<=[\w,;:'\u2019] )[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w-]{2,}")
 _WORD: Final = re.compile(r"\w+")
 _LOOP_SHARE: Final = 0.5
+_NOUN_SHARE: Final = 0.15
+"""With more words of a text written large inside its sentences, its language writes nouns so."""
 
 
 def problems(
@@ -31,40 +30,38 @@ def problems(
         return ["it is empty"]
     language = languages.detect(" ".join(turn.user_text for turn in turns)[:600])
     source = " ".join([previous, *(f"{turn.user_text} {turn.assistant_text}" for turn in turns)])
-    keep = [*lasting_notes(turns, languages), *(note.text for note in read_notes(previous) if note.kind != "said")]
+    keep = [*lasting_sentences(turns, languages), *kept_lines(previous)]
     return [
-        *_lost(summary, keep, language),
+        *_lost(summary, keep),
         *_lost_loops(summary, turns, loops, language),
-        *_made_up(summary, source, language),
+        *_made_up(summary, source),
     ]
 
 
-def _lost(summary: str, sentences: Iterable[str], language: Language) -> list[str]:
+def _lost(summary: str, sentences: Iterable[str]) -> list[str]:
     text = " ".join(sentences)
     have, words = numbers(summary), _words(summary)
     lost = [f"the number {number} is missing" for number in sorted(numbers(text) - have)]
-    return lost + [
-        f"the name {name} is missing" for name in sorted(names(text, language)) if name.casefold() not in words
-    ]
+    return lost + [f"the name {name} is missing" for name in sorted(names(text)) if name.casefold() not in words]
 
 
 def _lost_loops(
     summary: str, turns: Sequence[ConversationTurn], loops: Iterable[OpenLoop], language: Language
 ) -> list[str]:
     here = {turn.turn_id for turn in turns}
-    stems = plain_sentence(summary.lower(), language).stems
+    stems = language.stems(summary.lower())
     lost = []
     for loop in loops:
-        about = plain_sentence(loop.text.lower(), language).stems
+        about = language.stems(loop.text.lower())
         if loop.turn_id in here and loop.status == "open" and len(about & stems) < _LOOP_SHARE * len(about):
             lost.append(f"the open loop {loop.loop_id} is missing")
     return lost
 
 
-def _made_up(summary: str, source: str, language: Language) -> list[str]:
+def _made_up(summary: str, source: str) -> list[str]:
     known, text = _words(source), summary.replace(HEADER, "")
     new_numbers = sorted(numbers(text) - numbers(source))
-    new_names = sorted(name for name in names(text, language) if name.casefold() not in known)
+    new_names = sorted(name for name in names(text) if name.casefold() not in known)
     return [f"the number {number} was made up" for number in new_numbers] + [
         f"the name {name} was made up" for name in new_names
     ]
@@ -75,12 +72,13 @@ def numbers(text: str) -> set[str]:
     return {re.sub(r"(?<=\d),(?=\d{3}\b)", "", found) for found in _NUMBER.findall(text)}
 
 
-def names(text: str, language: Language) -> set[str]:
-    """Return the words that are written as names inside a sentence (months and weekdays too).
+def names(text: str) -> set[str]:
+    """The words that are written as names inside a sentence (months and weekdays too).
 
-    Nothing for a language that capitalises its nouns: there a capital tells nothing.
+    Nothing for a text that capitalises its nouns, as German does: there a capital tells nothing.
     """
-    return set() if reporting(language.code).capitalised_nouns else set(_NAME.findall(text))
+    found, words = _NAME.findall(text), _WORD.findall(text)
+    return set() if len(found) > _NOUN_SHARE * len(words) else set(found)
 
 
 def _words(text: str) -> set[str]:

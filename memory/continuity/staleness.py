@@ -58,7 +58,7 @@ def heartbeat_decision(
 def fingerprint(owner: BootstrapOwner, inputs: BootstrapInputs) -> str:
     """Return a digest of the prompt version, the persona and the identity and time of every input.
 
-    Any session that went on, any change of a note, any new day, any arc dropped and any change of persona gives another.
+    Any session that went on, any change of a note, any new day, any arc dropped, any other persona gives another.
     """
     stamp = {
         "prompt": PROMPT_VERSION,

@@ -9,8 +9,8 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
+from memory.foreign import has_foreign, parts
 from memory.keeper.contract import KeeperRequest
-from memory.language.foreign import has_foreign, parts
 from memory.ledger.lines import model_line, moment
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, best_first, standing, within

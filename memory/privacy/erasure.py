@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from memory.language.sentences import lowered, words_of
 from memory.ports import Row
 from memory.search.terms import search_words
 from memory.state import state_manager
 from memory.storage.store import LoggedTurn, turn_digest
-from memory.types import ConversationTurn, OpenLoop, SessionState
+from memory.text import lowered, words_of
+from memory.types import ConversationTurn, SessionState
 
 MIN_TRACE_CHARS = 12
 MAX_TRACE_CHARS = 60
@@ -48,30 +48,14 @@ def blank(old: SessionState) -> SessionState:
     return state.model_copy(update={"isolated": old.isolated})
 
 
-def carried(
-    new: SessionState, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[ConversationTurn]
-) -> SessionState:
-    """Return the refolded state with what was decided by hand in the old one: loops by button, a pause, ended jobs.
+def carried(new: SessionState, old: SessionState) -> SessionState:
+    """Return the refolded state with what was decided by hand in the old one: a pause.
 
-    A loop that was opened by hand stays unless its turn is gone or it uses words of what is gone. The compaction goes:
-    its summary covers what is gone, and the next turn makes another when it is due.
+    Its views of the ledger are empty until it is saved again. The compaction goes: its summary covers what is gone, and
+    the next turn makes another when it is due.
     """
-    gone_ids = {turn.turn_id for turn in gone}
-    words = own_words(gone, left)
-    loops = (*(_by_hand(loop, old.open_loops) for loop in new.open_loops), *_added(new, old, gone_ids, words))
     resting = old.status in {"paused", "resuming", "shutdown_clean"}
-    jobs = tuple(ref for ref in new.active_job_refs if ref in old.active_job_refs)
-    ended = set(new.active_job_refs) - set(jobs)
-    entities = {phrase: meant for phrase, meant in new.resolved_entities.items() if meant not in ended}
-    return new.model_copy(
-        update={
-            "status": old.status if resting else new.status,
-            "open_loops": loops,
-            "active_job_refs": jobs,
-            "resolved_entities": entities,
-            "edits": old.edits + 1,
-        }
-    )
+    return new.model_copy(update={"status": old.status if resting else new.status, "edits": old.edits + 1})
 
 
 def cited_by(state: SessionState) -> set[str]:
@@ -95,38 +79,6 @@ def without(state: SessionState, gone: Collection[str]) -> SessionState:
     entities = {phrase: meant for phrase, meant in state.resolved_entities.items() if meant not in ended}
     update = {"open_loops": loops, "resolved_entities": entities, "edits": state.edits + 1}
     return state.model_copy(update=update | ({"listed": None} if tells else {}))
-
-
-def _by_hand(loop: OpenLoop, before: Iterable[OpenLoop]) -> OpenLoop:
-    """Return the loop as a button left it, when it was a button and not a turn that changed it."""
-    old = next((each for each in before if _same(each, loop)), None)
-    if old is None or old.closed_turn_id is not None or old.status == loop.status:
-        return loop
-    return loop.model_copy(
-        update={"status": old.status, "due_at_ms": old.due_at_ms, "touched_at_ms": old.touched_at_ms}
-    )
-
-
-def _same(one: OpenLoop, other: OpenLoop) -> bool:
-    return one.turn_id == other.turn_id and one.text == other.text
-
-
-def _added(
-    new: SessionState, old: SessionState, gone_ids: Collection[str], words: frozenset[str]
-) -> Iterator[OpenLoop]:
-    for loop in state_manager.live_loops(old):
-        known = any(_same(loop, each) or loop.loop_id == each.loop_id for each in new.open_loops)
-        if not known and loop.turn_id not in gone_ids and not words & set(words_of(lowered(loop.text))):
-            yield loop
-
-
-def own_words(gone: Iterable[ConversationTurn], left: Iterable[ConversationTurn]) -> frozenset[str]:
-    """Return the longer words that stand in what is gone and nowhere in what is left."""
-    return frozenset(word for word in _words(gone) - _words(left) if len(word) >= MIN_OWN_WORD_CHARS)
-
-
-def _words(turns: Iterable[ConversationTurn]) -> set[str]:
-    return {word for turn in turns for text in texts_of(turn) for word in words_of(lowered(text))}
 
 
 def telling_words(texts: Iterable[str]) -> frozenset[str]:

@@ -167,7 +167,7 @@ class ForgetPlanner:
         gone = {turn.turn_id for turn in doomed}
         after = erasure.renumbered([logged for logged in before if logged.turn.turn_id not in gone])
         old = state_of_row(row)[0] or _new_state(row)
-        state = await self._refolded(old, doomed, after)
+        state = await self._refolded(old, after)
         plan.checkpoints.append(row.session_id)
         plan.turn_ids |= gone
         plan.gone |= gone
@@ -199,9 +199,7 @@ class ForgetPlanner:
             title = state_manager.session_title(cleared)
             plan.statements.append(update_session(cleared, version=row.version, title=title, at_ms=row.created_at_ms))
 
-    async def _refolded(
-        self, old: SessionState, gone: Sequence[ConversationTurn], left: Sequence[LoggedTurn]
-    ) -> SessionState:
+    async def _refolded(self, old: SessionState, left: Sequence[LoggedTurn]) -> SessionState:
         """Return the state as if the turns had never been; others are let in while a long session is folded."""
         state = erasure.blank(old)
         recent: list[ConversationTurn] = []
@@ -210,7 +208,7 @@ class ForgetPlanner:
             recent = [*recent, logged.turn][-KEPT_TURNS:]
             if number % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
-        return erasure.carried(state, old, gone, [logged.turn for logged in left])
+        return erasure.carried(state, old)
 
     async def _drop_notes(
         self, plan: ForgetPlan, request: ForgetRequest, ledger: Ledger, asked: set[str]
@@ -230,7 +228,7 @@ class ForgetPlanner:
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
         erased = notes.erased
-        plan.note_ids |= {each.note_id for each in (*erased.gone, *erased.anew, *erased.unsaid)}
+        plan.note_ids |= {each.note_id for each in (*erased.gone, *erased.anew)} | {each.note_id for each in erased.unsaid}
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left

@@ -14,7 +14,7 @@ from unicodedata import combining, normalize
 
 import snowballstemmer
 
-from memory.language.guess import LanguageGuess
+from memory.search.guess import LanguageGuess
 from memory.text import words_of
 
 _DATA: Final = Path(__file__).with_name("languages.toml")

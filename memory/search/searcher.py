@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from memory.errors import StorageUnavailable
-from memory.search.languages import Languages
-from memory.text import clip, has_question_mark
 from memory.ports import Database, Reads, Statement, TokenCounter
+from memory.search.languages import Languages
 from memory.search.lookups import Texts, dated, documents, look_up, texts_of
 from memory.search.passages import excerpt
 from memory.search.query import Query
@@ -41,6 +40,7 @@ from memory.search.terms import (
     time_words,
     unnamed,
 )
+from memory.text import clip, has_question_mark
 from memory.types import ConversationTurn, Memory, RetrievedItem
 
 SHORTLIST = 40

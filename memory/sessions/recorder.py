@@ -13,10 +13,11 @@ import orjson
 
 from memory.errors import Conflict, ContinuityError, Outdated, StorageUnavailable, UnknownSession
 from memory.faults import point
+from memory.ledger.fill import filled
 from memory.ledger.ledgers import Ledgers, Writing
 from memory.ledger.store import refusal_row, unforgotten
 from memory.ledger.types import Actor, Add, Hand, Operation, Outcome, Refusal
-from memory.ports import Clock, Ids, Statement, TokenCounter
+from memory.ports import Clock, Ids, Statement, TokenCounter, unobserved
 from memory.search.languages import Languages
 from memory.sessions.hydrator import HydrationReport, Hydrator, snapshot_of
 from memory.sessions.live import LiveSession, LiveSessions
@@ -46,7 +47,6 @@ from memory.types import (
 
 MAX_LIVE_SESSIONS = 256
 
-Promote = Callable[[SessionState, Sequence[ConversationTurn]], Awaitable[None]]
 StateChange = Callable[[SessionState], SessionState]
 
 _T = TypeVar("_T")
@@ -104,13 +104,6 @@ async def _once_more(work: Callable[[], Awaitable[_T]]) -> _T:
         return await work()
 
 
-async def _quietly(promote: Promote, state: SessionState, turns: Sequence[ConversationTurn]) -> None:
-    try:
-        await promote(state, turns)
-    except Exception:
-        log.exception("memory candidates of session %s were not kept", state.session_id)
-
-
 def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
     """Apply what a turn did to the notes, and return what writes down that some of it had no place any more.
 
@@ -150,8 +143,7 @@ class Recorder:
         ids: Ids,
         ledgers: Ledgers,
         *,
-        promote: Promote | None = None,
-        notice: Promote | None = None,
+        notice: Callable[[], None] = unobserved,
         max_live: int = MAX_LIVE_SESSIONS,
     ) -> None:
         self._store = store
@@ -161,9 +153,7 @@ class Recorder:
         self._clock = clock
         self._ids = ids
         self._ledgers = ledgers
-        self._promote = promote
         self._notice = notice
-        self._noticing: set[asyncio.Task[None]] = set()
         self._taking = TurnTaking()
         self._live = LiveSessions(hydrator, self._taking, max_live)
         self._changed: dict[str, None] = {}
@@ -192,9 +182,6 @@ class Recorder:
                     *also,
                 )
                 self._live.status_written(before, "paused")
-        paused = self._live.find(before)
-        if paused:
-            self._later(self._promote, paused)
         self._live.keep(state.session_id, LiveSession(state, (), "", 1, None))
         return state
 
@@ -284,6 +271,7 @@ class Recorder:
                 if exchange.epoch not in {"", writing.begun.epoch}:
                     raise Outdated
                 refused = refusals(writing, exchange)
+                state = filled(state, writing.ledger, exchange.created_at_ms)
                 point("before_commit")
                 await self._write(
                     live,
@@ -307,7 +295,7 @@ class Recorder:
             point("after_commit")
             live.append(logged)
             self._checkpoint_later(live)
-            self._later(self._notice, live)
+            self._notice()
             return turn
 
     async def edit(self, session_id: str, change: StateChange, *also: Statement) -> SessionState:
@@ -414,16 +402,6 @@ class Recorder:
                 await self.release(session_id)
             yield
 
-    # --- promotion behind the reply ---------------------------------------------------------------------------------
-
-    def _later(self, promote: Promote | None, live: LiveSession) -> None:
-        """Let the promoter see the session's last turns behind the reply; what fails comes with a later turn."""
-        if promote is None:
-            return
-        task = asyncio.get_running_loop().create_task(_quietly(promote, live.state, live.turns))
-        self._noticing.add(task)
-        task.add_done_callback(self._noticing.discard)
-
     # --- checkpoints behind the reply -------------------------------------------------------------------------------
 
     def _checkpoint_later(self, live: LiveSession) -> None:
@@ -450,9 +428,7 @@ class Recorder:
         )
 
     async def settle(self) -> None:
-        """Wait until every checkpoint that is due has been tried, and the promotion that is under way is over."""
-        while self._noticing:
-            await asyncio.wait(set(self._noticing))
+        """Wait until every checkpoint that is due has been tried."""
         await self._behind.settle()
 
     @property
@@ -463,7 +439,7 @@ class Recorder:
     # --- shutdown ---------------------------------------------------------------------------------------------------
 
     async def final(self, session_id: str) -> bool:
-        """Bring a session to rest: summary, state, clean checkpoint with the delta, promotion (002 section 6, 2-5).
+        """Bring a session to rest: summary, state, clean checkpoint with the delta (002 section 6, 2-4).
 
         True when its checkpoint is written, so that it may be marked `shutdown_clean`. Raises as `edit` does.
         """
@@ -472,10 +448,7 @@ class Recorder:
         live = await self._live.read(session_id)
         await self._behind.drop(session_id)
         live.state = live.state.model_copy(update={"status": "shutdown_clean"})
-        saved = await self._behind.now(session_id, lambda: self._snapshot(live, clean=True))
-        if self._promote:
-            await _quietly(self._promote, live.state, turns)
-        return saved
+        return await self._behind.now(session_id, lambda: self._snapshot(live, clean=True))
 
     async def shutdown(self, deadline_s: float) -> list[str]:
         """Bring every session that this process changed to rest and mark it; return the ids of those marked.

@@ -28,6 +28,7 @@ PERSON: Final = "Person"
 ASSISTANT: Final = "Assistant"
 
 _LINE: Final = re.compile(r"^- ([^:\n]{1,60}): (.+)$")
+_DAY: Final = re.compile(r" \(\d{4}-\d\d-\d\d\)$")
 _SENTENCE_CHARS: Final = 220
 _SPECIFIC: Final = 2
 """From this many points (a name, or two digits) a person's statement is kept for good."""
@@ -176,10 +177,18 @@ def lasting_sentences(turns: Iterable[ConversationTurn], languages: Languages) -
     return [each.text for turn in turns for each in spoken(turn, languages) if is_kept(each)]
 
 
+def kept_lines(summary: str) -> list[str]:
+    """The statements in a summary that the next one has to keep, without speaker and day."""
+    found = (_LINE.match(line) for line in read_lines(summary) if _is_kept_line(line))
+    return [_DAY.sub("", each[2]) for each in found if each]
+
+
 def _is_kept_line(line: str) -> bool:
     found = _LINE.match(line)
-    text = re.sub(r" \(\d{4}-\d\d-\d\d\)$", "", found[2]) if found else ""
-    return bool(found) and found[1] == PERSON and specifics(text) >= _SPECIFIC and not has_question_mark(text)
+    if found is None or found[1] != PERSON:
+        return False
+    text = _DAY.sub("", found[2])
+    return specifics(text) >= _SPECIFIC and not has_question_mark(text)
 
 
 def _day(at_ms: int) -> str:
@@ -205,7 +214,7 @@ def _unrepeated(lines: Sequence[str]) -> list[str]:
     kept: list[str] = []
     by_marks: dict[frozenset[str], list[frozenset[str]]] = {}
     for line in reversed(lines):
-        plain = re.sub(r" \(\d{4}-\d\d-\d\d\)$", "", line)
+        plain = _DAY.sub("", line)
         words = frozenset(lowered(plain).split())
         others = by_marks.setdefault(specific_words(plain), [])
         if not any(_same(words, other) for other in others):

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from memory.language.sentences import clean
+from memory.text import clean
 
 if TYPE_CHECKING:
     from bot.answers.tools.toolbox import Toolbox

@@ -1,4 +1,4 @@
-"""A button of the preview that was typed instead of tapped: its very words, in any language that the bot speaks. Pure."""
+"""A button of the preview that was typed instead of tapped: its very words, in any language of the bot. Pure."""
 
 from __future__ import annotations
 

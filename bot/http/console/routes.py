@@ -35,8 +35,8 @@ from bot.http.served import Served
 from bot.ops.workspace import OpsError
 from bot.replies import plural
 from memory.errors import ContinuityError, StorageError, StorageUnavailable
-from memory.language.sentences import clean
 from memory.ports import Statement
+from memory.text import clean
 
 _HERE = Path(__file__).parent
 _STATIC = {"console.css": "text/css", "console.js": "text/javascript", "htmx.min.js": "text/javascript"}

@@ -1,1 +1,0 @@
-"""What a sentence is and means, in six languages; the words are data."""

@@ -1,1 +1,0 @@
-"""What is kept for good: promotion through a gate."""
