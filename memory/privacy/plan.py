@@ -228,7 +228,9 @@ class ForgetPlanner:
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
         erased = notes.erased
-        plan.note_ids |= {each.note_id for each in (*erased.gone, *erased.anew)} | {each.note_id for each in erased.unsaid}
+        touched = [note.note_id for note in erased.gone]
+        touched += [change.note_id for change in (*erased.anew, *erased.unsaid)]
+        plan.note_ids |= set(touched)
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left
