@@ -370,6 +370,7 @@ class App:
             "outbox_backlog": services.delivery.backlog,
             "unreachable_chats": len(services.delivery.unreachable),
             "checkpoint_error": services.memory.recorder.checkpoint_error,
+            "keeper_handed_over": services.memory.keeper.handed_over,
             "start": self.report.as_dict(),
         }
         return BotHealth(tuple(problems), detail)

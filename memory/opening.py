@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -21,11 +21,12 @@ from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.continuity.types import Mode
-from memory.errors import ContinuityError, StorageUnavailable
+from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 from memory.keeper.contract import KeepingModel
+from memory.keeper.edited import doubted, withdrawn
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
-from memory.ledger.types import Actor, Change, Ledger, Operation, Outcome
+from memory.ledger.types import Actor, Ledger, Operation, Outcome
 from memory.parts import Given, Parts
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -39,6 +40,7 @@ from memory.search.query import Query
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
 from memory.sessions.recorder import MAX_LIVE_SESSIONS
+from memory.state.state_manager import withdrawn_from
 from memory.storage import migrate
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase, lock_alone, open_database
@@ -364,10 +366,23 @@ class ConversationMemory(Parts):
         What rests on its turn is doubtful until it is answered again, and what a keeper is reading just now is thrown
         away. Raises `Conflict` of `also`, `StorageUnavailable`.
         """
-        ledger, now_ms = await self.ledgers.read(conversation_id), self.clock.now_ms()
-        resting = [note.number for note in ledger if note.is_open and turn_id in note.turn_ids and not note.doubtful]
-        operations = [Change(number=number, fields={"doubtful": True}) for number in resting]
-        await self.ledgers.change(conversation_id, operations, Actor("person", now_ms), revoke(conversation_id), *also)
+        operations = doubted(await self.ledgers.read(conversation_id), turn_id)
+        by = Actor("person", self.clock.now_ms())
+        await self.ledgers.change(conversation_id, operations, by, revoke(conversation_id), *also)
+
+    async def withdraw(self, turn_id: str) -> None:
+        """Take back what was noted of a turn whose edited message is answered again; nothing more is noted of it.
+
+        Raises `StorageUnavailable`.
+        """
+        turn = await self.store.turn(turn_id)
+        if turn is None:
+            return
+        here, by = turn.conversation_id, Actor("person", self.clock.now_ms(), f"edit:{turn_id}")
+        await self.ledgers.undo(here, await self.ledgers.caused_by(here, turn_id), by, revoke(here))
+        await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id), by)
+        with suppress(UnknownSession):
+            await self.recorder.edit(turn.session_id, lambda state: withdrawn_from(state, turn_id))
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 

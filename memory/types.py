@@ -201,7 +201,7 @@ class NotesMark(Contract):
     """The compaction in force then: behind the next one the notes are taken anew."""
 
 
-RETIRED_STATE_FIELDS = frozenset({"job_steps", "listed", "undone", "last_intent", "taken_up_at_ms"})
+RETIRED_STATE_FIELDS = frozenset({"job_steps", "listed", "last_intent", "taken_up_at_ms"})
 """Fields that states of earlier versions hold, in rows and checkpoints; dropped when they are read and not known."""
 
 
@@ -237,7 +237,7 @@ class SessionState(Contract):
     listed: ShownList | None = None
     """The list that was shown last."""
     undone: tuple[str, ...] = ()
-    """Turns of which the person said that what was noted of them is wrong: nothing that rests on them is shown."""
+    """Turns whose message was edited and answered again, at most the last hundred: no keeper reads them any more."""
     notes_marks: tuple[NotesMark, ...] = ()
     """The notes that its prompts begin with, the latest taken last; in a group one for each scope and clock."""
     rolling_summary: str = ""

@@ -68,11 +68,5 @@ class Undoing:
 
 async def withdraw(services: Services, turn_id: str) -> None:
     """Take back what a turn changed: its message reads otherwise now. `StorageUnavailable`."""
-    turn = await services.memory.store.turn(turn_id)
-    if turn is None:
-        return
-    changes = await services.memory.ledgers.caused_by(turn.conversation_id, turn_id)
-    if changes:
-        by = Actor("person", services.clock.now_ms(), f"edit:{turn_id}")
-        await services.memory.ledgers.undo(turn.conversation_id, changes, by)
-        services.reminders.look()
+    await services.memory.withdraw(turn_id)
+    services.reminders.look()

@@ -317,6 +317,19 @@ def sqlite_files(deleted: Sequence[str]) -> Check:
     return Check("sqlite.files", "ok", "database and WAL are where they belong")
 
 
+def keeper(model: str, last: Sequence[str]) -> Check:
+    """Judge whether the model that keeps the notes answers as it should; `last` says how its last readings went."""
+    name = "keeper"
+    if last and all(error == "ContractBroken" for error in last):
+        says = f"{model} kept no notes {len(last)} times in a row, so rules keep them until the next start"
+        return Check(name, "warn", says, "name a stronger model in CONTINUITY_MEMORY_MODEL and start again")
+    if last and all(last):
+        return Check(
+            name, "warn", f"{model} failed {len(last)} times in a row ({last[0]})", "look at its key and limits"
+        )
+    return Check(name, "ok", f"{model} keeps the notes")
+
+
 def schema_version(current: int, ahead: Sequence[int], pending: Sequence[str]) -> Check:
     """Judge the database's schema against the program's."""
     if ahead:

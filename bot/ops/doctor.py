@@ -34,6 +34,7 @@ from bot.settings import TOKEN_SHAPE, Settings, SettingsError, is_long, read_set
 from bot.tables import MIGRATIONS
 from memory.clock import SystemClock
 from memory.errors import ContinuityError, reason
+from memory.keeper.asking import BROKEN_MOST
 from memory.storage import migrate
 from memory.storage.place import shown
 from memory.zones import zone_of
@@ -217,6 +218,7 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
             found += await _of_sqlite(workspace, file, deep=deep) if file else await _of_server(workspace)
             found += await _of_bot(workspace)
             found += await _of_notes(workspace, deep=deep, told=told)
+            found += await _of_keeper(workspace)
             if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
                 found += await _of_sessions(workspace, deep=deep, told=told)
     except NoDatabaseYet:
@@ -228,6 +230,16 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
     except OSError as exc:
         return [Check("database", "fail", reason(exc), "run it as the owner of the data")]
     return [Check("database", "ok", shown(settings.database)), *found]
+
+
+async def _of_keeper(workspace: Workspace) -> list[Check]:
+    """Judge the last readings since the last start; nothing where no model has kept notes."""
+    boots = await workspace.memory.db.read("boots_latest", limit=1)
+    since_ms = boots[0]["started_at_ms"] if boots else 0
+    rows = await workspace.memory.db.read("readings_last", limit=BROKEN_MOST)
+    last = [row for row in rows if row["at_ms"] >= since_ms]
+    errors = [row["error"] for row in last] if len(last) == BROKEN_MOST else []
+    return [checks.keeper(last[0]["model"], errors)] if last else []
 
 
 async def _of_server(workspace: Workspace) -> list[Check]:

@@ -9,6 +9,7 @@ from memory.types import ConversationTurn, PendingClarification, ResponseType, S
 
 MAX_QUESTION_CHARS = 300
 TITLE_CHARS = 60
+WITHDRAWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,11 @@ def _asked(turn: ConversationTurn) -> tuple[PendingClarification, ...]:
 def taken_up(state: SessionState, at_ms: int) -> SessionState:
     """The state of a session that is taken up again: its silence counts from now."""
     return state.model_copy(update={"status": "resuming", "taken_up_at_ms": at_ms, "edits": state.edits + 1})
+
+
+def withdrawn_from(state: SessionState, turn_id: str) -> SessionState:
+    """Note that the message of a turn was edited and answered again."""
+    return state.model_copy(update={"undone": (*state.undone, turn_id)[-WITHDRAWN:]})
 
 
 def session_title(state: SessionState) -> str:

@@ -279,6 +279,23 @@ async def test_notes_of_an_edited_message_are_doubtful(memory, say, answers):
     assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [True]
 
 
+async def test_an_edited_message_that_is_answered_again_takes_its_notes_along(memory, model, say, answers):
+    """What rested on it alone is gone, and it is not read once more; what others say, too, holds."""
+    both = event("Worried about mother's knee", kind="fact", turns=[1, 2], said="I'm worried")
+    answers.append(KeeperAnswer(changes=[*RIGHT.changes, both]))
+    await say(SURGERY, PLUMBER)
+    await memory.keeper.read_now(HERE)
+    await memory.edited(HERE, "t_1")
+    await memory.withdraw("t_1")
+
+    assert [(note.text, note.doubtful) for note in await memory.ledgers.read(HERE) if note.is_open] == [
+        ("Worried about mother's knee", False)
+    ]
+    await say(PLUMBER)
+    await memory.keeper.read_now(HERE)
+    assert "t_1" not in {turn.turn_id for turn in model.requests[-1].numbered.values()}
+
+
 async def test_what_is_refused_goes_back_once_with_the_reason(memory, model, say, answers):
     """What it puts right is kept; what stays wrong is counted and written down with the turn that it cites."""
     wrong = event("Mother and Gustav have knee surgery"), event("Pay 700", kind="task")

@@ -210,3 +210,12 @@ def test_the_first_wrong_session_is_named():
     (check,) = checks.checkpoints_match([wrong], [], looked_at=1, of=1)
     assert check.level == "fail"
     assert "s_9" in check.says
+
+
+def test_a_keeper_that_hands_over_is_named_with_what_helps():
+    """A weak model that keeps to no contract three times in a row is no silent loss."""
+    broken = checks.keeper("ollama:tiny", ["ContractBroken"] * 3)
+
+    assert (broken.level, "ollama:tiny" in broken.says) == ("warn", True)
+    assert checks.keeper("a:m", []).level == "ok"
+    assert checks.keeper("a:m", ["TimeoutError"] * 3).level == "warn"
