@@ -12,7 +12,7 @@ def doubted(ledger: Ledger, turn_id: str) -> list[Operation]:
 
 
 def withdrawn(ledger: Ledger, turn_id: str) -> list[Operation]:
-    """What is done once it is answered again: what rests on it alone goes, what others bear out holds without a doubt."""
+    """What is done once it is answered again: what rests on it alone goes, what others bear out holds again."""
     found: list[Operation] = []
     for note in _resting(ledger, turn_id):
         if set(note.turn_ids) == {turn_id} and note.source in {"keeper", "offline", "model"}:
