@@ -202,7 +202,7 @@ def lay_tables(database: Path | str, extensions: Sequence[Extension] = ()) -> No
 async def start_memory(folder: Path | str, *, copied: bool = True, **options: Any) -> ConversationMemory:
     """Open the memory in a folder with a clock, ids and tokens that a test can foretell; the same again is a restart.
 
-    Nothing happens by itself: no lock, no recovery, no promotion, no vectors. Options as of `ConversationMemory.open`.
+    Nothing happens by itself: no lock, no recovery, no vectors. Options as of `ConversationMemory.open`.
     A new database is a copy (`lay_tables`) unless it is to be migrated step by step, as at a program's first start.
     """
     if copied:
@@ -212,7 +212,6 @@ async def start_memory(folder: Path | str, *, copied: bool = True, **options: An
         "ids": SequentialIds(),
         "counter": WordCounter(),
         "embedder": None,
-        "promoting": False,
         "exclusive": False,
         "recover": False,
         "background": False,

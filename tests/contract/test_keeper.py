@@ -415,11 +415,9 @@ async def test_whose_budget_is_used_up_is_not_read(memory, model, say):
 
 async def test_what_was_taken_back_and_words_of_distress_are_not_shown(memory, model, say):
     """Nothing is noted of them, so nobody reads them."""
-    from memory.state.state_manager import undo  # noqa: PLC0415 - used here alone
-
-    session_id = await say(SURGERY, PLUMBER)
+    await say(SURGERY, PLUMBER)
     await say("I can't go on, 2 nights without sleep", action_name="care")
-    await memory.recorder.edit(session_id, lambda state: undo(state, ["t_1"]))
+    await memory.withdraw("t_1")
     await memory.keeper.read_now(HERE)
 
     assert [turn.user_text for turn in model.requests[0].turns] == [PLUMBER]

@@ -11,7 +11,7 @@ from memory.keeper.request import (
     request_text,
     shown_notes,
 )
-from memory.language.foreign import foreign
+from memory.foreign import foreign
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.ledger.views import Scope

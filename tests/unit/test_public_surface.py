@@ -21,8 +21,8 @@ PendingTurn Prepared Proof Reserved RetrievedItem SchemaMismatch SessionState St
 SummaryWriter TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """
 METHODS = """
-begin change close edited end_loop evict export forget fresh loops make_room memories open promote reads_of_turn receipt
-rest resume run search session sessions settle warm withdraw
+begin change close edited evict export forget fresh make_room notes open reads_of_turn receipt rest resume run search
+session sessions settle warm withdraw
 """
 SURFACE = NAMES.split()
 
