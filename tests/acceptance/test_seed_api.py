@@ -155,7 +155,7 @@ async def test_lines_7_and_8_a_single_message_is_answered_as_ever(served, model)
 async def a_new_conversation(served, **settings):
     """Return a bot that is asked something three days after it was told something, and the answer."""
     clock = ManualClock()
-    app, client = await served(clock, **settings)
+    app, client = await served(clock, **({"continuity_return_mode": "ask"} | settings))
     for text in ("I need to call the landlord by Friday about the heating.", "I am renovating my kitchen in May."):
         await say(client, text)
     clock.advance(s=3 * 86_400)

@@ -14,11 +14,11 @@ from memory.context.notes_block import marked
 from memory.context.occasion import Occasion
 from memory.errors import StorageUnavailable
 from memory.keeper.session_lines import SessionLine, put_session_line
-from memory.language.languages import Languages
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, Change, End, Ring
 from memory.ledger.views import Scope
 from memory.ports import Statement
+from memory.search.languages import Languages
 from memory.storage.store import insert_session, insert_turn, update_session
 from memory.testing import (
     ManualClock,

@@ -11,8 +11,8 @@ from memory.context.budget import Budget
 from memory.context.compaction import mark_of, plan, truncation, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, prompt
 from memory.context.tokens import TiktokenCounter
-from memory.language.languages import Languages
-from memory.state.summarizer import summarize
+from memory.search.languages import Languages
+from memory.sessions.summarizer import summarize
 from memory.testing import make_state, make_turn
 from memory.types import ToolCall
 

@@ -26,19 +26,17 @@ def ledger():
 
 
 def test_a_state_is_filled_from_the_ledger():
-    """What is open, what rings, what a number stands for, and what the session is called; whatever stood there goes."""
-    state = filled(make_state(active_job_refs=("old",)), ledger(), START_MS, "the bins")
+    """What is open, what rings, and what a number stands for; whatever stood there goes."""
+    state = filled(make_state(active_job_refs=("old",)), ledger(), START_MS)
 
     assert [(loop.loop_id, loop.turn_id) for loop in state.open_loops] == [("n_2", ""), ("n_1", "t_1")]
     assert state.active_job_refs == ("n_2",)
     assert state.resolved_entities == {"#2": "n_2", "#1": "n_1"}
-    assert [topic.name for topic in state.active_topics] == ["the bins"]
-    assert filled(make_state(), ledger(), START_MS, "").active_topics == ()
 
 
 def test_of_a_fresh_session_only_its_own_notes_count():
     """What other sessions noted is not in its state."""
-    state = filled(make_state(session_id="s_1", isolated=True), ledger(), START_MS, "")
+    state = filled(make_state(session_id="s_1", isolated=True), ledger(), START_MS)
 
     assert [loop.loop_id for loop in state.open_loops] == ["n_1"]
 
