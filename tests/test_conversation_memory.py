@@ -8,7 +8,7 @@ import pytest
 
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, Fields, Moment, build
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.search.retriever import Question, SearchedMessage, TermHits, place, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
 from memory.state.state_manager import apply_turn, close_loop

@@ -21,22 +21,10 @@ def semantic_retriever(turns: Sequence[Turn]) -> Callable[..., list[str]]:
     return build(turns)
 
 
-def segmenter(utterances: Sequence[str]) -> list[int]:
-    """Return 1 for each utterance that starts a new topic, seeing only what came before it."""
-    marks: list[int] = _load("state", "segmenter")(utterances)
-    return marks
-
-
 def summarizer(turns: Sequence[Turn], max_words: int | None = None) -> str:
     """Return the rolling summary of the turns."""
     summary: str = _load("summary", "summarizer")(turns, max_words)
     return summary
-
-
-def open_loops(sentence: str) -> set[str]:
-    """Return which of request, commitment, question and clarification the sentence is."""
-    signs: set[str] = _load("state", "open_loops")(sentence)
-    return signs
 
 
 def returning(case: Mapping[str, Any]) -> dict[str, Any]:

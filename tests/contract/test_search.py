@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.ports import Statement
 from memory.search import terms
 from memory.search.query import Query

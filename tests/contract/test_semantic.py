@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.ports import Statement
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn

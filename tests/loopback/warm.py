@@ -35,7 +35,7 @@ from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
 from memory.language import due_dates
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.language.ready import compile_rules
 
 __all__ = ["anyio", "bot", "ftfy", "genai_prices", "httpcore", "memory", "openai", "pydantic", "wcwidth"]

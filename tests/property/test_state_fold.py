@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.state.state_manager import apply_turn, new_state, read_turn, session_title
 from memory.types import ConversationTurn, SessionState
 

@@ -9,7 +9,7 @@ import pytest
 from bot.care.care import care
 from bot.care import care as distress
 from bot.care.care import caring_answer, distress_in
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.longterm.promotion import candidates
 from memory.state.state_manager import apply_turn, new_state, session_title
 from memory.state.summarizer import lasting_notes

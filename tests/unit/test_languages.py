@@ -2,9 +2,9 @@
 
 import pytest
 
-from memory.language.guess import LanguageGuess
-from memory.language.languages import Languages
-from memory.language.sentences import pieces
+from memory.search.guess import LanguageGuess
+from memory.search.languages import Languages
+from memory.text import sentences
 
 LANGUAGES = Languages.load()
 CUES = set(LANGUAGES.get("en").cues)

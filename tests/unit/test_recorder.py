@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from memory.errors import Conflict, StorageUnavailable, UnknownSession
-from memory.language.sentences import clean
+from memory.text import clean
 from memory.ledger.ledgers import Ledgers
 from memory.ports import Statement
 from memory.sessions.hydrator import Hydrator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 from memory.search.retriever import DayOf
 from memory.search.terms import (
     MAX_WORD_CHARS,

@@ -11,7 +11,7 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.language.languages import Languages
+from memory.search.languages import Languages
 
 DATA = Path(__file__).parents[2] / "memory"
 NAMES = sorted({language.stemmer for language in Languages.load() if language.stemmer})

@@ -16,7 +16,7 @@ from bot.intake.updates import (
     read_update,
     sender,
 )
-from memory.language.sentences import clean
+from memory.text import clean
 
 ME = Me(99, "continuity_bot")
 
