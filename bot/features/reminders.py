@@ -202,14 +202,18 @@ class Reminders:
         await self._do(envelope, ledger, found[0], operation, zone)
 
     async def _named(self, envelope: Envelope, notes: Sequence[Note]) -> tuple[str, list[Note]]:
-        """The words without the number they begin with, and the reminders that are meant by it, or by the words."""
+        """The words without the number they begin with, and the reminders that are meant by it, or by the words.
+
+        A number is a line of the list that was shown last; before any was shown, of /reminders as it stands.
+        """
         said = envelope.arguments
         number = _NUMBER.match(said)
         if number is None:
             return said, meant(notes, said)
         items = await listed_last(self._services, envelope.conversation_id)
+        refs = [item.ref for item in items] or [note.note_id for note in notes]
         place = int(number[1])
-        ref = items[place - 1].ref if 0 < place <= len(items) else ""
+        ref = refs[place - 1] if 0 < place <= len(refs) else ""
         return said[number.end() :], [note for note in notes if note.note_id == ref]
 
     async def _do(self, envelope: Envelope, ledger: Ledger, note: Note, operation: Operation, zone: TimeZone) -> None:

@@ -76,20 +76,28 @@ class PersonalChoices:
     async def language(
         self, conversation_id: str, user_id: int | None, phone: str | None = None, *, as_written: bool = False
     ) -> str:
-        """Return the language in which to speak to somebody: the one they chose, else the one they write in here.
+        """Return the language in which to speak to somebody; before they wrote anything that of their phone (`pt-BR`).
+
+        "en" when nothing is known or can be read. With `as_written` their choice does not count.
+        """
+        known = await self.known_language(conversation_id, user_id, as_written=as_written)
+        return known or (phone or "en").partition("-")[0].lower()
+
+    async def known_language(
+        self, conversation_id: str, user_id: int | None, *, as_written: bool = False
+    ) -> str | None:
+        """Return the language that somebody chose, else the one that they write in here; None for neither.
 
         That is the one of most of their last messages, of several the latest: one letter that was drafted changes
-        nothing. Before they wrote anything, it is that of their phone (`pt-BR`); "en" when nothing is known or can be
-        read. With `as_written` their choice does not count.
+        nothing.
         """
         try:
             rows = await self._db.read("person_language", conversation_id=conversation_id, user_id=user_id)
         except StorageUnavailable:
-            rows = []
+            return None
         settings_json = rows[0]["settings_json"] if rows and not as_written else None
         chosen = choices_in(settings_json).get(LANGUAGE) if settings_json else None
-        written = mostly([row["language"] for row in rows if row["language"]])
-        return str(chosen or written or (phone or "en").partition("-")[0].lower())
+        return str(chosen) if chosen else mostly([row["language"] for row in rows if row["language"]])
 
     async def names(self, user_ids: Collection[int]) -> dict[int, str]:
         """Return the names by which people of a group were seen to speak. Raises `StorageUnavailable`."""

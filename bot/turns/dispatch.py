@@ -80,6 +80,7 @@ class Dispatch:
             with ahead.at_hand(), replies.speaking(await language_of(self._services, batch[-1])):
                 async with self._suspects if batch[0].attempts else nullcontext():
                     await self._services.waiting.in_steps(turn_id, batch[0], self._work(batch, turn_id, do))
+                await self._group_word.say_once(batch[-1])
         finally:
             untold.discard(turn_id)
 

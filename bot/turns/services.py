@@ -23,6 +23,9 @@ from memory.ports import Clock, Database, Ids
 from memory.storage.ahead import Ahead, read_ahead
 
 
+FIRST_CHARS = 400
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The parts of one bot."""
@@ -62,5 +65,9 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
 
 
 async def language_of(services: Services, envelope: Envelope) -> str:
-    """Return the language in which the sender of an update is spoken to."""
-    return await services.people.language(envelope.conversation_id, envelope.user_id, envelope.language)
+    """Return the language in which the sender of an update is spoken to; of their first message here that one's."""
+    known = await services.people.known_language(envelope.conversation_id, envelope.user_id)
+    phone = (envelope.language or "en").partition("-")[0].lower()
+    if known or envelope.kind != "text" or envelope.third_party:
+        return known or phone
+    return services.memory.languages.detect(envelope.text[:FIRST_CHARS], phone).code

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+from memory.ledger.types import Actor, Add
 from memory.storage.sqlite_rows import keep
 
 PERSON = 4711
@@ -144,3 +145,18 @@ def change(bot, sql: str, **params: Any) -> None:
     with closing(sqlite3.connect(bot.database)) as connection, connection:
         keep(connection)
         connection.execute(sql, params)
+
+
+async def noted(bot, kind: str, text: str, *, chat_id: int = PERSON, **fields: Any):
+    """Note something by the person's hand in a bot of this process, and return the note."""
+    services = bot.app.services
+    conversation_id, now_ms = f"tg:{services.me.bot_id}:{chat_id}:0", services.clock.now_ms()
+    fields = {"user_id": PERSON, "owner": "user", **fields}
+    add = Add(kind=kind, text=text, note_id=services.ids.new("n"), fields=fields)
+    [outcome] = await services.memory.change(conversation_id, [add], Actor("person", now_ms, "test"))
+    return outcome.note
+
+
+async def ledger_of(bot, chat_id: int = PERSON):
+    """Return the notes of a chat of a bot of this process."""
+    return await bot.app.services.memory.ledgers.read(f"tg:{bot.app.services.me.bot_id}:{chat_id}:0")

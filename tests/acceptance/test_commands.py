@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from loopback.model import Gate
-from story import FRIEND, PERSON, answered, bot_lines, reply, rows, stored_turns, stores, tap, tapped
+from story import FRIEND, PERSON, answered, bot_lines, noted, reply, rows, stored_turns, stores, tap, tapped
 
 pytestmark = pytest.mark.acceptance
 
@@ -148,15 +148,16 @@ async def test_what_is_not_text_is_answered_plainly(api, bot_here):
 
 async def test_commands_that_people_know_from_other_bots(api, model, bot_here):
     """/new starts fresh, /status says where things stand; a command that is none gets the one that was meant."""
-    await bot_here(CONTINUITY_MODEL="offline")
+    bot = await bot_here(CONTINUITY_MODEL="offline")
     assert "only just begun" in (await reply(api, "/status")).text
-    await reply(api, "I have to call the vet on Friday.")
-    await reply(api, "My dog Rex is 4 years old.")
+    await reply(api, "hello")
+    await noted(bot, "task", "Call the vet")
+    await noted(bot, "fact", "Rex is 4 years old")
     await reply(api, "/remind tomorrow at 9 water the plants")
 
     status = (await reply(api, "/status")).text
-    assert "Open: 1 (/loops)\n• “I have to call the vet on Friday.”" in status
-    assert "Remembered: 2 things (/memory)" in status
+    assert "Open: 2 (/loops)\n• water the plants (⏰ tomorrow at 09:00)\n• Call the vet" in status
+    assert "Remembered: 1 thing (/memory)" in status
     assert "Reminders: 1, next tomorrow at 09:00: water the plants (/reminders)" in status
     assert "Fresh start" in (await reply(api, "/new")).text
     for wrong, meant in (("setings", "settings"), ("todo", "loops"), ("delete", "forget"), ("hilfe", "help")):

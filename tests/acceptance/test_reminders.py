@@ -6,7 +6,9 @@ import asyncio
 import time
 
 import pytest
-from story import FRIEND, PERSON, answered, bot_lines, change, reply, rows, tap
+from story import FRIEND, PERSON, bot_lines, bot_texts, change, ledger_of, noted, reply, rows, tap, tapped
+
+from memory.ledger import series
 
 pytestmark = pytest.mark.acceptance
 
@@ -15,14 +17,23 @@ def reminders(api) -> list[str]:
     return [line.text for line in bot_lines(api) if line.text.startswith("⏰")]
 
 
-def reminder_rows(bot) -> list[tuple[str, str]]:
-    return rows(bot, "SELECT title, status FROM jobs ORDER BY created_at_ms, job_id")
+def note_rows(bot) -> list[tuple[str, str]]:
+    return rows(bot, "SELECT text, status FROM notes ORDER BY number")
+
+
+def dates(bot) -> list[str]:
+    return [state for (state,) in rows(bot, "SELECT state FROM occurrences ORDER BY note_id, original_local")]
 
 
 def make_due(bot, ago_s: float) -> None:
     """Set every reminder of a dead bot so far into the past."""
-    due_at_ms = int((time.time() - ago_s) * 1000)
-    change(bot, "UPDATE jobs SET due_at_ms = :due_at_ms WHERE status = 'scheduled'", due_at_ms=due_at_ms)
+    local = series.local_of(int((time.time() - ago_s) * 1000), "UTC")
+    change(
+        bot,
+        "UPDATE notes SET rings_from = :local, rings_at_ms = :at_ms WHERE rings_at_ms IS NOT NULL",
+        local=local,
+        at_ms=series.at_ms_of(local, "UTC"),
+    )
 
 
 async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here):
@@ -30,8 +41,7 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
     bot = await bot_here()
 
     said = await reply(api, "/remind in 2 hours call Ana")
-    assert "I'll remind you today at 12:00" in said.text
-    assert said.text.splitlines()[0].endswith("call Ana")
+    assert said.text.splitlines()[0] == "I'll remind you today at 12:00: call Ana"
     assert "/timezone" in said.text
     await bot.passes(hours=1, s=3590)
     assert reminders(api) == []
@@ -39,63 +49,20 @@ async def test_a_reminder_is_set_comes_in_time_and_is_done(api, model, bot_here)
     assert reminders(api) == ["⏰ call Ana"]
     await tap(api, "Done", "^Done: call Ana$")
 
-    assert reminder_rows(bot) == [("call Ana", "done")]
+    assert note_rows(bot) == [("call Ana", "done")]
+    assert rows(bot, "SELECT 1 FROM jobs") == []
     assert model.requests == []
 
 
-async def test_plain_words_set_a_reminder_without_a_model(api, model, bot_here):
-    """A message that is nothing but a reminder is a turn of its own with its job; the next packet shows the job."""
+async def test_what_was_just_set_is_taken_back_by_one_tap(api, bot_here):
+    """[Never mind] under the confirmation; it does not ring then."""
     bot = await bot_here()
-    await reply(api, "/timezone berlin")
+    said = await reply(api, "/remind in 2 hours call Ana")
+    await tap(api, "Never mind", "I've taken that back: call Ana", on=said)
+    await bot.passes(hours=3)
 
-    said = await reply(api, "Can you remind me tomorrow at 9 to call Ana?")
-
-    assert said.text == "I'll remind you tomorrow at 09:00 (Europe/Berlin): call Ana"
-    assert said.buttons == (("Never mind",),)
-    assert model.requests == []
-    [(refs, action, job_id, zone)] = rows(
-        bot,
-        "SELECT t.job_refs, t.action_name, j.job_id, j.time_zone FROM conversation_turns t JOIN jobs j USING (turn_id)",
-    )
-    assert (refs, action, zone) == (f'["{job_id}"]', "remind", "Europe/Berlin")
-    await reply(api, "what is planned?")
-    assert "call Ana (scheduled" in model.requests[-1].text
-
-    await tap(api, "Never mind", "Okay, I won't remind you", on=said)
-    assert reminder_rows(bot) == [("call Ana", "cancelled")]
-    assert 'active_job_refs":[]' in rows(bot, "SELECT state_json FROM conversation_sessions")[0][0]
-    await reply(api, "and now?")
-    assert "call Ana (scheduled" not in model.requests[-1].text
-
-
-async def test_what_is_more_than_a_reminder_goes_to_the_model(api, model, bot_here):
-    """A model, which has a tool for it, gets messages that say more, negate it or ask about the past."""
-    bot = await bot_here()
-    for text in (
-        "I had a terrible day with my mother. Remind me tomorrow at 9 to call her",
-        "don't remind me tomorrow at 9",
-        "remind me what we said about Rome",
-        "remind me to call Ana",
-    ):
-        api.people.says(PERSON, text)
-        await answered(api, PERSON, text)
-    assert reminder_rows(bot) == []
-
-
-async def test_the_concierge_sets_reminders_and_asks_back(api, model, bot_here):
-    """Without a model the time that is missing is asked for, and the answer sets the reminder."""
-    bot = await bot_here(CONTINUITY_MODEL="offline")
-
-    assert "When" in (await reply(api, "remind me to call Ana")).text
-    assert reminder_rows(bot) == []
-    assert "tomorrow at 09:00 (UTC): call Ana" in (await reply(api, "tomorrow at 9")).text
-    assert "What" in (await reply(api, "remind me on Friday at 10")).text
-    assert "Fri" in (await reply(api, "the report for Ben")).text
-    assert "every day" in (await reply(api, "remind me every day at 9 to stretch")).text
-    assert [title for title, _ in reminder_rows(bot)][:2] == ["call Ana", "the report for Ben"]
-    open_now = (await reply(api, "What is still open?")).text
-    assert "Reminders:\n" in open_now
-    assert "• call Ana, tomorrow 09:00" in open_now
+    assert note_rows(bot) == [("call Ana", "dropped")]
+    assert reminders(api) == []
 
 
 async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_here):
@@ -108,41 +75,71 @@ async def test_unclear_words_set_nothing_and_are_asked_about(api, bot_here):
     assert "Nothing's planned" in (await reply(api, "/jobs")).text
     assert "UTC" in (await reply(api, "/timezone")).text
     assert "don't know the time zone" in (await reply(api, "/timezone Atlantis")).text
-    assert reminder_rows(bot) == []
+    assert note_rows(bot) == []
     assert rows(bot, "SELECT * FROM people") == []
 
 
 async def test_the_list_is_shown_again_after_each_tap(api, bot_here):
-    """/jobs lists what is to come; cancelling one and putting one off leaves the others with their buttons."""
+    """/reminders lists what rings; cancelling one and putting one off leaves the others with their buttons."""
     bot = await bot_here()
     await reply(api, "/remind tomorrow at 9 call Ana")
     await reply(api, "/remind tomorrow at 10 write to Ben")
-    listed = await reply(api, "/jobs")
-    assert listed.text == "Coming up:\n1. call Ana (tomorrow at 09:00)\n2. write to Ben (tomorrow at 10:00)"
+    listed = await reply(api, "/reminders")
+    assert listed.text == "Coming up:\n1. call Ana (⏰ tomorrow at 09:00)\n2. write to Ben (⏰ tomorrow at 10:00)"
 
-    await tap(api, "1 Snooze 1 h", "I'll remind you again tomorrow at 10:00: call Ana")
+    await tap(api, "1 In an hour", "I'll remind you again tomorrow at 10:00: call Ana")
     await tap(api, "2 Cancel", "^Okay, I won't remind you")
     await tap(api, "1 Done", "^Done")
 
-    assert {status for _, status in reminder_rows(bot)} == {"done", "cancelled"}
+    assert sorted(status for _, status in note_rows(bot)) == ["done", "dropped"]
     assert "Nothing's planned" in (await reply(api, "/jobs")).text
 
 
 async def test_snoozing_brings_it_back_later(api, bot_here):
-    """[Snooze 1 h] puts a delivered reminder off, however often it is tapped; then it comes once more."""
+    """[In an hour] puts a delivered reminder off, however often it is tapped; then it comes once more."""
     bot = await bot_here()
     await reply(api, "/remind in 1 hour call Ana")
     await bot.passes(hours=1)
     for _ in range(2):
-        api.people.presses(PERSON, "Snooze 1 h")
+        api.people.presses(PERSON, "In an hour")
     await api.until(lambda: len(api.calls_of("answerCallbackQuery")) == 2)
     assert sum("already chosen" in call.params["text"] for call in api.calls_of("answerCallbackQuery")) == 1
-    assert reminder_rows(bot) == [("call Ana", "scheduled")]
+    assert dates(bot) == ["snoozed"]
 
     await bot.passes(hours=1)
     await bot.passes(hours=1)
 
     assert reminders(api) == ["⏰ call Ana"]
+    assert note_rows(bot) == [("call Ana", "open")]
+
+
+async def test_what_was_put_off_comes_also_after_a_kill(api, bot_process):
+    """Put off until tomorrow, killed, started again: it stands on the list at the new time, and nothing rings twice."""
+    bot = await bot_process()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    await bot.kill()
+    make_due(bot, 30)
+    await bot.start()
+    await api.until(lambda: reminders(api))
+    await tap(api, "Tomorrow", "I'll remind you again tomorrow at 09:00: call Ana")
+    await bot.restart()
+
+    assert "call Ana (⏰ tomorrow at 09:00)" in (await reply(api, "/reminders")).text
+    assert dates(bot) == ["snoozed"]
+
+
+async def test_what_rang_stays_open_until_somebody_says_so(api, bot_here):
+    """A day later it still stands on both lists, with when it came; [Done] there ends it."""
+    bot = await bot_here()
+    await reply(api, "/remind in 1 hour call Ana")
+    await bot.passes(hours=1)
+    await bot.passes(hours=26)
+
+    assert "1. call Ana (I reminded you yesterday at 11:00)" in (await reply(api, "/reminders")).text
+    listed = await reply(api, "/loops")
+    assert "Overdue\n1. call Ana (I reminded you yesterday at 11:00)" in listed.text
+    await tap(api, "1 Done", "Nothing's open", on=listed)
+    assert note_rows(bot) == [("call Ana", "done")]
 
 
 @pytest.mark.parametrize("ago_s", [3 * 3600 + 60, 30])
@@ -160,14 +157,14 @@ async def test_what_became_due_while_the_process_was_down_comes_once(api, bot_pr
 
     late = "\n(was due 3 hours ago)" if ago_s > 120 else ""
     assert reminders(api) == [f"⏰ call Ana{late}"]
-    assert reminder_rows(bot) == [("call Ana", "delivered")]
+    assert dates(bot) == ["rang"]
 
 
 async def test_many_that_became_due_come_as_one_list(api, bot_process):
     """After a long downtime five reminders come as one message with buttons for each."""
     bot = await bot_process()
     for number in range(5):
-        await reply(api, f"/remind tomorrow at 9 thing {number}")
+        await reply(api, f"/remind tomorrow at 9 thing {'abcde'[number]}")
     await bot.kill()
     make_due(bot, 7200)
     await bot.start()
@@ -176,7 +173,7 @@ async def test_many_that_became_due_come_as_one_list(api, bot_process):
     assert len(reminders(api)) == 1
     assert reminders(api)[0].count("was due 2 hours ago") == 5
     assert [len(row) for row in bot_lines(api)[-1].buttons] == [3, 3, 3, 3, 3]
-    assert {status for _, status in reminder_rows(bot)} == {"delivered"}
+    assert dates(bot) == ["rang"] * 5
 
 
 @pytest.mark.crash
@@ -201,38 +198,21 @@ async def test_a_kill_around_the_delivery_does_not_double_it(api, bot_process, p
     await reply(api, "/jobs")
 
     assert reminders(api) == ["⏰ call Ana"]
-    assert reminder_rows(bot) == [("call Ana", "delivered")]
+    assert dates(bot) == ["rang"]
 
 
-@pytest.mark.crash
-@pytest.mark.parametrize("point", ["turn_answered", "before_commit", "after_commit", "turn_committed"])
-async def test_a_kill_while_it_is_set_makes_one_reminder(api, bot_process, point):
-    """A turn that sets a reminder and dies is finished once: one confirmation, one job."""
-    bot = await bot_process(start=False)
-    api.people.says(PERSON, "remind me tomorrow at 9 to call Ana")
-    await bot.launch(CONTINUITY_FAULT=point)
-    assert await bot.wait() == -9
-
-    await bot.start()
-    await api.until(lambda: bot_lines(api))
-    await reply(api, "/jobs")
-
-    assert sum("I'll remind you" in line.text for line in bot_lines(api)) == 1
-    assert reminder_rows(bot) == [("call Ana", "scheduled")]
-
-
-async def test_in_a_group_reminders_are_ones_own(api, bot_here):
-    """/jobs in a group shows only one's own reminders, and nobody else can tap their buttons."""
+async def test_in_a_group_reminders_are_the_groups(api, bot_here):
+    """Everybody sees what rings there, and nobody else taps the buttons of a message to one person."""
     bot = await bot_here()
     group = api.people.opens_group("Friends")
-    api.people.says(PERSON, "/remind@continuity_bot tomorrow at 9 call Ana", chat_id=group)
-    await api.until(lambda: bot_lines(api, group))
-    api.people.says(FRIEND, "/jobs@continuity_bot", chat_id=group)
-    await api.until(lambda: len(bot_lines(api, group)) == 2)
-    assert "Nothing's planned" in bot_lines(api, group)[-1].text
+    said = await reply(api, "/remind@continuity_bot tomorrow at 9 call Ana", chat_id=group)
+    shown = await reply(api, "/jobs@continuity_bot", chat_id=group, user=FRIEND)
+    assert "call Ana" in shown.text
 
-    await tap(api, "Never mind", chat_id=group, user=FRIEND)
-    assert reminder_rows(bot) == [("call Ana", "scheduled")]
+    await tap(api, "Never mind", on=said, chat_id=group, user=FRIEND)
+    assert "somebody else" in tapped(api)
+    assert note_rows(bot) == [("call Ana", "open")]
+    assert "Nothing's planned" in (await reply(api, "/jobs")).text
 
 
 async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
@@ -243,86 +223,89 @@ async def test_a_stop_in_good_order_is_not_held_up(api, bot_process):
         assert await bot.terminate() == 0
 
 
-async def test_a_reminder_is_moved_and_cancelled_in_words(api, bot_here):
-    """Without a model: "move it to 6pm" and "cancel the dentist" act on the reminder, and a second one stays."""
-    bot = await bot_here(CONTINUITY_MODEL="offline")
-    await reply(api, "remind me tomorrow at 9 to call the dentist")
-    assert "tomorrow at 18:00" in (await reply(api, "move it to 6pm")).text
-    await reply(api, "remind me every Monday at 9 to water the plants")
-    assert "won't remind you: call the dentist" in (await reply(api, "cancel the dentist")).text
-
-    assert rows(bot, "SELECT title, status, repeats FROM jobs ORDER BY title") == [
-        ("call the dentist", "cancelled", ""),
-        ("water the plants", "scheduled", "week@09:00"),
-    ]
-    assert "every week" in (await reply(api, "/jobs")).text
-
-
 async def test_done_on_the_list_leaves_the_next_of_a_series(api, bot_here):
     """Whether it has rung or not: [Done] is said of one time, and [Cancel] of all that come."""
-    bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")
-    await reply(api, "remind me every day at 9 to stretch")
+    bot = await bot_here()
+    await reply(api, "/remind every day at 9 stretch")
     await bot.passes(hours=24)
-    await api.until(lambda: len(reminders(api)) == 1)
+    assert len(reminders(api)) == 1
 
     assert (await reply(api, "/jobs")).text.count("stretch") == 1
     await tap(api, "1 Done", "^Done")
-    assert sorted(status for _, status in reminder_rows(bot)) == ["done", "scheduled"]
-    await tap(api, "1 Done", "^Done")
-    assert sorted(status for _, status in reminder_rows(bot)) == ["done", "done", "scheduled"]
+    assert dates(bot) == ["done"]
+    await tap(api, "1 Not this time", "^Okay, not this time: stretch. The next is")
     assert "stretch" in (await reply(api, "/jobs")).text
-
-
-@pytest.mark.parametrize(
-    "story",
-    [
-        (
-            "the dentist is on 3 december at 10:00 > remind me an hour before > move the dentist to 5 december > "
-            "3 Dec > 5 Dec at 09:00 > undo"
-        ),
-        (
-            "the dentist is on 3 december at 10:00 > remind me an hour before > move the dentist to 5pm > 10:00 > "
-            "3 Dec at 16:00 > undo"
-        ),
-        (
-            "meeting on 3 december at 3 > remind me about the meeting on 3 december at 2pm > "
-            "the meeting moved from 3 to 4 > 15:00 > 3 Dec at 15:00 > undo"
-        ),
-        (
-            "der Zahnarzt ist am 3.12. um 10 Uhr > erinner mich ne stunde vorher > "
-            "verschieb den Zahnarzt auf den 5.12. > 3. Dez > 5. Dez., um 09:00 > rückgängig"
-        ),
-        (
-            "le dentiste c'est le 3 décembre à 10h > rappelle-moi une heure avant > décale le dentiste au 5 décembre > "
-            "3 déc > 5 déc. à 09:00 > c'est faux"
-        ),
-    ],
-)
-async def test_a_reminder_goes_along_with_what_it_is_of(api, bot_here, story):
-    """It keeps its lead, the old day is said, and undo puts both back."""
-    told, order, moved, was, now, undo = story.split(" > ")
-    bot = await bot_here(CONTINUITY_MODEL="offline")
-    await reply(api, told)
-    await reply(api, order)
-    [before] = rows(bot, "SELECT due_at_ms FROM jobs")
-
-    assert was in (await reply(api, moved)).text
-    assert now in (await reply(api, "/jobs")).text
-    await reply(api, undo)
-    assert rows(bot, "SELECT due_at_ms FROM jobs") == [before]
+    await tap(api, "1 Cancel", "^Okay, I won't remind you: stretch")
+    assert "Nothing's planned" in (await reply(api, "/jobs")).text
 
 
 async def test_a_reminder_that_comes_again_comes_again(api, bot_here):
-    """Each delivery sets the next one, also after a pause; cancelling ends the series."""
-    bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_SESSION_GAP_MINUTES="100000")
-    await reply(api, "remind me every day at 9 to stretch")
+    """Each time it rings the next stands, also after a restart; what was missed meanwhile comes once."""
+    bot = await bot_here()
+    await reply(api, "/remind every day at 9 stretch")
     await bot.passes(hours=47)
-    await api.until(lambda: len([text for text in reminders(api) if "stretch" in text]) == 1)
+    assert len(reminders(api)) == 1
     await bot.restart()
     await bot.passes(hours=24)
-    await api.until(lambda: len([text for text in reminders(api) if "stretch" in text]) == 2)
+    assert len(reminders(api)) == 2
+    await bot.passes(hours=24 * 7)
+    assert len(reminders(api)) == 3
+    assert note_rows(bot) == [("stretch", "open")]
 
-    assert "won't remind you" in (await reply(api, "cancel the reminder to stretch")).text
-    await bot.passes(hours=24)
-    await bot.settled()
-    assert len([text for text in reminders(api) if "stretch" in text]) == 2
+
+async def test_one_date_of_a_series_is_moved_and_the_series_stays(api, bot_here):
+    """“This Sunday at ten” is that Sunday alone: the week after it is at seven in the evening again."""
+    bot = await bot_here()
+    await reply(api, "/remind every day at 9 call mum")
+    await reply(api, "/reminders")
+    assert "tomorrow at 10:00" in (await reply(api, "/move 1 to tomorrow at 10")).text
+    await bot.passes(hours=23)
+    assert reminders(api) == []
+    await bot.passes(hours=1)
+    assert len(reminders(api)) == 1
+
+    assert "every day, next tomorrow at 09:00" in (await reply(api, "/reminders")).text
+
+
+async def test_reminders_are_moved_repeated_and_cancelled_by_commands(api, bot_here):
+    """By the number on the list that was shown last, or by name; asked which when it is not clear."""
+    await bot_here()
+    await reply(api, "hello")
+    await reply(api, "/remind tomorrow at 9 call Ana")
+    await reply(api, "/remind tomorrow at 10 water the plants")
+    assert "Which one do you mean?" in (await reply(api, "/cancel zebra")).text
+    await reply(api, "/reminders")
+
+    assert (await reply(api, "/move 1 to 6pm")).text.startswith("I'll remind you today at 18:00: call Ana")
+    assert "every Monday, first on Mon" in (await reply(api, "/repeat 2 every Monday at 9")).text
+    cancelled = await reply(api, "/cancel call Ana")
+    assert cancelled.text == "Okay, I won't remind you: call Ana"
+    assert "call Ana" not in (await reply(api, "/reminders")).text
+    await tap(api, "Undo", "I've taken that back", on=cancelled)
+    assert "call Ana" in (await reply(api, "/reminders")).text
+
+
+async def test_another_zone_says_when_what_is_set_rings(api, bot_here):
+    """What was set by the bot's clock rings at the same moment; it is said by the person's."""
+    await bot_here()
+    await reply(api, "/remind tomorrow at 9 call Ana")
+
+    told = (await reply(api, "/timezone berlin")).text
+    assert "Europe/Berlin" in told
+    assert "• call Ana (⏰ tomorrow at 10:00)" in told
+
+
+async def test_what_was_ended_elsewhere_is_said_to_be_over(api, bot_here):
+    """A button of a reminder that ended meanwhile changes nothing."""
+    bot = await bot_here()
+    await reply(api, "/start")
+    local = series.local_of(bot.clock.now_ms() + 3_600_000, "UTC")
+    note = await noted(bot, "task", "call Ana", rings_from=local)
+    await bot.passes(hours=2)
+    await reply(api, "/loops")
+    await tap(api, "1 Drop", "Nothing's open")
+    ringing = next(line for line in bot_lines(api) if line.text.startswith("⏰"))
+    await tap(api, "Done", "That's no longer open", on=ringing)
+
+    assert (await ledger_of(bot)).find(note.number).status == "dropped"
+    assert bot_texts(api)

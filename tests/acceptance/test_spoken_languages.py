@@ -19,7 +19,7 @@ async def test_who_writes_german_is_told_everything_in_german(api, model, here):
     await reply(api, "Ich muss bis Freitag die Steuererklärung abgeben")
 
     assert "Noch offen:" in (await reply(api, "/loops")).text
-    assert "fällig am Fr" in (await reply(api, "/loops")).text
+    assert "Fr, 5. März\n1. die Steuererklärung abgeben" in (await reply(api, "/loops")).text
     assert "Das kann ich:" in (await reply(api, "/help")).text
     assert "heute um" in (await reply(api, "/timezone")).text
     assert ("Doch nicht",) in (await reply(api, "/forget")).buttons
@@ -27,6 +27,17 @@ async def test_who_writes_german_is_told_everything_in_german(api, model, here):
         "Soll ich deine letzte Nachricht"
         in (await tap(api, "Meine letzte Nachricht und deine Antwort", "Soll ich")).text
     )
+
+
+async def test_one_letter_in_another_language_changes_nothing(api, model, here):
+    """Somebody who writes English and has one letter drafted in German is still spoken to in English."""
+    first = await reply(api, "Ich muss bis Freitag die Steuererklärung abgeben")
+    assert first.buttons == (("Rückgängig",),)
+    for text in ("I have to call the vet on Friday.", "We decided to meet on Monday.", "What is still open?"):
+        await reply(api, text)
+    await reply(api, "Sehr geehrte Frau Halden, bitte überweisen Sie den Betrag bis Freitag auf mein Konto")
+
+    assert "Still open" in (await reply(api, "/loops")).text
 
 
 async def test_before_the_first_word_the_phone_tells(api, model, here):
