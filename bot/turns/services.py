@@ -22,8 +22,8 @@ from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids
 from memory.storage.ahead import Ahead, read_ahead
 
-
 FIRST_CHARS = 400
+"""Of a first message so much tells its language."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,7 @@ async def test_a_kill_while_forgetting_is_made_good(api, model, bot_process, fau
 
 
 async def test_export_sends_all_of_ones_data(api, model, bot_here):
-    """/export is one JSON document: turns, sessions, memories, loops, jobs and choices, and nobody else's."""
+    """/export is one JSON document: turns, sessions, notes and choices, and nobody else's."""
     bot = await bot_here()
     assert "nothing to export" in (await reply(api, "/export")).text
     await reply(api, "secret of a friend", chat_id=FRIEND, user=FRIEND)
@@ -233,7 +233,7 @@ async def test_export_sends_all_of_ones_data(api, model, bot_here):
     document = json.loads(api.world.files[line.file_id])
     (session,) = document["sessions"]
     assert session["turns"][0]["user_text"].startswith("My dog is called")
-    assert any("plumber" in loop["text"] for loop in session["loops"])
+    assert session["turns"][0]["user_text"].endswith("call the plumber.")
     assert [note["text"] for note in document["notes"]] == ["My dog is called Zebrafish"]
     assert document["person"]["user_id"] == PERSON
     assert "secret of a friend" not in json.dumps(document)

@@ -34,9 +34,7 @@ from bot.intake.telegram_request import trusted
 from bot.replies import command_menu
 from bot.sentences import LANGUAGES
 from memory.context.tokens import load_counter
-from memory.language import due_dates
 from memory.search.languages import Languages
-from memory.language.ready import compile_rules
 
 __all__ = ["anyio", "bot", "ftfy", "genai_prices", "httpcore", "memory", "openai", "pydantic", "wcwidth"]
 
@@ -62,9 +60,7 @@ for code in LANGUAGES:
     command_menu(code)
 asyncio.run(talk())
 Languages.load().warm()
-compile_rules(Languages.load())
 asyncio.run(bot.offline.responder.OfflineResponder().warm())
-due_dates._search_dates("12 May 2030", "en", {})
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"
 bot.answers.agent.AgentModel.build("openai-chat:nobody", 0)

@@ -8,11 +8,11 @@ from bot.features.forgetting import found_in, found_list, menu, question, report
 from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding
-from memory.state.listed import places_in
 from memory.ledger.types import Note
-from memory.privacy.erasure import carries, moved, own_words, renumbered, traces
+from memory.privacy.erasure import carries, moved, renumbered, traces
 from memory.privacy.forget import Foreseen, Proof
 from memory.privacy.plan import ForgetCounts
+from memory.state.listed import places_in
 from memory.storage.store import chain
 from memory.testing import START_MS, make_turn
 
@@ -124,13 +124,6 @@ def test_traces_are_what_is_said_nowhere_else():
     assert found == ["the codeword is zebrafish"]
     assert traces(["Rex"], []) == []
     assert traces(["Rexy"], []) == ["Rexy"]
-
-
-def test_own_words_stand_only_in_what_is_gone():
-    """Short words and words that are said elsewhere do not betray anything."""
-    gone, left = make_turn(user_text="The zebrafish sat there", assistant_text=""), make_turn(user_text="Sat there?")
-
-    assert own_words([gone], [left]) == {"zebrafish"}
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def asked_for() -> set[tuple[str, frozenset[str]]]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "say":
                 said_by = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
-                if said_by == "replies" and isinstance(node.args[0], ast.Constant):
+                is_whole = all(each.arg for each in node.keywords)  # what a `**` gives is seen when it is said
+                if said_by == "replies" and isinstance(node.args[0], ast.Constant) and is_whole:
                     values = frozenset(each.arg for each in node.keywords if each.arg)
                     found.add((node.args[0].value, values))
     return found
