@@ -16,6 +16,7 @@ from loopback.served import TOKEN
 from story import FRIEND, PERSON, TURN_POINTS, answered, answers_to, bot_texts, change, reply, rows, stored_turns
 
 from bot.playground.keeper import free_port
+from memory.ledger import series
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres]
 
@@ -102,7 +103,7 @@ async def test_a_reminder_is_delivered_once_over_all_workers(api, two_here):
 
     said = " ".join(text for text in bot_texts(api) if text.startswith("⏰"))
     assert [said.count(f"number {number}") for number in range(5)] == [1] * 5
-    assert rows(one, "SELECT DISTINCT status FROM jobs") == [("delivered",)]
+    assert rows(one, "SELECT state FROM occurrences") == [("rang",)] * 5
 
 
 @pytest.mark.parametrize("point", ["job_due", "job_delivered"])
@@ -110,7 +111,10 @@ async def test_a_reminder_whose_worker_dies_over_it_comes_once(api, workers, poi
     """Killed before or behind its commit, the other one takes over and it is on the screen once."""
     one, _ = await workers({"CONTINUITY_FAULT": point}, {})
     await reply(api, "/remind in 2 hours call Ana")
-    change(one, "UPDATE jobs SET due_at_ms = created_at_ms")
+    [(said_at_ms,)] = rows(one, "SELECT said_at_ms FROM notes")
+    local = series.local_of(said_at_ms, "UTC")
+    due = {"local": local, "at_ms": series.at_ms_of(local, "UTC")}
+    change(one, "UPDATE notes SET rings_from = :local, rings_at_ms = :at_ms", **due)
     rows(one, LOOK)
     assert await one.wait() == -9
     await api.until(lambda: any("call Ana" in text for text in bot_texts(api) if text.startswith("⏰")))

@@ -140,19 +140,21 @@ async def test_what_flipped_is_no_choice_and_a_new_choice_is_sound_again(databas
 
 
 async def test_a_change_does_not_make_an_altered_row_sound(database, path):
-    """The reminder whose time flipped is moved on by somebody who saw it before: it stays left out, and is named."""
-    job = dict.fromkeys(("session_id", "user_id", "turn_id"), None)
-    job |= {"job_id": "j_1", "conversation_id": "tg:1:7:0", "call_key": "k", "kind": "reminder", "title": "vet",
-            "due_at_ms": 1000, "time_zone": "UTC", "now_ms": 1, "repeats": ""}  # fmt: skip
-    await database.write(Statement("job_insert", job))
-    on_disk(path, "UPDATE jobs SET title = 'vat'")
-    move = {"job_id": "j_1", "from_status": "scheduled", "from_due_at_ms": 1000, "to_status": "scheduled",
-            "progress": "", "due_at_ms": 2000, "repeats": "", "now_ms": 2}  # fmt: skip
-    await database.write(Statement("job_move", move, expect=1))
+    """What flipped is moved on by somebody who saw it before: it stays left out, and is named."""
+    with closing(connect_writer(path)) as writer:
+        values = "'o_1', 99, 'tg:99:7:0', 7, 1, 0, 'notice', 'vet', '[]', 'queued', 0, 1"
+        columns = (
+            "part_id, bot_id, conversation_id, chat_id, position, part_no, kind, text, entities_json, state, attempts, "
+            "created_at_ms"
+        )
+        writer.execute(f"INSERT INTO outbox ({columns}) VALUES ({values})")  # noqa: S608 - written here
+    on_disk(path, "UPDATE outbox SET text = 'vat'")
+    with closing(connect_writer(path)) as writer:
+        writer.execute("UPDATE outbox SET attempts = 1")
 
-    assert await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9) == []
+    assert await database.read("outbox_unsent", bot_id=99) == []
     await database.accept_altered_rows()
-    assert [row["title"] for row in await database.read("jobs_due", now_ms=5000, prefix="tg:1:%", limit=9)] == ["vat"]
+    assert [row["text"] for row in await database.read("outbox_unsent", bot_id=99)] == ["vat"]
 
 
 async def test_a_row_that_we_change_when_its_work_is_done_is_no_altered_one(database, path, caplog):
