@@ -34,9 +34,14 @@ def make_responder(
 
     tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars)
     timeout_s = settings.continuity_model_timeout_s
-    return ModelResponder(
+    model = ModelResponder(
         settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses
     )
+    if not memory.keeper.is_on:
+        return model
+    from bot.offline.handover import Handover  # noqa: PLC0415 - only with a keeper
+
+    return Handover(model, lambda: memory.keeper.handed_over)
 
 
 def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingModel | None:
