@@ -63,8 +63,7 @@ class Asking:
             first = await self._answer(request)
             if isinstance(first, Asked):
                 return first
-            judgement = judged(first.answer, request, by)
-            reasons = spoken_reasons(judgement, first.answer, request)
+            judgement, reasons = await asyncio.to_thread(_examined, first.answer, request, by)
             if not reasons:
                 return _asked(first.answer, judgement, [first])
             second = await self._answer(request, Again(first.answer, reasons))
@@ -72,7 +71,7 @@ class Asking:
             spent = Keeping(KeeperAnswer(), second.input_tokens, second.output_tokens, second.cost_nanodollars)
             return _asked(first.answer, judgement, [first, spent])
         answer = second.answer
-        again = judged(answer, request, by, judgement)
+        again = await asyncio.to_thread(judged, answer, request, by, judgement)
         line = {name: getattr(answer, name) or getattr(first.answer, name) for name in ("title", "standing")}
         turns = {"standing_turns": answer.standing_turns or first.answer.standing_turns}
         mended = first.answer.model_copy(update=line | turns)
@@ -100,6 +99,12 @@ class Asking:
             self.handed_over = True
             log.error("the model %s kept no notes %d times in a row: rules keep them now", self.model.name, BROKEN_MOST)
             self.on_handover()
+
+
+def _examined(answer: KeeperAnswer, request: KeeperRequest, by: Actor) -> tuple[Judged, tuple[str, ...]]:
+    """What of an answer may be done, and what its keeper hears of the rest; some ten milliseconds."""
+    judgement = judged(answer, request, by)
+    return judgement, spoken_reasons(judgement, answer, request)
 
 
 def _asked(answer: KeeperAnswer, judgement: Judged, calls: Sequence[Keeping]) -> Asked:

@@ -79,8 +79,7 @@ class KeeperRequest:
     zone: str
     now_ms: int
     beside: tuple[ConversationTurn, ...] = ()
-    """Turns that are not shown, but in which a number or name may stand: the rest of the session, and those that the
-    notes rest on."""
+    """Turns that are not shown, but in which a number or name may stand: those before, and what the notes rest on."""
     persona: str = ""
     """Who the assistant is here: stories belong to one."""
     names: Mapping[int, str] = field(default_factory=dict)

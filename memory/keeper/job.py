@@ -198,7 +198,8 @@ class Keeper:
         if asked.answer is None:
             await self._postpone(waiting, request, asked)
             return False
-        line = replace(line_of(asked.answer, request, line), read_through_seq=turns[-1].seq)
+        line = await asyncio.to_thread(line_of, asked.answer, request, line)
+        line = replace(line, read_through_seq=turns[-1].seq)
         return await self._keep(waiting, request, line, asked, by)
 
     async def _move_on(self, line: SessionLine, seq: int) -> None:

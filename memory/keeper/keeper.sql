@@ -173,3 +173,10 @@ FROM model_readings WHERE session_id = :session_id ORDER BY at_ms, reading_id;
 -- name: reading_of_session
 -- Whether anything waits to be read there.
 SELECT session_id, conversation_id, user_id, last_seq, due_at_ms, attempts FROM readings WHERE session_id = :session_id;
+
+-- name: turns_told_before
+-- In which of the last turns a number or a name was said, the latest first.
+SELECT t.*, b.digest AS digest_before FROM conversation_turns t
+LEFT JOIN conversation_turns b ON b.session_id = t.session_id AND b.seq = t.seq - 1
+WHERE t.conversation_id = :conversation_id AND t.created_at_ms <= :before_ms
+ORDER BY t.created_at_ms DESC, t.seq DESC LIMIT :limit;
