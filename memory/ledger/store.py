@@ -107,7 +107,7 @@ def erase_notes(note_ids: Sequence[str]) -> list[Statement]:
 def erase_everything(conversation_id: str) -> list[Statement]:
     """What takes a whole ledger away (P13)."""
     names = ("erase_all_occurrences", "erase_all_notes", "erase_all_note_changes", "erase_note_refusals",
-             "erase_session_lines", "erase_ledger")  # fmt: skip
+             "erase_session_lines", "keeper_lease_revoke", "erase_ledger")  # fmt: skip
     return [Statement(name, {"conversation_id": conversation_id}) for name in names]
 
 

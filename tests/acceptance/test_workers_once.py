@@ -12,6 +12,7 @@ import httpx
 import pytest
 from aiohttp import web
 from loopback.bot_process import is_stopped
+from loopback.model import ToolCall
 from loopback.served import TOKEN
 from story import FRIEND, PERSON, TURN_POINTS, answered, answers_to, bot_texts, change, reply, rows, stored_turns
 
@@ -82,11 +83,22 @@ async def test_polling_reminders_readings_and_heartbeats_are_the_work_of_one(api
 async def test_a_session_that_fell_quiet_is_read_once(api, model, two_here):
     """However many workers there are, and also when two look at the same moment, its notes are written once."""
     one, other = two_here
+    boat = {
+        "op": "add",
+        "kind": "fact",
+        "text": "Has a boat in Kiel",
+        "turns": [2],
+        "said": "My boat is called Albatross",
+    }
+    model.reply = lambda messages: (
+        [ToolCall("keep", {"changes": [boat]})] if "New turns:" in str(messages) else "I see."
+    )
     await reply(api, "My boat is called Albatross and she lies in Kiel")
-    one.clock.advance(s=180)
-    await asyncio.gather(*(bot.app.services.memory.keeper.read_due() for bot in two_here))
+    ((conversation_id,),) = rows(one, "SELECT conversation_id FROM conversations")
+    await asyncio.gather(*(bot.app.services.memory.keeper.read_now(conversation_id) for bot in two_here))
 
-    assert rows(one, "SELECT version FROM session_notes") == [(1,)]
+    assert rows(one, "SELECT text, source FROM notes") == [("Has a boat in Kiel", "keeper")]
+    assert rows(one, "SELECT kept FROM model_readings") == [(1,)]
     assert rows(other, "SELECT * FROM readings") == []
 
 
