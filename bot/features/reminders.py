@@ -30,6 +30,7 @@ from memory.ledger.views import ringing
 from memory.ports import Statement
 
 MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000
+MINUTE_MS = 60_000
 SHOWN_RINGS = 5
 _NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 
@@ -64,6 +65,16 @@ def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
     else:
         text = replies.say("remind_set", when=when, title=title)
     return text if zone.chosen else f"{text}\n{replies.say('zone_hint', zone=zone.name)}"
+
+
+def in_time(moment: Moment, now_ms: int, zone: str) -> Moment:
+    """The time itself; what was said of this minute ("in 20 seconds") is meant for the next: notes have no seconds."""
+    at_ms = series.at_ms_of(moment.minute(), zone)
+    return (
+        replace(moment, local=series.local_of(at_ms + MINUTE_MS, zone))
+        if at_ms <= now_ms < at_ms + MINUTE_MS
+        else moment
+    )
 
 
 def moved_by(note: Note, moment: Moment) -> Operation:
@@ -131,7 +142,8 @@ class Reminders:
     async def _moment(self, said: str, now_ms: int, zone: str) -> Moment | None:
         """The time that is said, in the language in which it is said."""
         language = self._services.memory.languages.detect(said, replies.spoken())
-        return await asyncio.to_thread(moment_in, said, now_ms, zone, language.code)
+        found = await asyncio.to_thread(moment_in, said, now_ms, zone, language.code)
+        return in_time(found, now_ms, zone) if found else None
 
     async def _add(self, envelope: Envelope, text: str, moment: Moment, zone: str) -> Add:
         session_id = await self._services.memory.store.current_session_id(envelope.conversation_id)

@@ -24,14 +24,19 @@ class GroupWord:
 
     async def say_once(self, envelope: Envelope) -> None:
         """Say it in a group that was not told yet; a disk that refuses is asked again next time. Never raises."""
-        if envelope.private or envelope.chat_id in self._told or envelope.kind not in {"text", "command"}:
+        services, group = self._services, _first_id(envelope)
+        if envelope.private or group in self._told or envelope.kind not in {"text", "command"}:
             return
-        services = self._services
         with suppress(StorageError):
-            if not (await services.people.choices(envelope.chat_id)).get(TOLD):
-                told = await services.people.choose(envelope.chat_id, **{TOLD: True})
+            if not (await services.people.choices(group)).get(TOLD):
+                told = await services.people.choose(group, **{TOLD: True})
                 target = Target(
                     envelope.bot_id, envelope.conversation_id, envelope.chat_id, envelope.thread_id, envelope.user_id
                 )
                 await services.committer.write(target, [OutgoingMessage(replies.say("group_reads"))], told)
-            self._told.add(envelope.chat_id)
+            self._told.add(group)
+
+
+def _first_id(envelope: Envelope) -> int:
+    """The chat's id as its conversation has it: the same when the group becomes a supergroup."""
+    return int(envelope.conversation_id.split(":")[2])

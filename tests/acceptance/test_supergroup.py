@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from story import rows
+from story import bot_texts, change, rows
 
 pytestmark = pytest.mark.acceptance
 ANA, STRANGER = 11, 666
 
 
 def said(api, chat_id):
-    return [line.text for line in api.view(chat_id).lines if line.by_bot]
+    return bot_texts(api, chat_id)
 
 
 async def told(api, chat_id, text, *, by=ANA):
@@ -27,14 +27,16 @@ async def test_a_group_keeps_its_conversation_reminders_and_buttons(api, model, 
     bot = await bot_process(CONTINUITY_ALLOWED_USERS=str(ANA))
     group = api.people.opens_group("Friends", kind="group")
     await told(api, group, "@continuity_bot The codeword is zebrafish")
-    await told(api, group, "/remind@continuity_bot in 4 seconds water the plants")
+    await told(api, group, "/remind@continuity_bot tomorrow at 9 water the plants")
     new = api.people.upgrades_group(group, user_id=by)
     await told(api, new, "@continuity_bot and what was the codeword?")
     assert "zebrafish" in model.requests[-1].text
 
-    await api.until(lambda: any(line.buttons for line in api.view(new).lines), 40)
+    await bot.kill()
+    change(bot, "UPDATE notes SET rings_from = '2026-01-01T09:00', rings_at_ms = 1767258000000")
+    await bot.start()
+    await api.until(lambda: any(line.buttons for line in api.view(new).lines))
     assert "water the plants" in said(api, new)[-1]
-    await bot.restart()
     await told(api, new, "@continuity_bot still the same?")
 
     assert rows(bot, "SELECT COUNT(*) FROM conversations") == [(1,)]
