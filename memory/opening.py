@@ -215,6 +215,7 @@ class ConversationMemory(Parts):
     async def close(self) -> None:
         """Let go of the files, the lock last. A second call does nothing."""
         await self.settle()
+        await self.keeper.stop()
         await self._held.aclose()
 
     async def __aenter__(self) -> Self:

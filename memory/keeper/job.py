@@ -96,18 +96,21 @@ class Keeper:
 
     async def run(self) -> None:
         """Read what falls due until cancelled; what fails is logged and tried at the next look."""
-        try:
-            while True:
-                try:
-                    await self.read_due()
-                except StorageUnavailable as exc:
-                    log.warning("sessions are read later: %s", exc)
-                except Exception:
-                    log.exception("a session could not be read")
-                await asyncio.sleep(LOOK_EVERY_S)
-        finally:
-            for task in list(self._shielded.tasks):
-                task.cancel()
+        while True:
+            try:
+                await self.read_due()
+            except StorageUnavailable as exc:
+                log.warning("sessions are read later: %s", exc)
+            except Exception:
+                log.exception("a session could not be read")
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def stop(self) -> None:
+        """Leave what somebody asked to be read: it waits in its rows, as after a crash."""
+        tasks = list(self._shielded.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def read_due(self) -> int:
         """Read the sessions that are due now, at most 20, and return how many. Raises `StorageUnavailable`."""

@@ -450,6 +450,18 @@ async def test_a_second_process_does_not_pay_for_the_same_turns(memory, model, s
     assert await texts(memory) == ["Mother's knee surgery"]
 
 
+async def test_what_is_being_read_at_the_end_is_read_by_the_next_start(memory, model, say):
+    """Whoever asked is gone; the turns wait, and nothing runs on."""
+    model.may_answer.clear()
+    await say(SURGERY)
+    asking = asyncio.create_task(memory.keeper.read_now(HERE))
+    await model.asked.wait()
+    await memory.keeper.stop()
+    await asyncio.gather(asking, return_exceptions=True)
+
+    assert [each.unread for each in await memory.keeper.queue.here(HERE)] == [1]
+
+
 async def test_without_a_model_nothing_waits_to_be_read(place):
     """Nobody would ever read it."""
     async with open_memory(place) as memory:
