@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from memory.continuity.types import Arc, BootstrapOwner, PastSession, Persona
+from memory.ledger.types import Note
 from memory.opening import ConversationMemory
 from memory.sessions.recorder import Exchange
 from memory.storage.extension import Extension
@@ -135,18 +136,26 @@ def make_topic(name: str = "lisbon trip", weight: float = 0.8) -> Topic:
 
 
 def make_session(**overrides: Any) -> PastSession:
-    """Return a session of four turns; fields of its state (`open_loops`, `active_topics`, …) may be given too."""
-    own = {name: overrides.pop(name) for name in PastSession.model_fields if name in overrides}
-    session_id = own.get("session_id", "s_1")
-    state: SessionState = make_state(**{"session_id": session_id, "conversation_id": CONVERSATION_ID} | overrides)
+    """Return a session of four turns, unless told otherwise."""
+    fields: dict[str, Any] = {"session_id": "s_1", "title": "", "turn_count": 4, "last_turn_at_ms": START_MS}
+    return PastSession.model_validate(fields | overrides)
+
+
+def make_note(text: str = "Send the report to Anna", **overrides: Any) -> Note:
+    """Return what the user has to do, as they said it in turn `t_<number>` of session `s_1`, unless told otherwise."""
+    number = overrides.get("number", 1)
     fields: dict[str, Any] = {
-        "session_id": session_id,
-        "title": "",
-        "state": state,
-        "turn_count": 4,
-        "last_turn_at_ms": START_MS,
+        "note_id": f"n_{number}",
+        "conversation_id": CONVERSATION_ID,
+        "number": number,
+        "kind": "task",
+        "text": text,
+        "said_at_ms": START_MS,
+        "session_id": "s_1",
+        "user_id": USER_ID,
+        "turn_ids": (f"t_{number}",),
     }
-    return PastSession.model_validate(fields | own)
+    return Note.model_validate(fields | overrides)
 
 
 def make_memory(text: str = "Prefers short answers.", **overrides: Any) -> Memory:
@@ -169,12 +178,13 @@ def make_arc(title: str = "report for Anna", **overrides: Any) -> Arc:
     """Return a certain project of the last conversation; its id is made of its title."""
     fields: dict[str, Any] = {
         "arc_id": f"a_{title.replace(' ', '_')}",
+        "number": 1,
         "kind": "project",
         "title": title,
-        "summary": f"In progress: {title}",
+        "summary": title,
         "confidence": "high",
         "stickiness": "normal",
-        "sources": ("t_1.1",),
+        "sources": ("n_1", "t_1"),
         "last_touched_at_ms": START_MS,
         "conversations_ago": 0,
     }

@@ -31,18 +31,20 @@ def problems(
     language = languages.detect(" ".join(turn.user_text for turn in turns)[:600])
     source = " ".join([previous, *(f"{turn.user_text} {turn.assistant_text}" for turn in turns)])
     keep = [*lasting_sentences(turns, languages), *kept_lines(previous)]
+    tell_names = not capitalises_nouns(source)
     return [
-        *_lost(summary, keep),
+        *_lost(summary, keep, tell_names=tell_names),
         *_lost_loops(summary, turns, loops, language),
-        *_made_up(summary, source),
+        *_made_up(summary, source, tell_names=tell_names),
     ]
 
 
-def _lost(summary: str, sentences: Iterable[str]) -> list[str]:
+def _lost(summary: str, sentences: Iterable[str], *, tell_names: bool) -> list[str]:
     text = " ".join(sentences)
     have, words = numbers(summary), _words(summary)
     lost = [f"the number {number} is missing" for number in sorted(numbers(text) - have)]
-    return lost + [f"the name {name} is missing" for name in sorted(names(text)) if name.casefold() not in words]
+    known = names(text) if tell_names else ()
+    return lost + [f"the name {name} is missing" for name in sorted(known) if name.casefold() not in words]
 
 
 def _lost_loops(
@@ -58,10 +60,11 @@ def _lost_loops(
     return lost
 
 
-def _made_up(summary: str, source: str) -> list[str]:
+def _made_up(summary: str, source: str, *, tell_names: bool) -> list[str]:
     known, text = _words(source), summary.replace(HEADER, "")
     new_numbers = sorted(numbers(text) - numbers(source))
-    new_names = sorted(name for name in names(text) if name.casefold() not in known)
+    found = names(text) if tell_names else ()
+    new_names = sorted(name for name in found if name.casefold() not in known)
     return [f"the number {number} was made up" for number in new_numbers] + [
         f"the name {name} was made up" for name in new_names
     ]
@@ -73,12 +76,16 @@ def numbers(text: str) -> set[str]:
 
 
 def names(text: str) -> set[str]:
-    """The words that are written as names inside a sentence (months and weekdays too).
+    """The words that are written as names inside a sentence (months and weekdays too)."""
+    return set(_NAME.findall(text))
 
-    Nothing for a text that capitalises its nouns, as German does: there a capital tells nothing.
+
+def capitalises_nouns(source: str) -> bool:
+    """Whether the language of a text writes its nouns large, as German does: there a capital tells nothing.
+
+    Asked of all that was said: the sentences that are kept hold more names than others in any language.
     """
-    found, words = _NAME.findall(text), _WORD.findall(text)
-    return set() if len(found) > _NOUN_SHARE * len(words) else set(found)
+    return len(_NAME.findall(source)) > _NOUN_SHARE * len(_WORD.findall(source))
 
 
 def _words(text: str) -> set[str]:

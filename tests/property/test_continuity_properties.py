@@ -21,8 +21,9 @@ from memory.continuity.types import (
     Immersion,
     Role,
 )
-from memory.testing import START_MS, make_loop, make_memory, make_owner, make_session, make_topic
-from memory.types import LoopKind, MemoryKind
+from memory.ledger.types import TEXT_MAX_CHARS, Kind
+from memory.testing import START_MS, make_note, make_owner, make_session
+from memory.text import clean
 
 HOSTILE = st.sampled_from(
     [
@@ -42,35 +43,31 @@ HOSTILE = st.sampled_from(
 TEXTS = st.lists(st.one_of(st.text(max_size=40), HOSTILE), max_size=5).map("".join)
 
 
-@st.composite
-def sessions(draw, number):
-    loops = draw(st.lists(st.tuples(TEXTS, st.sampled_from(get_args(LoopKind)), st.booleans()), max_size=4))
-    return make_session(
-        session_id=f"s_{number}",
-        title=draw(TEXTS),
-        turn_count=draw(st.integers(1, 300)),
-        last_turn_at_ms=START_MS - number,
-        rolling_summary=draw(TEXTS),
-        active_topics=tuple(
-            make_topic(name, weight) for name, weight in draw(st.lists(st.tuples(TEXTS, st.floats(0, 1)), max_size=3))
-        ),
-        open_loops=tuple(
-            make_loop(text, kind=kind, loop_id=f"t_{number}.{n}", due_at_ms=START_MS if due else None)
-            for n, (text, kind, due) in enumerate(loops)
-        ),
-    )
+NOTES = st.fixed_dictionaries(
+    {
+        "text": TEXTS.map(lambda text: clean(text)[:TEXT_MAX_CHARS]).filter(bool),
+        "kind": st.sampled_from(get_args(Kind)),
+        "confidence": st.floats(0, 1),
+        "weight": st.floats(0, 1),
+        "about": st.sampled_from(["", "Camelot"]),
+        "doubtful": st.booleans(),
+        "due_at_ms": st.none() | st.integers(START_MS - 10**9, START_MS + 10**9),
+        "due_exact": st.booleans(),
+        "session_id": st.sampled_from(["s_0", "s_1", "s_9", None]),
+    }
+)
+SESSIONS = st.lists(st.tuples(TEXTS, st.integers(1, 300)), max_size=4)
 
 
 @st.composite
 def inputs(draw):
-    count = draw(st.integers(0, 4))
-    memories = draw(st.lists(st.tuples(TEXTS, st.sampled_from(get_args(MemoryKind)), st.floats(0, 1)), max_size=8))
     return BootstrapInputs(
-        sessions=tuple(draw(sessions(number)) for number in range(count)),
-        memories=tuple(
-            make_memory(text, kind=kind, score=score, memory_id=f"m_{n}", session_id=f"s_{n % 5}")
-            for n, (text, kind, score) in enumerate(memories)
+        sessions=tuple(
+            make_session(session_id=f"s_{n}", title=title, turn_count=count, last_turn_at_ms=START_MS - n)
+            for n, (title, count) in enumerate(draw(SESSIONS))
         ),
+        notes=tuple(make_note(number=n, **note) for n, note in enumerate(draw(st.lists(NOTES, max_size=14)), 1)),
+        now_ms=START_MS,
     )
 
 
@@ -87,11 +84,12 @@ def test_packet_is_closed_bounded_and_ends_with_its_guardrails(owner, given_inpu
     stages = generate(owner, given_inputs)
     lines = stages.internal_packet.splitlines()
     outside = [line for line in lines if not line.startswith("- ")]
-    blocks = 2 if stages.selection.active else 1
+    tiers = 2 if stages.selection.active else 1
+    blocks = tiers + bool(stages.relationship.who or stages.relationship.norms)
 
     assert tuple(lines[-2:]) == GUARDRAILS
     assert [line for line in lines if line.startswith("##")] == [line for line in outside if line.startswith("##")]
-    assert sum(line.startswith("##") for line in lines) == blocks + 2
+    assert sum(line.startswith("##") for line in lines) == tiers + 2
     assert sum(line.startswith("<data-") for line in lines) == blocks
     assert sum("</data" in line for line in lines) == blocks
     assert len(stages.selection.core) <= CORE_MAX

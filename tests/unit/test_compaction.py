@@ -25,7 +25,7 @@ def planned(history, **state):
     return plan(make_state(last_seq=len(history), **state), history, BUDGET, COUNTER, LANGUAGES)
 
 
-def marked(plan_, text="- Decided: tea"):
+def marked(plan_, text="- Person: tea"):
     return mark_of(plan_, "c_1", text, COUNTER)
 
 
@@ -138,8 +138,8 @@ def test_the_rolling_summary_stands_for_turns_that_are_not_loaded():
     """A long session that was never compacted loses nothing at its first compaction."""
     history = [turn.model_copy(update={"seq": turn.seq + 100}) for turn in turns(14)]
 
-    assert planned(history, rolling_summary="- Stated: x").previous == "- Stated: x"
-    assert planned(turns(14), rolling_summary="- Stated: x").previous == ""
+    assert planned(history, rolling_summary="- Person: x").previous == "- Person: x"
+    assert planned(turns(14), rolling_summary="- Person: x").previous == ""
 
 
 def test_an_undo_holds_for_ten_turns():
@@ -193,6 +193,6 @@ def test_a_model_that_drops_or_invents_is_caught(summary, problem):
 
 def test_what_the_previous_summary_knew_may_not_be_lost_either():
     """Cascade: facts of long ago survive every rewriting."""
-    previous = "- Stated: The user's locker at the Nordbad is number 88."
+    previous = "- Person: My locker at the Nordbad is number 88. (2023-11-14)"
 
     assert "the number 88 is missing" in problems(GOOD, SOURCE, previous, [LOOP], LANGUAGES)

@@ -17,7 +17,7 @@ from memory.continuity.types import (
     Selection,
     SessionChoice,
 )
-from memory.testing import START_MS, make_loop, make_memory, make_owner, make_persona, make_session
+from memory.testing import START_MS, make_note, make_owner, make_persona, make_session
 
 # --- relationship state
 
@@ -30,26 +30,42 @@ def test_familiarity_grows_with_what_was_shared(sessions, turns, familiarity):
     """New, familiar, established, close: by the number of sessions and of turns."""
     past = tuple(make_session(session_id=f"s_{n}", turn_count=turns) for n in range(sessions))
 
-    assert relationship_state(past, make_persona()).familiarity == familiarity
+    assert relationship_state(BootstrapInputs(sessions=past), make_persona()).familiarity == familiarity
 
 
 def test_minimal_immersion_is_never_close():
     """A persona of minimal immersion does not claim closeness, however long the acquaintance."""
     past = tuple(make_session(session_id=f"s_{n}", turn_count=50) for n in range(25))
 
-    assert relationship_state(past, make_persona(immersion="minimal")).familiarity == "established"
+    assert relationship_state(BootstrapInputs(sessions=past), make_persona(immersion="minimal")).familiarity == "established"
 
 
 @pytest.mark.parametrize("role", ["assistant", "companion", "roleplay"])
 def test_relationship_state_is_small_and_declarative(role):
     """It has two to four adjectives, norms, boundaries beyond the persona's, and one sentence as role frame."""
-    state = relationship_state((), make_persona(role=role, boundaries=("Never swear",)))
+    state = relationship_state(BootstrapInputs(), make_persona(role=role, boundaries=("Never swear",)))
 
     assert 2 <= len(state.tone) <= 4
     assert state.contract
     assert len(state.boundaries) > 1
     assert state.boundaries[-1] == "Never swear"
     assert state.role_frame.count(".") == 1
+
+
+def test_what_was_learned_comes_from_notes_that_are_real_and_not_in_doubt():
+    """The best fact says who this is, at most three preferences how they like it; a story's facts are its own."""
+    notes = (
+        make_note("The knight is called Bors", kind="fact", about="Camelot"),
+        make_note("Lives in Rome", kind="fact", doubtful=True),
+        make_note("Ines is a nurse", kind="fact"),
+        make_note("Ines has a cat", kind="fact"),
+        *(make_note(f"Likes {each}", kind="preference") for each in ("tea", "rain", "brevity", "maps")),
+    )
+
+    state = relationship_state(BootstrapInputs(notes=notes), make_persona())
+
+    assert state.who == "Ines is a nurse"
+    assert state.norms == ("Likes tea", "Likes rain", "Likes brevity")
 
 
 # --- offer and injection
@@ -115,7 +131,7 @@ def cached(owner, inputs, **overrides):
     fields = {
         "fingerprint": fingerprint(owner, inputs),
         "internal_packet": "",
-        "relationship": relationship_state((), owner.persona),
+        "relationship": relationship_state(BootstrapInputs(), owner.persona),
         "selection": Selection(),
         "generated_at_ms": START_MS + 1000,
     }
@@ -131,60 +147,53 @@ def test_missing_bootstrap_is_stale():
     assert staleness(None, "f", 0).go
 
 
+LATER_MS = START_MS + 2000
+BEFORE = BootstrapInputs(sessions=(make_session(),), notes=(make_note(),), version=4, now_ms=START_MS)
+
+
 def test_bootstrap_is_fresh_while_nothing_is_newer():
-    """The same inputs, all older than the bootstrap, leave it fresh."""
-    inputs = BootstrapInputs(sessions=(make_session(),), memories=(make_memory(),))
-
-    assert not stale(make_owner(), inputs, inputs)
-
-
-def test_new_summary_makes_it_stale():
-    """A session that went on after the generation makes it stale."""
-    before = BootstrapInputs(sessions=(make_session(),))
-    after = BootstrapInputs(sessions=(make_session(last_turn_at_ms=START_MS + 2000),))
-
-    assert stale(make_owner(), before, after)
-
-
-def test_new_memory_makes_it_stale():
-    """A memory created after the generation makes it stale."""
-    before = BootstrapInputs(sessions=(make_session(),))
-    after = before.model_copy(update={"memories": (make_memory(at_ms=START_MS + 2000),)})
-
-    assert stale(make_owner(), before, after)
-
-
-def test_anything_newer_makes_it_stale_whatever_the_fingerprint_says():
-    """The rule of 001 holds by itself: an input newer than the bootstrap is enough."""
-    assert staleness(cached(make_owner(), BootstrapInputs(), fingerprint="f"), "f", START_MS + 2000).go
+    """The same inputs, all older than the bootstrap, leave it fresh, also some hours later."""
+    assert not stale(make_owner(), BEFORE, BEFORE)
+    assert not stale(make_owner(), BEFORE, BEFORE.model_copy(update={"now_ms": LATER_MS}))
 
 
 @pytest.mark.parametrize(
-    "after",
-    [
-        BootstrapInputs(sessions=(make_session(),)),
-        BootstrapInputs(sessions=(make_session(edits=1),), memories=(make_memory(),)),
-        BootstrapInputs(
-            sessions=(make_session(),), memories=(make_memory(),), dropped=(DroppedArc(arc_id="a_1", sources=()),)
-        ),
-    ],
-    ids=["memory forgotten", "loop closed between turns", "arc dropped"],
+    "newer",
+    [{"sessions": (make_session(last_turn_at_ms=LATER_MS),)}, {"notes": (make_note(said_at_ms=LATER_MS),)}],
+    ids=["session", "note"],
 )
-def test_change_that_is_not_newer_is_noticed_too(after):
-    """What was forgotten, closed or dropped changes the fingerprint though nothing is newer."""
-    before = BootstrapInputs(sessions=(make_session(),), memories=(make_memory(),))
+def test_anything_newer_makes_it_stale_whatever_the_fingerprint_says(newer):
+    """The rule of 001 holds by itself: an input newer than the bootstrap is enough."""
+    newest_at_ms = BEFORE.model_copy(update=newer).newest_at_ms
 
-    assert stale(make_owner(), before, after)
+    assert newest_at_ms == LATER_MS
+    assert staleness(cached(make_owner(), BEFORE, fingerprint="f"), "f", newest_at_ms).go
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 5},
+        {"now_ms": START_MS + 86_400_000},
+        {"zone": "Asia/Tokyo"},
+        {"sessions": ()},
+        {"sessions": (make_session(title="Harbour"),)},
+        {"dropped": (DroppedArc(arc_id="a_1", sources=()),)},
+    ],
+    ids=["a note changed", "a new day", "another clock", "a session forgotten", "a session named", "an arc dropped"],
+)
+def test_change_that_is_not_newer_is_noticed_too(change):
+    """What was ended, forgotten or dropped changes the fingerprint though nothing is newer."""
+    assert stale(make_owner(), BEFORE, BEFORE.model_copy(update=change))
 
 
 def test_changed_persona_or_prompt_makes_it_stale(monkeypatch):
     """The fingerprint holds the persona and the prompt version."""
-    inputs = BootstrapInputs(sessions=(make_session(open_loops=(make_loop(),)),))
-    before = fingerprint(make_owner(), inputs)
-    other_persona = fingerprint(make_owner(tone=("brisk", "dry")), inputs)
+    before = fingerprint(make_owner(), BEFORE)
+    other_persona = fingerprint(make_owner(tone=("brisk", "dry")), BEFORE)
     monkeypatch.setattr("memory.continuity.staleness.PROMPT_VERSION", "next")
 
-    assert len({before, other_persona, fingerprint(make_owner(), inputs)}) == 3
+    assert len({before, other_persona, fingerprint(make_owner(), BEFORE)}) == 3
 
 
 # --- heartbeat gate
@@ -201,7 +210,6 @@ def test_idle_process_with_nothing_waiting_may_generate():
         (Workload(running_turns=1), "a turn is running"),
         (Workload(waiting_messages=1), "a message is waiting"),
         (Workload(pending_summaries=1), "summaries are pending"),
-        (Workload(pending_promotions=1), "promotions are pending"),
         (Workload(pending_readings=1), "sessions are to be read"),
         (Workload(idle_ms=10), "not idle long enough"),
         (Workload(load=9.0), "the machine is under load"),
