@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from memory.keeper.check import capitalises_nouns
 from memory.search.languages import Language, Languages
 from memory.sessions.summarizer import HEADER, kept_lines, lasting_sentences
 from memory.types import ConversationTurn, OpenLoop
@@ -14,8 +15,6 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NAME: Final = re.compile(r"(?<=[\w,;:'\u2019] )[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω][\w-]{2,}")
 _WORD: Final = re.compile(r"\w+")
 _LOOP_SHARE: Final = 0.5
-_NOUN_SHARE: Final = 0.15
-"""With more words of a text written large inside its sentences, its language writes nouns so."""
 
 
 def problems(
@@ -31,7 +30,7 @@ def problems(
     language = languages.detect(" ".join(turn.user_text for turn in turns)[:600])
     source = " ".join([previous, *(f"{turn.user_text} {turn.assistant_text}" for turn in turns)])
     keep = [*lasting_sentences(turns, languages), *kept_lines(previous)]
-    tell_names = not capitalises_nouns(source)
+    tell_names = not capitalises_nouns(source)  # of all that was said: what is kept holds more names than the rest
     return [
         *_lost(summary, keep, tell_names=tell_names),
         *_lost_loops(summary, turns, loops, language),
@@ -78,14 +77,6 @@ def numbers(text: str) -> set[str]:
 def names(text: str) -> set[str]:
     """The words that are written as names inside a sentence (months and weekdays too)."""
     return set(_NAME.findall(text))
-
-
-def capitalises_nouns(source: str) -> bool:
-    """Whether the language of a text writes its nouns large, as German does: there a capital tells nothing.
-
-    Asked of all that was said: the sentences that are kept hold more names than others in any language.
-    """
-    return len(_NAME.findall(source)) > _NOUN_SHARE * len(_WORD.findall(source))
 
 
 def _words(text: str) -> set[str]:

@@ -151,9 +151,10 @@ def test_an_undo_holds_for_ten_turns():
     assert not held(since, None)
 
 
+TOLD = "thank you for telling me, that sounds like quite a change for all of you"
 SOURCE = [
-    make_turn(seq=1, user_text=FACT, language="en"),
-    make_turn(seq=2, user_text="We decided to paint the fence green in March.", language="en"),
+    make_turn(seq=1, user_text=FACT, assistant_text=TOLD, language="en"),
+    make_turn(seq=2, user_text="We decided to paint the fence green in March.", assistant_text=TOLD, language="en"),
     make_turn(seq=3, user_text="haha ok", language="en"),
 ]
 LOOP = OpenLoop(
@@ -189,6 +190,19 @@ def test_a_true_and_whole_summary_of_a_model_is_accepted():
 def test_a_model_that_drops_or_invents_is_caught(summary, problem):
     """The check is code, not another model (DESIGN section 7)."""
     assert problem in problems(summary, SOURCE, "", [LOOP], LANGUAGES)
+
+
+def test_where_nouns_are_written_large_a_capital_tells_nothing():
+    """A German summary in other words is no loss of names; its numbers count as everywhere."""
+    said = "Wir haben beschlossen, im Frühjahr den alten Zaun hinter dem Schuppen in Nauen zu streichen, für 45 Euro."
+    source = [make_turn(seq=n, user_text=said, assistant_text="Gute Idee.", language="de") for n in (1, 2)]
+    summary = "- Sie streichen im März für 45 Euro den Gartenzaun am Haus in Nauen."
+
+    assert problems(summary, source, "", [], LANGUAGES) == []
+    assert problems(summary.replace("45", "50"), source, "", [], LANGUAGES) == [
+        "the number 45 is missing",
+        "the number 50 was made up",
+    ]
 
 
 def test_what_the_previous_summary_knew_may_not_be_lost_either():

@@ -37,7 +37,10 @@ def test_minimal_immersion_is_never_close():
     """A persona of minimal immersion does not claim closeness, however long the acquaintance."""
     past = tuple(make_session(session_id=f"s_{n}", turn_count=50) for n in range(25))
 
-    assert relationship_state(BootstrapInputs(sessions=past), make_persona(immersion="minimal")).familiarity == "established"
+    assert (
+        relationship_state(BootstrapInputs(sessions=past), make_persona(immersion="minimal")).familiarity
+        == "established"
+    )
 
 
 @pytest.mark.parametrize("role", ["assistant", "companion", "roleplay"])
