@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+from loopback.model import ToolCall, echo
+
 from memory.ledger.types import Actor, Add
 from memory.storage.sqlite_rows import keep
 
@@ -160,3 +162,15 @@ async def noted(bot, kind: str, text: str, *, chat_id: int = PERSON, **fields: A
 async def ledger_of(bot, chat_id: int = PERSON):
     """Return the notes of a chat of a bot of this process."""
     return await bot.app.services.memory.ledgers.read(f"tg:{bot.app.services.me.bot_id}:{chat_id}:0")
+
+
+def noting(said: str, kind: str, text: str):
+    """Return what a model replies that notes this when it hears those words, and otherwise repeats what it is told."""
+
+    def reply(messages: list[dict[str, Any]]):
+        last = messages[-1]
+        if last["role"] == "user" and str(last.get("content")).rstrip().endswith(said):
+            return [ToolCall("note", {"text": text, "kind": kind})]
+        return echo([each for each in messages if each["role"] != "tool"])
+
+    return reply

@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
-import canaries
 import httpx
 import orjson
 import pytest
+from browsing import mark, session_id
 from loopback.served import TOKEN
 
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.local import local_update
 from bot.intake.updates import read_update
 from bot.ops.history import list_days
-from bot.reminders.rules import insert_reminder
 from memory.ports import Statement
 from memory.testing import ManualClock
 
 PAGES = ["sessions", "continuity", "checkpoints", "starts", "set-aside", "history"]
-
-
-@pytest.fixture
-async def console(served):
-    """Offer a running bot, its client, and a browser that is logged in."""
-    app, client = await served()
-    hooks = {"response": [canaries.search_answer]}
-    async with httpx.AsyncClient(
-        base_url=app.http_url, follow_redirects=True, timeout=30, event_hooks=hooks
-    ) as browser:
-        await browser.post("/console/login", data={"token": TOKEN})
-        yield app, client, browser
-
-
-async def session_id(client) -> str:
-    """Return the id of the only session."""
-    return (await client.get("/sessions")).json()["sessions"][0]["session_id"]
-
-
-def mark(page: str) -> str:
-    """Return what a form of this page carries."""
-    return re.search(r'name="mark" value="([0-9a-f]+)"', page)[1]
 
 
 async def test_the_token_opens_it_and_nothing_else_does(served):
@@ -234,85 +210,6 @@ async def test_wrong_tokens_have_to_wait(served):
     assert (late.status_code, late.headers["retry-after"]) == (429, "60")
     assert right.status_code == 303
     assert "Secure" in right.headers["set-cookie"]
-
-
-async def ask_and_do(browser, page: str, label: str, near: str, **filled) -> tuple[str, str]:
-    """Follow the link of this label beside these words, send the form that asks; return both pages."""
-    path = re.search(rf'href="(/console/do/[^"]+)" aria-label="{label}: [^"]*{near}', page)[1].replace("&amp;", "&")
-    asked = (await browser.get(path)).text
-    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked)) | filled
-    what = re.search(r'action="(/console/act/[a-z-]+)"', asked.partition('class="question"')[2])[1]
-    return asked, (await browser.post(what, data=fields)).text
-
-
-async def test_what_it_remembers_is_changed_by_hand(console):
-    """A note is corrected, then forgotten with its message; an open matter is ended; each is asked first."""
-    app, client, browser = console
-    for text in ("I live in Porto.", "I need to call the landlord by Friday about the heating."):
-        await client.post("/chat", json={"session_id": "home", "message": text})
-    home = f"/console/sessions/{await session_id(client)}/memory"
-
-    asked, corrected = await ask_and_do(
-        browser, (await browser.get(home)).text, "Correct", "Porto", value="I live in Lisbon."
-    )
-    warned, forgotten = await ask_and_do(browser, corrected, "Forget", "Lisbon")
-    _, ended = await ask_and_do(browser, forgotten, "Done", "landlord")
-
-    assert "I live in Porto." in asked
-    assert "I live in Lisbon." in corrected
-    assert "can&#39;t be brought back" in warned
-    assert "no trace is left" in forgotten
-    assert "Lisbon" not in forgotten
-    assert "Nothing is open." in ended
-    turns = [turn.user_text for turn in await app.services.memory.store.last_turns(await session_id(client), 9)]
-    assert turns == ["I need to call the landlord by Friday about the heating."]
-
-
-async def test_nothing_is_done_unasked(console):
-    """A form that skips the question gets the question; the reminder and the note are still there."""
-    _, client, browser = console
-    await client.post("/chat", json={"session_id": "home", "message": "I live in Porto."})
-    home = f"/console/sessions/{await session_id(client)}/memory"
-    page = (await browser.get(home)).text
-    ref = re.search(r"note-forget\?session_id=\w+&amp;ref=([^\"]+)", page)[1]
-    form_mark = mark((await browser.get("/console/checkpoints")).text)
-
-    asked = await browser.post(
-        "/console/act/note-forget", data={"session_id": await session_id(client), "ref": ref, "mark": form_mark}
-    )
-    gone = await browser.get("/console/do/note-forget", params={"session_id": await session_id(client), "ref": "t_0.1"})
-
-    assert "Forget this for ever?" in asked.text
-    assert "Porto" in (await browser.get(home)).text
-    assert (gone.status_code, "look again" in gone.text) == (409, True)
-
-
-async def test_a_reminder_is_moved_and_cancelled(console):
-    """By the person's clock; what is in the past or no time at all is refused in a sentence."""
-    app, client, browser = console
-    await client.post("/chat", json={"session_id": "home", "message": "hello"})
-    row = await app.services.memory.store.session(await session_id(client))
-    now_ms = app.services.clock.now_ms()
-    job = insert_reminder(
-        "k", conversation_id=row.conversation_id, session_id=row.session_id, user_id=row.user_id, turn_id=None,
-        title="call Ana", due_at_ms=now_ms + 3_600_000, time_zone="Europe/Berlin", now_ms=now_ms,
-    )  # fmt: skip
-    await app.services.db.write(job)
-    home = f"/console/sessions/{row.session_id}/memory"
-
-    asked, past = await ask_and_do(
-        browser, (await browser.get(home)).text, "Move", "call Ana", value="2020-01-01T09:00"
-    )
-    year = datetime.now(UTC).year + 1
-    _, moved = await ask_and_do(
-        browser, (await browser.get(home)).text, "Move", "call Ana", value=f"{year}-02-03T09:00"
-    )
-    _, cancelled = await ask_and_do(browser, moved, "Cancel", "call Ana")
-
-    assert "Europe/Berlin" in asked
-    assert "still to come" in past
-    assert f"3 Feb {year}" in moved or f"{year}-02-03" in moved
-    assert "Nothing is to come." in cancelled
 
 
 async def test_a_part_that_was_refused_is_sent_again(console, api):

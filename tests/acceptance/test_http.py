@@ -104,9 +104,9 @@ async def test_a_message_that_failed_is_tried_again_with_its_key(served, model):
 
 
 async def test_a_new_conversation_is_offered_what_went_before(served):
-    """After a long silence the client is asked (001); its choice lets the message be answered."""
+    """In mode ask the client is asked after a long silence (001); its choice lets the message be answered."""
     clock = ManualClock()
-    _, client = await served(clock)
+    _, client = await served(clock, continuity_return_mode="ask", continuity_model="offline")
     for text in ("I need to call the landlord by Friday about the heating.", "I am renovating my kitchen in May."):
         await say(client, text, session_id="home")
     clock.advance(s=3 * DAY_S)

@@ -114,7 +114,7 @@ async def test_a_full_disk_is_told_in_the_stream_too(served, monkeypatch):
     async def full(*_: object, **__: object) -> bool:
         raise StorageUnavailable("database is full")
 
-    monkeypatch.setattr(app.services.inbox, "put", full)
+    monkeypatch.setattr(app.services.inbox, "put_all", full)
     answer = await client.post("/chat", json={"message": "x"}, headers=AUTH | {"Accept": "text/event-stream"})
 
     assert answer.text.startswith("event: problem\n")
