@@ -15,6 +15,7 @@ from memory.storage.sqlite_rows import keep
 PERSON = 4711
 FRIEND = 4712
 PROMISE = "I will send the harbour report to Anna"
+NOTE = "Send the harbour report to Anna"
 OFFER = "I can carry forward this context"
 GROUP_WORD = "So you know: in this group"
 PACKET = "## Relationship State"
@@ -37,6 +38,11 @@ TURN_POINTS = [
 
 
 # --- a chat ---------------------------------------------------------------------------------------------------------
+
+
+def asked(model) -> list:
+    """Return the requests for an answer, without those of the keeper of notes."""
+    return [request for request in model.requests if not request.messages[0][1].startswith("You keep the notes")]
 
 
 def bot_lines(api, chat_id: int = PERSON) -> list:

@@ -1,21 +1,38 @@
-"""A new session on Telegram: what is offered, what reaches the model, and that a waiting message is answered once."""
+"""A return in mode ask: what is offered, what reaches the model, and that a waiting message is answered once."""
 
 from __future__ import annotations
 
 import pytest
-from story import FRIEND, OFFER, PACKET, PERSON, PROMISE, answered, bot_lines, heard, rows, shows, tap, tapped
+from story import (
+    FRIEND,
+    NOTE,
+    OFFER,
+    PERSON,
+    PROMISE,
+    answered,
+    asked,
+    bot_lines,
+    heard,
+    noted,
+    rows,
+    shows,
+    tap,
+    tapped,
+)
 
 from bot.care.care import caring_answer
 
 pytestmark = pytest.mark.acceptance
 GUARDRAIL = "Do not quote, paraphrase, or summarize this content to the user."
-CHOICES = (("Continue", "Start fresh"), ("Always do this", "Edit"))
+CHOICES = (("Carry on", "Start fresh"), ("Always", "Edit"))
+ASK = {"CONTINUITY_RETURN_MODE": "ask"}
 
 
 async def yesterday(api, bot, *, chat_id=PERSON, name="", words=PROMISE):
-    """Say something in a session that ended hours ago."""
+    """Say something in a session that ended hours ago, and have it noted."""
     api.people.says(PERSON, f"{name}{words}", **({"chat_id": chat_id} if chat_id != PERSON else {}))
     await answered(api, chat_id, words)
+    await noted(bot, "promise", NOTE, chat_id=chat_id)
     await bot.passes(hours=7)
 
 
@@ -26,6 +43,13 @@ async def offered(api, bot, text="good morning"):
     return await shows(api, OFFER)
 
 
+def assert_nothing_of_before(request):
+    """Check that a prompt has neither the words nor the note of the session before, nor how to use notes."""
+    assert "I will send" not in request.text
+    assert NOTE not in request.text
+    assert GUARDRAIL not in request.text
+
+
 async def edited(api):
     """Wait until the preview shows a row for each line, and return it."""
     await api.until(lambda: bot_lines(api)[-1].buttons[0][0].startswith("✕"))
@@ -34,54 +58,53 @@ async def edited(api):
 
 async def test_the_first_message_after_a_silence_waits_for_the_users_word(api, model, bot_here):
     """Mode ask: the preview comes with its buttons, the model is not asked, the message is parked."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     offer = await offered(api, bot)
 
     assert "harbour report" in offer.text
     assert offer.text.endswith("Either is fine.\n\nI'll answer your message right after you choose.")
     assert offer.buttons == CHOICES
-    assert len(model.requests) == 1
+    assert len(asked(model)) == 1
     assert rows(bot, "SELECT state FROM inbox ORDER BY position DESC LIMIT 1") == [("parked",)]
 
 
 async def test_distress_does_not_wait_for_a_tap(api, model, bot_here):
     """After a silence others are asked first what to carry forward; somebody in distress is answered at once."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     await yesterday(api, bot)
     api.people.says(PERSON, "ich will nicht mehr leben")
 
     assert (await shows(api, "findahelpline.com")).text == caring_answer("de")
-    assert len(model.requests) == 1
+    assert len(asked(model)) == 1
 
 
-async def test_after_continue_the_context_is_in_the_first_prompt_only(api, model, bot_here):
-    """The packet is in the instructions of the first reply, guardrails last, and in no later prompt."""
-    bot = await bot_here()
+async def test_after_carry_on_the_notes_are_in_the_prompts(api, model, bot_here):
+    """What was chosen stands in the prompts of the session, with the guardrails, and on the screen."""
+    bot = await bot_here(**ASK)
     await offered(api, bot)
-    api.people.presses(PERSON, "Continue")
+    api.people.presses(PERSON, "Carry on")
     await answered(api, PERSON, "good morning")
-    first = model.requests[-1]
+    first = asked(model)[-1]
     api.people.says(PERSON, "and now something else")
     await answered(api, PERSON, "and now something else")
 
-    system = first.messages[0][1]
-    assert system.rstrip().endswith(GUARDRAIL)
-    assert "harbour report" in system[system.index(PACKET) :]
     assert first.said == "good morning"
-    assert PACKET not in model.requests[-1].text
+    for request in (first, asked(model)[-1]):
+        assert NOTE in request.text
+        assert GUARDRAIL in request.text
     assert "Carrying this forward" in (await shows(api, "Carrying")).text
     assert heard(bot)[1:] == ["good morning", "and now something else"]
 
 
-@pytest.mark.parametrize("word", ["/continue", "yes please", "continue"])
+@pytest.mark.parametrize("word", ["/continue", "carry on", "Carry on."])
 async def test_a_word_chooses_as_a_tap_does(api, model, bot_here, word):
-    """Under the preview "yes", the button's own word and /continue mean [Continue]: shown in place, answered once."""
-    bot = await bot_here()
+    """Under the preview the button's own words and /continue mean [Carry on]: shown in place, answered once."""
+    bot = await bot_here(**ASK)
     offer = await offered(api, bot)
     api.people.says(PERSON, word)
     await answered(api, PERSON, "good morning")
 
-    assert PACKET in model.requests[-1].messages[0][1]
+    assert NOTE in asked(model)[-1].text
     assert heard(bot)[1:] == ["good morning"]
     line = await shows(api, "Carrying this forward")
     assert line.message_id == offer.message_id
@@ -89,50 +112,49 @@ async def test_a_word_chooses_as_a_tap_does(api, model, bot_here, word):
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 
-async def test_a_no_starts_fresh(api, model, bot_here):
-    """A "no thanks" under the preview is [Start fresh]."""
-    bot = await bot_here()
+async def test_the_other_button_may_be_typed_as_well(api, model, bot_here):
+    """The words "start fresh" under the preview are [Start fresh]."""
+    bot = await bot_here(**ASK)
     await offered(api, bot)
-    api.people.says(PERSON, "no thanks")
+    api.people.says(PERSON, "start fresh")
     await answered(api, PERSON, "good morning")
 
     assert heard(bot)[1:] == ["good morning"]
-    assert "I will send" not in model.requests[-1].text
+    assert_nothing_of_before(asked(model)[-1])
     await shows(api, "Fresh start")
 
 
 async def test_after_start_fresh_no_word_of_before_is_in_any_tier(api, model, bot_here):
     """[Start fresh] isolates the session: neither packet nor search nor today nor last conversation, also later on."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     await offered(api, bot, "what about the harbour?")
     api.people.presses(PERSON, "Start fresh")
     await answered(api, PERSON, "what about the harbour?")
     api.people.says(PERSON, "and the report to Anna?")
     await answered(api, PERSON, "and the report to Anna?")
 
-    for request in model.requests[1:]:
-        assert "I will send" not in request.text
-        assert PACKET not in request.text
+    for request in asked(model)[1:]:
+        assert_nothing_of_before(request)
 
 
 async def test_the_next_message_is_answered_together_with_the_waiting_one(api, model, bot_here):
     """Who writes on has answered the question with "without": one turn with both, nothing injected."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     await offered(api, bot)
     api.people.says(PERSON, "never mind that")
     await answered(api, PERSON, "never mind that")
 
-    assert model.requests[-1].said == "good morning\nnever mind that"
-    assert PACKET not in model.requests[-1].text
-    assert len(model.requests) == 2
-    assert "let's go on" in (await shows(api, "let's go on")).text
+    assert asked(model)[-1].said == "good morning\nnever mind that"
+    assert_nothing_of_before(asked(model)[-1])
+    assert len(asked(model)) == 2
+    assert (await shows(api, "/continue brings it in")).text.startswith("You wrote on")
     assert heard(bot)[1:] == ["good morning\nnever mind that"]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 
 async def test_a_double_tap_and_an_old_preview_change_nothing(api, model, bot_here):
     """Of two taps the first counts; a tap on a preview that was passed over only gets a word."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     offer = await offered(api, bot)
     api.people.presses(PERSON, offer.presses[1], message_id=offer.message_id)
     api.people.presses(PERSON, offer.presses[0], message_id=offer.message_id)
@@ -143,31 +165,32 @@ async def test_a_double_tap_and_an_old_preview_change_nothing(api, model, bot_he
         "Done",
         "You've already chosen.",
     ]
-    assert PACKET not in model.requests[-1].text
+    assert_nothing_of_before(asked(model)[-1])
     assert len(heard(bot)) == 2
 
 
 async def test_somebody_else_cannot_answer_for_the_primary_user(api, model, bot_here):
     """In a group the preview is for whoever opened the session: others' taps are refused, their words come after."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     group = api.people.opens_group("Friends")
     await yesterday(api, bot, chat_id=group, name="@continuity_bot ")
     api.people.says(PERSON, "@continuity_bot morning", chat_id=group)
     await shows(api, OFFER, group)
-    await tap(api, "Continue", chat_id=group, user=FRIEND)
+    await tap(api, "Carry on", chat_id=group, user=FRIEND)
     assert "somebody else" in tapped(api)
 
     api.people.says(FRIEND, "@continuity_bot hello all", chat_id=group)
     await answered(api, group, "hello all")
     assert heard(bot)[1:] == ["morning", "hello all"]
-    assert not any(PACKET in request.text for request in model.requests)
+    assert not any(NOTE in request.text for request in asked(model))
 
 
 async def test_an_arc_can_be_dropped_before_continuing(api, model, bot_here):
     """[Edit] shows a row for each line, [Back] takes it away; a row takes its line off, and off the packet."""
-    bot = await bot_here()
-    api.people.says(PERSON, "We decided to paint the boat green")
-    await answered(api, PERSON, "We decided to paint the boat green")
+    bot = await bot_here(**ASK)
+    api.people.says(PERSON, "green it is")
+    await answered(api, PERSON, "green it is")
+    await noted(bot, "decision", "Paint the boat green.")
     await offered(api, bot)
     api.people.presses(PERSON, "Edit")
     offer = await edited(api)
@@ -179,31 +202,32 @@ async def test_an_arc_can_be_dropped_before_continuing(api, model, bot_here):
     await edited(api)
     api.people.presses(PERSON, drop)
     await api.until(lambda: "boat" not in bot_lines(api)[-1].text and bot_lines(api)[-1].buttons)
-    api.people.presses(PERSON, "Continue")
+    api.people.presses(PERSON, "Carry on")
     await answered(api, PERSON, "good morning")
 
-    packet = model.requests[-1].messages[0][1].split(PACKET)[1]
+    ((packet,),) = rows(bot, "SELECT internal_packet FROM continuity_choices")
     assert "harbour" in packet
     assert "boat" not in packet
 
 
 async def test_always_do_this_carries_forward_in_silence_from_then_on(api, model, bot_here):
-    """[Always do this] is remembered: the next session asks nothing and has its packet."""
-    bot = await bot_here()
+    """[Always] is remembered: the next session asks nothing and has its packet."""
+    bot = await bot_here(**ASK)
     await offered(api, bot)
-    api.people.presses(PERSON, "Always do this")
+    api.people.presses(PERSON, "Always")
     await answered(api, PERSON, "good morning")
     await bot.passes(hours=7)
     api.people.says(PERSON, "and again")
     await answered(api, PERSON, "and again")
 
-    assert PACKET in model.requests[-1].text
+    assert NOTE in asked(model)[-1].text
     assert sum(OFFER in line.text for line in bot_lines(api)) == 0
+    assert sum("Carried on from" in line.text for line in bot_lines(api)) == 0
 
 
 async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     """Switched off in /settings: no preview, no packet, and no row of a generation in the tables."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     api.people.says(PERSON, "/settings")
     await shows(api, "I ask whether")
     api.people.presses(PERSON, "Off")
@@ -212,30 +236,14 @@ async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     api.people.says(PERSON, "good morning")
     await answered(api, PERSON, "good morning")
 
-    assert PACKET not in model.requests[-1].text
+    assert_nothing_of_before(asked(model)[-1])
     assert rows(bot, "SELECT 1 FROM continuity_bootstrap_cache UNION ALL SELECT 1 FROM continuity_arcs") == []
     assert rows(bot, "SELECT 1 FROM continuity_relationship_states") == []
 
 
-async def test_mode_use_says_what_it_carries_and_does_not_wait(api, model, bot_here):
-    """Mode use without skipping: the message is answered at once, and what is carried is shown."""
-    bot = await bot_here()
-    api.people.says(PERSON, "/settings")
-    await shows(api, "I ask whether")
-    api.people.presses(PERSON, "Use")
-    settings = await shows(api, "I carry earlier context forward.")
-    assert "✓ Use" in settings.buttons[0]
-    await yesterday(api, bot)
-    api.people.says(PERSON, "good morning")
-    await answered(api, PERSON, "good morning")
-
-    assert "harbour report" in (await shows(api, "Carrying this forward")).text
-    assert PACKET in model.requests[-1].text
-
-
 async def test_the_persona_is_chosen_per_person(api, model, bot_here):
     """/persona changes who answers this person, in place, and nobody else."""
-    await bot_here()
+    await bot_here(**ASK)
     api.people.says(PERSON, "/persona")
     await shows(api, "I can be:")
     api.people.presses(PERSON, "companion")
@@ -244,31 +252,31 @@ async def test_the_persona_is_chosen_per_person(api, model, bot_here):
         api.people.says(user, "hello there")
         await answered(api, user, "hello there")
 
-    assert ["companion" in request.messages[0][1] for request in model.requests] == [True, False]
+    assert ["companion" in request.messages[0][1] for request in asked(model)] == [True, False]
 
 
 async def test_commands_do_not_lose_a_waiting_message(api, model, bot_here):
     """/fresh while a message waits answers it in the fresh session, once."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     await offered(api, bot)
     api.people.says(PERSON, "/fresh")
     await answered(api, PERSON, "good morning")
 
-    assert "I will send" not in model.requests[-1].text
+    assert_nothing_of_before(asked(model)[-1])
     assert len(heard(bot)) == 2
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 
 async def test_an_edit_of_a_waiting_message_is_what_gets_answered(api, model, bot_here):
     """The edit waits with the message that it edits; the answer is to the edited text."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     await yesterday(api, bot)
     typo = api.people.says(PERSON, "godo mornign")
     await shows(api, OFFER)
     edit = api.people.edits(PERSON, typo.message_id, "good morning")
     await api.until(lambda: api.is_confirmed(edit.update_id))
     await api.until(lambda: rows(bot, "SELECT COUNT(*) FROM inbox WHERE state = 'parked'") == [(2,)])
-    api.people.presses(PERSON, "Continue")
+    api.people.presses(PERSON, "Carry on")
     await answered(api, PERSON, "good morning")
 
     assert heard(bot)[1:] == ["good morning"]
@@ -276,7 +284,7 @@ async def test_an_edit_of_a_waiting_message_is_what_gets_answered(api, model, bo
 
 async def test_a_tap_on_a_preview_that_was_passed_over_only_says_so(api, model, bot_here):
     """A client that still shows the old buttons: nothing is carried into a session that went on without."""
-    bot = await bot_here()
+    bot = await bot_here(**ASK)
     offer = await offered(api, bot)
     query_of = {"id": PERSON, "is_bot": False, "first_name": "Mia"}
     api.people.says(PERSON, "never mind that")
@@ -301,5 +309,5 @@ async def test_a_tap_on_a_preview_that_was_passed_over_only_says_so(api, model, 
     api.people.says(PERSON, "go on")
     await answered(api, PERSON, "go on")
 
-    assert not any(PACKET in request.text for request in model.requests)
+    assert not any(NOTE in request.text for request in asked(model))
     assert rows(bot, "SELECT mode FROM continuity_choices") == [("off",)]

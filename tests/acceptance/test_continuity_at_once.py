@@ -1,0 +1,142 @@
+"""A return as it is unless somebody chose otherwise: answered at once, with one small line and a way back."""
+
+from __future__ import annotations
+
+import pytest
+from story import NOTE, OFFER, PERSON, PROMISE, answered, answers_to, asked, bot_lines, heard, noted, rows, shows, tap
+
+from memory.keeper.session_lines import SessionLine, put_session_line
+
+pytestmark = pytest.mark.acceptance
+CARRIED = "Carried on from: "
+
+
+async def returned(api, bot, text="good morning"):
+    """Say something, have it noted, come back after hours with this text; return the small line."""
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    return await again(api, bot, text)
+
+
+async def again(api, bot, text):
+    """Come back after hours with this text, and return the small line under the answer."""
+    await bot.passes(hours=7)
+    before = len(bot_lines(api))
+    api.people.says(PERSON, text)
+    await answered(api, PERSON, text)
+    await api.until(lambda: any(line.text.startswith(CARRIED) for line in bot_lines(api)[before:]))
+    return bot_lines(api)[-1]
+
+
+async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_here):
+    """Nobody is asked: the notes are in the prompt, and under the answer stands what was carried, with its buttons."""
+    bot = await bot_here()
+    line = await returned(api, bot)
+
+    assert NOTE in asked(model)[-1].text
+    assert line.text == f"{CARRIED}{NOTE}"
+    assert line.buttons == (("Start fresh", "Ask me first"),)
+    assert [each.text for each in bot_lines(api)[-2:]] == ["You said: good morning", line.text]
+    assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_the_line_names_what_the_last_talk_was_about(api, bot_here):
+    """When the keeper of notes named the session before, the small line says that name."""
+    bot = await bot_here()
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    memory, me = bot.app.services.memory, bot.app.services.me
+    state = await memory.recorder.current(f"tg:{me.bot_id}:{PERSON}:0")
+    await memory.db.write(put_session_line(SessionLine(state.session_id, state.conversation_id, "The harbour report")))
+
+    assert (await again(api, bot, "good morning")).text == f"{CARRIED}The harbour report"
+
+
+async def test_the_second_time_the_line_has_one_button(api, bot_here):
+    """[Ask me first] is offered once; [Start fresh] each time."""
+    bot = await bot_here()
+    await returned(api, bot)
+
+    assert (await again(api, bot, "me again")).buttons == (("Start fresh",),)
+
+
+async def test_start_fresh_answers_once_more_without_what_was_carried(api, model, bot_here):
+    """The same message is answered in a session of its own: neither note nor word of before, nor in what follows."""
+    bot = await bot_here()
+    line = await returned(api, bot)
+    await tap(api, "Start fresh", on=line)
+    await api.until(lambda: len(answers_to(api, PERSON, "good morning")) == 2)
+    fresh = asked(model)[-1]
+    api.people.says(PERSON, "and the harbour?")
+    await answered(api, PERSON, "and the harbour?")
+
+    assert fresh.said == "good morning"
+    for request in (fresh, asked(model)[-1]):
+        assert NOTE not in request.text
+        assert PROMISE not in request.text
+    assert heard(bot) == [PROMISE, "good morning", "good morning", "and the harbour?"]
+    assert rows(bot, "SELECT COUNT(DISTINCT session_id) FROM conversation_turns") == [(3,)]
+    assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
+
+
+async def test_start_fresh_takes_back_what_the_first_answer_noted(api, model, bot_here):
+    """A note that the carried answer made does not stand twice: its turn counts no more."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    api.people.says(PERSON, "I have to send the harbour report to Anna.")
+    await shows(api, "harbour report")
+    await bot.passes(hours=7)
+    api.people.says(PERSON, "I have to buy paint.")
+    line = await shows(api, CARRIED)
+    await tap(api, "Start fresh", on=line)
+    await api.until(lambda: sum("buy paint" in each.text for each in bot_lines(api)) == 2)
+    await bot.settled()
+
+    ledger = rows(bot, "SELECT text, status FROM notes ORDER BY number")
+    assert [text for text, status in ledger if status == "open"] == ["send the harbour report to Anna", "buy paint"]
+
+
+async def test_ask_me_first_shows_the_preview_from_then_on(api, model, bot_here):
+    """A tap changes the mode: the next return waits for the person's word."""
+    bot = await bot_here()
+    line = await returned(api, bot)
+    await tap(api, "Ask me first", on=line)
+    await shows(api, "From now on I'll ask")
+    await bot.passes(hours=7)
+    before = len(asked(model))
+    api.people.says(PERSON, "me again")
+    await shows(api, OFFER)
+
+    assert len(asked(model)) == before
+    assert rows(bot, "SELECT mode FROM continuity_preferences") == [("ask",)]
+
+
+async def test_nothing_to_carry_says_nothing(api, bot_here):
+    """Where nothing is noted, a return is an answer and no more."""
+    bot = await bot_here()
+    api.people.says(PERSON, "hello")
+    await answered(api, PERSON, "hello")
+    await bot.passes(hours=7)
+    api.people.says(PERSON, "hello again")
+    await answered(api, PERSON, "hello again")
+    await bot.settled()
+
+    assert not any(CARRIED in line.text for line in bot_lines(api))
+
+
+async def test_mode_off_carries_nothing(api, model, bot_here):
+    """With CONTINUITY_RETURN_MODE=off neither note nor word of before is in a prompt, and nothing is said of it."""
+    bot = await bot_here(CONTINUITY_RETURN_MODE="off")
+    api.people.says(PERSON, PROMISE)
+    await answered(api, PERSON, PROMISE)
+    await noted(bot, "promise", NOTE)
+    await bot.passes(hours=7)
+    for text in ("good morning", "and the harbour?"):
+        api.people.says(PERSON, text)
+        await answered(api, PERSON, text)
+
+    for request in asked(model)[1:]:
+        assert NOTE not in request.text
+        assert PROMISE not in request.text
+    assert not any(CARRIED in line.text or OFFER in line.text for line in bot_lines(api))
