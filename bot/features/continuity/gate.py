@@ -156,8 +156,8 @@ class ContinuityGate:
         choice = await memory.bootstrap.choice(state.session_id)
         if choice is not None:
             return choice.mode != "off"
-        owner = await self.owner(first.conversation_id, user_id)
-        return (await memory.bootstrap.preference(owner)).mode != "off"
+        chosen = await memory.bootstrap.preference(await self.owner(first.conversation_id, user_id))
+        return chosen.mode == "use" or (chosen.mode == "ask" and not chosen.skip_preview)
 
     def decided(self, session_id: str) -> None:
         """Ask again whether notes are carried into this session: somebody chose."""

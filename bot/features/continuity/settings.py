@@ -154,10 +154,8 @@ def settings_message(
     chosen: Preference, persona: str, own: OwnChoices, edits_message_id: int | None = None
 ) -> OutgoingMessage:
     """Return what was chosen, and a button for each other choice."""
-    preview = replies.say("settings_preview_off") if chosen.skip_preview else replies.say("settings_preview_on")
-    told = [replies.say(f"settings_modes.{chosen.mode}"), *([] if chosen.mode == "off" else [preview])]
     language = replies.tongue(own.language)
-    text = replies.say("settings", choice=" ".join(told), persona=persona, zone=own.time_zone, language=language)
+    text = replies.say("settings", choice=_told(chosen), persona=persona, zone=own.time_zone, language=language)
     modes = tuple(
         Button(
             _marked(replies.say(f"settings_labels.{mode}"), mode == chosen.mode),
@@ -176,6 +174,16 @@ def settings_message(
         _marked(replies.say("settings_follow_ups"), own.follow_ups), "follow_up", {FOLLOW_UPS: not own.follow_ups}
     )
     return OutgoingMessage(text, buttons=(modes, (skip, speak), (follow_up,)), edits_message_id=edits_message_id)
+
+
+def _told(chosen: Preference) -> str:
+    """Return what was chosen in words; to be asked without a preview is not to be asked, and nothing is carried."""
+    if chosen.mode == "use":
+        shown = replies.say("settings_line_off") if chosen.skip_preview else replies.say("settings_line_on")
+        return f"{replies.say('settings_modes.use')} {shown}"
+    if chosen.mode == "ask" and not chosen.skip_preview:
+        return f"{replies.say('settings_modes.ask')} {replies.say('settings_preview_on')}"
+    return replies.say("settings_modes.off")
 
 
 def language_message(chosen: str, edits_message_id: int | None = None) -> OutgoingMessage:
