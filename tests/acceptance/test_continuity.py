@@ -229,7 +229,7 @@ async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     """Switched off in /settings: no preview, no packet, and no row of a generation in the tables."""
     bot = await bot_here(**ASK)
     api.people.says(PERSON, "/settings")
-    await shows(api, "I ask whether")
+    await shows(api, "I ask whether to carry earlier context forward. I show you what it is first.")
     api.people.presses(PERSON, "Off")
     await shows(api, "carry anything forward")
     await yesterday(api, bot)
@@ -239,6 +239,21 @@ async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     assert_nothing_of_before(asked(model)[-1])
     assert rows(bot, "SELECT 1 FROM continuity_bootstrap_cache UNION ALL SELECT 1 FROM continuity_arcs") == []
     assert rows(bot, "SELECT 1 FROM continuity_relationship_states") == []
+
+
+async def test_to_be_asked_without_a_preview_is_to_begin_without(api, model, bot_here):
+    """Ask with the preview skipped asks nothing and carries nothing, and /settings says so."""
+    bot = await bot_here(**ASK)
+    api.people.says(PERSON, "/settings")
+    await shows(api, "I ask whether")
+    api.people.presses(PERSON, "Skip the preview")
+    await shows(api, "I don't carry anything forward. /continue still works.")
+    await yesterday(api, bot)
+    api.people.says(PERSON, "good morning")
+    await answered(api, PERSON, "good morning")
+
+    assert_nothing_of_before(asked(model)[-1])
+    assert not any(OFFER in line.text for line in bot_lines(api))
 
 
 async def test_the_persona_is_chosen_per_person(api, model, bot_here):

@@ -112,6 +112,16 @@ async def test_ask_me_first_shows_the_preview_from_then_on(api, model, bot_here)
     assert rows(bot, "SELECT mode FROM continuity_preferences") == [("ask",)]
 
 
+async def test_settings_say_what_is_shown_of_it(api, bot_here):
+    """In mode use the line under the answer is named; with the preview skipped, that nothing is said."""
+    await bot_here()
+    api.people.says(PERSON, "/settings")
+    await shows(api, "I carry earlier context forward. A line under my answer says what.")
+    api.people.presses(PERSON, "Skip the preview")
+
+    assert "✓ Use" in (await shows(api, "I carry earlier context forward. I don't mention it.")).buttons[0]
+
+
 async def test_nothing_to_carry_says_nothing(api, bot_here):
     """Where nothing is noted, a return is an answer and no more."""
     bot = await bot_here()
