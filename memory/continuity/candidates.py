@@ -56,8 +56,10 @@ def _fits(note: Note, now_ms: int) -> bool:
     """Whether it can be taken up: what has just been can ("how did it go?"), what is long over cannot."""
     if is_snoozed(note, now_ms):
         return False
-    over_ms = now_ms - note.due_at_ms if note.kind == "event" and note.due_at_ms is not None else 0
-    return over_ms < JUST_BEEN_MS
+    if note.kind != "event" or note.due_at_ms is None:
+        return True
+    over_at_ms = note.due_at_ms if note.due_exact else note.due_at_ms + DAY_MS
+    return now_ms - over_at_ms < JUST_BEEN_MS
 
 
 def _is_story(note: Note) -> bool:
