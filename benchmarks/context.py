@@ -21,9 +21,8 @@ from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from bot.answers.tool_calls import schemas
-
 from bot.answers.instructions import preface
+from bot.answers.tools.calls import schemas
 from bot.people.personas import instructions_of, load_persona
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget

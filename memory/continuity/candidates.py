@@ -18,13 +18,13 @@ from memory.continuity.types import (
 from memory.ledger.lines import moment
 from memory.ledger.types import Kind, Note
 from memory.ledger.views import DAY_MS, breakdown, is_snoozed, moment_of
+from memory.text import shorten
 
 CANDIDATES_MAX: Final = 60
 JUST_BEEN_MS: Final = 4 * DAY_MS
 """So long after its day an event is still asked about."""
 _SURE, _LIKELY = 0.75, 0.45
 _STICKS: Final = 0.7
-_TITLE_WORDS: Final = 7
 _KIND: Final[dict[Kind, ArcKind]] = {
     "project": "project",
     "event": "project",
@@ -71,7 +71,7 @@ def _candidate(note: Note, ago: int, inputs: BootstrapInputs) -> ArcCandidate:
     return ArcCandidate(
         number=note.number,
         kind=_KIND[note.kind],
-        title=one_line(" ".join(text.split()[:_TITLE_WORDS]).rstrip(" ,;:.!?"), TITLE_MAX_CHARS),
+        title=shorten(text.rstrip(" ,;:.!?"), TITLE_MAX_CHARS),
         text=text + _when(note, inputs.zone),
         confidence=_confidence(note),
         stickiness=_stickiness(note),

@@ -29,7 +29,7 @@ def carried_message(names: Sequence[str], turn_id: str, *, is_first: bool) -> Ou
     payload = {"turn_id": turn_id}
     row = [Button(replies.say("start_fresh"), "fresh_again", payload)]
     row += [Button(replies.say("ask_first"), "ask_first", payload)] if is_first else []
-    return OutgoingMessage(replies.say("carried_on", names=", ".join(names)), buttons=(tuple(row),))
+    return OutgoingMessage(replies.say("carried_on", names="; ".join(names)), buttons=(tuple(row),))
 
 
 def offer_message(
