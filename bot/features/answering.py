@@ -62,7 +62,7 @@ class Answering:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("nothing_to_retry"))])
             return
         said = AskedAgain(last[0].user_text, third_party=last[0].third_party)
-        await self._turns.answer([envelope], envelope.turn_id or services.ids.new("t"), said=said)
+        await self._turns.on_turn([envelope], envelope.turn_id or services.ids.new("t"), said=said)
 
     async def _answer_parked(self, tap: Tap) -> None:
         turn_id: str = tap.payload["turn_id"]
@@ -97,7 +97,7 @@ class Answering:
             said = AskedAgain(meant["text"], third_party=meant.get("third_party", False))
             of = {name: meant[name] for name in ("message_id", "user_id")} | {"answered_by": turn_id}
             values = {"button_id": tap.envelope.button_id, "payload_json": orjson.dumps(of).decode()}
-            await self._turns.answer(
+            await self._turns.on_turn(
                 [envelope], turn_id, said=said, effects=(Statement("button_means", values), tap.use)
             )
 

@@ -185,7 +185,7 @@ class Dispatch:
     async def _do(self, batch: Sequence[Envelope], turn_id: str, claimed: Awaitable[None]) -> None:
         head = batch[0]
         if head.kind == "text":
-            await self._turns.answer(batch, turn_id, claimed=claimed)
+            await self._turns.on_turn(batch, turn_id, claimed=claimed)
         elif head.kind == "edit":
             if not (await self._turns.gate.joins(head) or await self._joins_parked(head)):
                 await self._offer_again(head)

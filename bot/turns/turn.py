@@ -209,7 +209,7 @@ class Turns:
         """Return True while an answer is being made."""
         return conversation_id in self._running
 
-    async def answer(
+    async def on_turn(
         self,
         batch: Sequence[Envelope],
         turn_id: str,
@@ -218,7 +218,7 @@ class Turns:
         effects: Sequence[Statement] = (),
         claimed: Awaitable[None] | None = None,
     ) -> None:
-        """Answer what was said in these claimed updates, unless they have to wait for the user's word first.
+        """Answer what was said in these claimed updates, unless they have to wait for the user's word first (002 phase 1).
 
         `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with the end of
         the updates, whatever that is. A crash before the gate is passed leaves them `claimed` (or `received`, when

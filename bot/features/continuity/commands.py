@@ -142,7 +142,7 @@ class Continuity:
                 )
             said = AskedAgain(turn.user_text, third_party=turn.third_party)
             turn_id = envelope.turn_id or services.ids.new("t")
-            await self._turns.answer([envelope], turn_id, said=said, effects=(tap.use,))
+            await self._turns.on_turn([envelope], turn_id, said=said, effects=(tap.use,))
 
         self._lanes.submit(tap.envelope, answer)
 
