@@ -1,4 +1,4 @@
-"""Makers for the tests of the bootstrap service: a database with its queries, sessions, memories, a heartbeat."""
+"""Makers for the tests of the bootstrap service: a database with its queries, sessions, notes, a heartbeat."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import memory
 from memory.continuity.heartbeat import Heartbeat
 from memory.continuity.staleness import Workload
-from memory.ports import Statement
+from memory.ledger.types import Actor, Add, Refusal
 from memory.storage.engine import open_database
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.store import insert_session
@@ -16,8 +16,6 @@ from memory.testing import (
     START_MS,
     USER_ID,
     lay_tables,
-    make_loop,
-    make_memory,
     make_persona,
     make_state,
 )
@@ -25,25 +23,10 @@ from memory.testing import (
 HERE = Path(memory.__file__).parent
 IDLE = Workload(idle_ms=60_000)
 TEST_QUERIES = """
--- name: put_memory
--- A memory as the promotion gate would store it.
-INSERT INTO memories (memory_id, conversation_id, user_id, session_id, turn_id, kind, subject, text, score, status,
-    superseded_by, created_at_ms)
-VALUES (:memory_id, :conversation_id, :user_id, :session_id, :turn_id, :kind, :subject, :text, :score, :status,
-    :superseded_by, :at_ms);
-
--- name: forget_memory
--- What the user forgets.
-DELETE FROM memories WHERE memory_id = :memory_id;
-
 -- name: set_turn_count
 -- A reply was stored.
 UPDATE conversation_sessions SET turn_count = :turn_count, version = version + 1, last_turn_at_ms = :at_ms
 WHERE session_id = :session_id;
-
--- name: spoil_state
--- A state that no program can read.
-UPDATE conversation_sessions SET state_json = '{' WHERE session_id = :session_id;
 
 -- name: all_continuity_text
 -- Everything that the continuity tables hold in words.
@@ -71,14 +54,27 @@ def session(session_id="s_1", *, turns=4, at_ms=START_MS, user_id=USER_ID, origi
     )
 
 
-def note(text="Prefers short answers.", *, conversation_id=CONVERSATION_ID, **overrides):
-    """Return the statement that stores a memory."""
-    return Statement("put_memory", {"conversation_id": conversation_id, **make_memory(text, **overrides).model_dump()})
+def task(text="Send the report to Anna", **fields):
+    """Return something that the user said they would do."""
+    said = {"owner": "user", "user_id": USER_ID, "session_id": "s_1", "turn_ids": ("t_1",)}
+    return Add(kind="task", text=text, note_id=f"n_{text}", fields=said | fields)
+
+
+def likes(text="Prefers short answers.", **fields):
+    """Return what the user prefers."""
+    said = {"user_id": USER_ID, "session_id": "s_1", "turn_ids": ("t_1",)}
+    return Add(kind="preference", text=text, note_id=f"n_{text}", fields=said | fields)
+
+
+async def noted(ledgers, *adds, conversation_id=CONVERSATION_ID, at_ms=START_MS):
+    """Put notes into a conversation's ledger, as the keeper would."""
+    outcomes = await ledgers.change(conversation_id, adds, Actor("keeper", at_ms))
+    assert [each for each in outcomes if isinstance(each, Refusal)] == []
 
 
 def past(**overrides):
-    """Return the statement that stores a session with an open promise."""
-    return session(**({"open_loops": (make_loop(),)} | overrides))
+    """Return the statement that stores a session of the past."""
+    return session(**overrides)
 
 
 def new(session_id="s_2", **overrides):

@@ -6,6 +6,7 @@ import pytest
 from bootstrap_cases import opened
 
 from memory.continuity.bootstrap import Bootstrap
+from memory.ledger.ledgers import Ledgers
 from memory.testing import START_MS, ManualClock, WordCounter, make_owner
 
 
@@ -22,8 +23,13 @@ def clock():
 
 
 @pytest.fixture
-def bootstrap(db, clock):
-    return Bootstrap(db, clock, WordCounter())
+def ledgers(db):
+    return Ledgers(db)
+
+
+@pytest.fixture
+def bootstrap(db, clock, ledgers):
+    return Bootstrap(db, clock, WordCounter(), ledgers)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from bootstrap_cases import IDLE, heartbeat_of, new, note, past, words_of
+from bootstrap_cases import IDLE, heartbeat_of, new, noted, past, task, words_of
 
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
@@ -18,8 +18,8 @@ from memory.testing import WordCounter, make_persona
 class Held(Bootstrap):
     """A bootstrap whose generation does not end by itself."""
 
-    def __init__(self, db, clock):
-        super().__init__(db, clock, WordCounter())
+    def __init__(self, db, clock, ledgers):
+        super().__init__(db, clock, WordCounter(), ledgers)
         self.began, self.ended = asyncio.Event(), asyncio.Event()
 
     async def refresh_if_stale(self, owner):  # noqa: ARG002 - nobody is read
@@ -48,13 +48,14 @@ class Slow:
 
 
 @pytest.mark.parametrize("removal", ["drop", "clear"])
-async def test_generation_about_to_be_stored_does_not_bring_back_what_is_removed(db, clock, owner, removal):
+async def test_generation_about_to_be_stored_does_not_bring_back_what_is_removed(db, clock, ledgers, owner, removal):
     """A drop or a clearing that comes while a generation is being stored is done after it, and so counts."""
-    await db.write(past(), new(), note())
-    arcs = (await Bootstrap(db, clock, WordCounter()).preview(owner)).arcs
+    await db.write(past(), new())
+    await noted(ledgers, task())
+    arcs = (await Bootstrap(db, clock, WordCounter(), ledgers).preview(owner)).arcs
     gone = next(arc.arc_id for arc in arcs if "Anna" in arc.summary)
     slow = Slow(db)
-    service = Bootstrap(slow, clock, WordCounter())
+    service = Bootstrap(slow, clock, WordCounter(), ledgers)
     generation = asyncio.create_task(service.refresh(owner))
     await slow.reached.wait()
 
@@ -83,10 +84,10 @@ async def test_heartbeat_stops_between_users_when_a_message_comes(db, bootstrap)
     assert (second.generated, second.stopped) == (1, "")
 
 
-async def test_message_interrupts_a_generation(db, clock, owner):
+async def test_message_interrupts_a_generation(db, clock, ledgers, owner):
     """A message that comes while the heartbeat generates ends that at once; the user is done next time."""
     await db.write(past())
-    held = Held(db, clock)
+    held = Held(db, clock, ledgers)
     heartbeat = heartbeat_of(db, held)
     run = asyncio.create_task(heartbeat.run())
     await held.began.wait()
@@ -98,10 +99,10 @@ async def test_message_interrupts_a_generation(db, clock, owner):
     assert await db.read_one("continuity_cache", owner_key=owner.artifact_key) is None
 
 
-async def test_stopping_the_program_ends_the_heartbeat_and_its_generation(db, clock):
+async def test_stopping_the_program_ends_the_heartbeat_and_its_generation(db, clock, ledgers):
     """When the heartbeat is cancelled from outside, the generation inside it goes too."""
     await db.write(past())
-    held = Held(db, clock)
+    held = Held(db, clock, ledgers)
     run = asyncio.create_task(heartbeat_of(db, held).run())
     await held.began.wait()
 
@@ -125,10 +126,10 @@ async def test_heartbeat_looks_at_nobody_twice_for_nothing(db, bootstrap, clock)
     assert (await heartbeat.run()).generated == 1
 
 
-async def test_missing_persona_and_failures_keep_nobody_else_from_their_turn(db, clock, caplog):
+async def test_missing_persona_and_failures_keep_nobody_else_from_their_turn(db, clock, ledgers, caplog):
     """A user without a persona is skipped, a failing one is counted and logged, the rest are done."""
     await db.write(*(past(session_id=f"s_{n}", user_id=n, conversation_id=f"tg:1:{n}:0") for n in (1, 2, 3)))
-    bootstrap = Bootstrap(db, clock, WordCounter())
+    bootstrap = Bootstrap(db, clock, WordCounter(), ledgers)
 
     async def persona_of(user_id):
         return None if user_id == 1 else make_persona()
@@ -145,10 +146,11 @@ async def test_missing_persona_and_failures_keep_nobody_else_from_their_turn(db,
     assert "one generation failed" in caplog.text
 
 
-async def test_heartbeat_logs_what_it_did_or_why_not(db, bootstrap, caplog):
+async def test_heartbeat_logs_what_it_did_or_why_not(db, bootstrap, ledgers, caplog):
     """Success and skip are both in the log, without a word of what people said."""
     caplog.set_level("INFO")
     await db.write(past())
+    await noted(ledgers, task())
 
     await heartbeat_of(db, bootstrap).run()
     await heartbeat_of(db, bootstrap, workload=Workload(running_turns=1)).run()
