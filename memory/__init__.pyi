@@ -15,6 +15,21 @@ from memory.errors import (
     UnsafeSettings,
     Unstorable,
 )
+from memory.ledger.types import (
+    Actor,
+    Add,
+    Applied,
+    Change,
+    End,
+    Ledger,
+    Merge,
+    Move,
+    Note,
+    NoteChange,
+    Refusal,
+    Reopen,
+)
+from memory.ledger.views import Scope
 from memory.opening import ConversationMemory, OpeningReport
 from memory.pending import PendingTurn
 from memory.ports import Clock, Ids, Statement, TokenCounter
@@ -34,7 +49,11 @@ from memory.types import (
 )
 
 __all__ = [
+    "Actor",
+    "Add",
+    "Applied",
     "Budget",
+    "Change",
     "CheckpointError",
     "Clock",
     "Conflict",
@@ -43,23 +62,32 @@ __all__ = [
     "ConversationMemory",
     "ConversationTurn",
     "Embedder",
+    "End",
     "Erasure",
     "Extension",
     "ForgetCounts",
     "ForgetRequest",
     "Forgotten",
     "Ids",
+    "Ledger",
     "Locked",
     "Memory",
+    "Merge",
+    "Move",
+    "Note",
+    "NoteChange",
     "Occasion",
     "OpenLoop",
     "OpeningReport",
     "PendingTurn",
     "Prepared",
     "Proof",
+    "Refusal",
+    "Reopen",
     "Reserved",
     "RetrievedItem",
     "SchemaMismatch",
+    "Scope",
     "SessionState",
     "Statement",
     "StorageError",

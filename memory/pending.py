@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory.context.notes_block import marked
 from memory.context.packet_text import prompt
 from memory.context.transcript import chat_messages
-from memory.ledger.types import Hand, Operation
+from memory.ledger.types import Add, Hand, Operation
 from memory.ports import Clock, Statement
 from memory.sessions.recorder import Exchange, Recorder, StateChange
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
@@ -65,7 +65,8 @@ class PendingTurn:
 
         `authored` is for an answer that your program put together from what people said: the part that it says in its
         own name, from which alone promises and questions are read. `action_name` and `job_refs` say what was done for
-        it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`.
+        it, `change` (pure) what that did to the session, `operations` what that did to the notes, by which `hand`. A
+        new note that names no turn rests on this one: it goes when the turn is forgotten.
         Raises `Conflict` when it, or its `dedupe_key`, was stored already, `Outdated` when something of the chat was
         forgotten or edited since `begin`, `StorageUnavailable` when the disk refuses: nothing is stored.
         """
@@ -88,12 +89,19 @@ class PendingTurn:
             dedupe_key=self.dedupe_key,
             time_zone=self.time_zone,
             change=self._with_notes(change),
-            operations=tuple(operations),
+            operations=tuple(map(self._resting, operations)),
             hand=hand,
             epoch=self.epoch,
         )
         self.recorded = await self.recorder.record(exchange, self.packet, *also)
         return self.recorded
+
+    def _resting(self, operation: Operation) -> Operation:
+        """Return an operation whose new note rests on this turn unless it says on which (P13)."""
+        if not isinstance(operation, Add):
+            return operation
+        here = {"turn_ids": (self.turn_id,), "session_id": self.state.session_id, "user_id": self.user_id}
+        return replace(operation, fields=here | dict(operation.fields))
 
     def _with_notes(self, change: StateChange | None) -> StateChange | None:
         """Return a change that also freezes the notes that this reply was given, where they were taken for it."""

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.tables import BOT_TABLES, QUERY_FILES
-from memory.search.languages import Languages
 from memory.ports import Statement
+from memory.search.languages import Languages
 from memory.search.searcher import index_turn
 from memory.storage.place import take_lock
 from memory.storage.sqlite import SqliteDatabase

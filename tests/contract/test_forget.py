@@ -12,10 +12,10 @@ import memory as package
 from bot.tables import BOT_TABLES
 from memory.continuity.types import BootstrapOwner, Persona
 from memory.errors import Conflict
+from memory.ledger.types import Actor, Add, End
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
-from memory.state.state_manager import close_loop, live_loops
 from memory.storage.postgres_connection import placeholders
 from memory.testing import make_exchange, open_memory
 from memory.types import CompactionMark, ConversationContextPacket
@@ -45,11 +45,13 @@ def forgetter(memory):
 def say(memory):
     numbers = iter(range(1, 10_000))
 
-    async def said(session, *texts, answer="Noted: {}", **overrides):
+    async def said(session, *texts, answer="Noted: {}", noted=False, **overrides):
         made = []
         for text in texts:
             number = next(numbers)
+            note = Add(kind="fact", text=text, note_id=f"n_{number}", fields={"turn_ids": (f"t_{number}",)})
             fields = {
+                "operations": (note,) if noted else (),
                 "session_id": session.session_id,
                 "conversation_id": session.conversation_id,
                 "user_text": text,
@@ -62,7 +64,6 @@ def say(memory):
                 context_compiled_at_ms=number,
             )
             made.append(await memory.recorder.record(make_exchange(number, **(fields | overrides)), packet))
-        await memory.promoter.promote(session, made)
         return made
 
     return said
@@ -157,9 +158,10 @@ SMALL_TALK = ("How are you?", "What is the weather like in Lisbon?", "I prefer t
 
 
 async def test_a_forgotten_turn_can_be_read_nowhere(memory, bootstrap, forgetter, say):
-    """Row, summary, state, memory, arcs, packet, compaction, texts, payloads, job, checkpoints and copies: clean."""
+    """Row, summary, state, note, arcs, packet, compaction, texts, payloads, job, checkpoints and copies: clean."""
     session = await opened(memory)
-    turns = await say(session, "My dog is called Zebrafish.", *SMALL_TALK * 4)
+    turns = await say(session, "My dog is called Zebrafish.", noted=True)
+    await say(session, *SMALL_TALK * 4)
     await clutter(memory, bootstrap, session, "My dog is called Zebrafish")
     assert stays(memory, "zebrafish")
 
@@ -201,19 +203,18 @@ async def test_the_refolded_state_is_as_if_the_turn_had_never_been(memory, forge
 
     one, other = [await memory.recorder.session(each.session_id) for each in (plain, session)]
     assert other.rolling_summary == one.rolling_summary != ""
-    assert [loop.text for loop in other.open_loops] == [loop.text for loop in one.open_loops]
     assert [topic.name for topic in other.active_topics] == [topic.name for topic in one.active_topics]
 
 
 async def test_what_a_button_decided_stays_decided(memory, forgetter, say):
-    """A loop that was closed by hand is not opened again by the refold."""
+    """A note that was ended by hand does not stand again when another turn is forgotten."""
     session = await opened(memory)
-    turns = await say(session, "I will paint the fence tomorrow.", SECRET, answer="Fine.")
-    loop = live_loops(await memory.recorder.session(session.session_id))[0]
-    await memory.recorder.edit(session.session_id, lambda now: close_loop(now, loop.loop_id, "done", 5))
-    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turns[1].turn_id,)))
+    await say(session, "I will paint the fence tomorrow.", noted=True)
+    (turn,) = await say(session, SECRET)
+    await memory.change(HERE, [End(number=1)], Actor("person", 5, "b_1"))
+    await forgetter.forget(ForgetRequest(HERE, turn_ids=(turn.turn_id,)))
 
-    assert live_loops(await memory.recorder.session(session.session_id)) == ()
+    assert [note.status for note in await memory.notes(HERE)] == ["done"]
 
 
 async def test_a_session_is_forgotten_and_the_others_stay(memory, bootstrap, forgetter, say):
@@ -237,14 +238,16 @@ async def test_everything_is_forgotten_and_others_keep_theirs(memory, bootstrap,
     await say(other, "I live in Lima.", user_id=FRIEND)
     for origin in ("first", "gap", "fresh"):
         session = await opened(memory, origin=origin)
-        await say(session, SECRET, "I live in Reykjavik.", *SMALL_TALK)
+        await say(session, SECRET, "I live in Reykjavik.", noted=True)
+        await say(session, *SMALL_TALK)
     await clutter(memory, bootstrap, session, "zebrafish")
     done = await forgetter.forget(ForgetRequest(HERE, everything=True))
 
     assert (done.counts.sessions, done.counts.turns) == (3, 18)
     assert not stays(memory, "zebrafish")
     assert not stays(memory, "reykjavik")
-    tables = ("conversations", "conversation_sessions", "conversation_turns", "memories", "jobs", "buttons")
+    tables = ("conversations", "conversation_sessions", "conversation_turns", "notes", "note_changes", "ledgers")
+    tables += ("jobs", "buttons")
     left = " UNION ALL ".join(f"SELECT conversation_id FROM {table}" for table in tables)  # noqa: S608 - names of ours
     assert HERE not in {row[0] for row in run_sql(memory, left)}
     assert stays(memory, "lima")
@@ -262,7 +265,6 @@ async def test_in_a_group_only_ones_own_words_go(memory, forgetter, say):
     assert done.counts.turns == 1
     assert not stays(memory, "zebrafish")
     assert [turn.user_text for turn in await memory.store.last_turns(session.session_id, 5)] == ["I live in Lima."]
-    assert len(await memory.db.read("memories_remembered", conversation_id=HERE, user_id=None, limit=9, offset=0)) == 1
 
 
 async def test_a_fresh_session_that_becomes_empty_stays_fresh(memory, forgetter, say):

@@ -151,7 +151,7 @@ async def taps(house):
 
     services = SimpleNamespace(
         db=house.counted, inbox=house.inbox, me=ME, clock=house.clock, memory=house.memory,
-        people=SimpleNamespace(language=language),
+        people=SimpleNamespace(known_language=language),
     )  # fmt: skip
     screen = SimpleNamespace(answer_callback_query=say)
     behind = lambda work, _: house.behind.append(asyncio.ensure_future(work))  # noqa: E731 - a word for it

@@ -13,6 +13,7 @@ from bot.ops.workspace import OpsError
 from bot.settings import Settings
 from bot.tables import BOT_TABLES, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
+from memory.ledger.types import Actor, Add
 from memory.privacy.plan import ForgetRequest
 from memory.storage import copying, migrate
 from memory.storage.engine import lock_alone, open_schema
@@ -29,8 +30,8 @@ def settings_of(database):
 
 @pytest.fixture
 async def file(tmp_path):
-    """Return a database with the talk of two people, a memory, and something forgotten."""
-    async with open_memory(tmp_path, extensions=[BOT_TABLES], promoting=True) as memory:
+    """Return a database with the talk of two people, notes, and something forgotten."""
+    async with open_memory(tmp_path, extensions=[BOT_TABLES]) as memory:
         for conversation, number in ((HERE, 0), (THERE, 100)):
             session = await memory.recorder.open_session(conversation, 7, "first")
             for n in range(1, 13):
@@ -41,6 +42,8 @@ async def file(tmp_path):
                     user_text=f"The boat number {n} lies in harbour {n} — ünïcode 🛶",
                 )
                 await memory.recorder.record(said, None)
+            note = Add(kind="fact", text=f"A boat of {conversation}", note_id=f"n_{conversation}")
+            await memory.change(conversation, [note], Actor("person", 1))
         await memory.settle()
         await memory.forget(ForgetRequest(HERE, turn_ids=("t_3",)))
     return tmp_path / "continuity.db"
@@ -56,7 +59,7 @@ async def what_it_knows(place):
     async with open_memory(place, extensions=[BOT_TABLES], checkpoints=None) as memory:
         found = await memory.search(HERE, "Where does boat number 5 lie?")
         document = await memory.export(HERE)
-        return [(item.ref, item.score, item.text) for item in found], document["sessions"]
+        return [(item.ref, item.score, item.text) for item in found], document["sessions"], document["notes"]
 
 
 def ledger(database):
@@ -65,7 +68,7 @@ def ledger(database):
 
 
 async def test_everything_is_there_and_comes_back(file, bare, tmp_path, monkeypatch):
-    """Turns, search, memories and receipts are the same on the server, and the same again in a new file."""
+    """Turns, search, notes and receipts are the same on the server, and the same again in a new file."""
     monkeypatch.chdir(tmp_path)
     before = await what_it_knows(tmp_path)
     told = []

@@ -9,11 +9,24 @@ from dataclasses import replace
 
 import pytest
 
-from memory import Conflict, ConversationMemory, Extension, ForgetRequest, Locked, Statement, StorageUnavailable
+from memory import (
+    Actor,
+    Add,
+    Applied,
+    Conflict,
+    ConversationMemory,
+    End,
+    Extension,
+    ForgetRequest,
+    Locked,
+    Refusal,
+    Statement,
+    StorageUnavailable,
+)
 from memory.context.budget import Budget
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.storage.place import places
-from memory.testing import ManualClock, SequentialIds, WordCounter, open_memory
+from memory.testing import START_MS, ManualClock, SequentialIds, WordCounter, open_memory
 
 HERE, THERE = "shop:42", "shop:43"
 
@@ -131,16 +144,21 @@ async def test_what_the_rest_of_the_prompt_takes_is_left_free(place):
 
 
 async def test_a_turn_is_stored_as_it_was_begun(memory):
-    """The turn has the id and the session that the caller chose, and what it did to the session holds."""
+    """The turn has the id and the session that the caller chose, and what it did to session and notes holds."""
     state = await memory.session(HERE, 7)
     prepared, occasion = Prepared(turn_id="t_mine", state=state), Occasion(time_zone="Asia/Tokyo")
     turn = await memory.begin(HERE, "I'll call Ana by Friday.", occasion=occasion, prepared=prepared)
+    call = Add(kind="task", text="Call Ana", note_id="n_1", fields={"owner": "user"})
     stored = await turn.record(
-        "Noted.", action_name="note", job_refs=["j_1"], change=lambda now: now.model_copy(update={"listed": None})
+        "Noted.",
+        action_name="note",
+        operations=[call],
+        change=lambda now: now.model_copy(update={"undone": ("t_0",)}),
     )
     assert (stored.turn_id, stored.session_id, stored.action_name) == ("t_mine", state.session_id, "note")
     after = await memory.session(HERE)
-    assert (after.time_zone, after.active_job_refs) == ("Asia/Tokyo", ("j_1",))
+    assert (after.time_zone, after.undone) == ("Asia/Tokyo", ("t_0",))
+    assert [(note.text, note.turn_ids) for note in await memory.notes(HERE)] == [("Call Ana", ("t_mine",))]
     assert (await say(memory, "And Bo.")).time_zone == "Asia/Tokyo"
 
 
@@ -165,26 +183,24 @@ async def test_sessions_begin_end_and_come_back(place):
 
 
 async def test_what_is_known_can_be_asked_for(memory):
-    """Search, promotion, loops and the receipt answer for one conversation, and not for another."""
+    """Search, notes and the receipt answer for one conversation, and not for another."""
+    await say(memory, "Good morning.", user_id=7)
     await say(memory, "I prefer email to phone calls.", user_id=7)
-    await say(memory, "I need to send the papers to Ana tomorrow.", user_id=7)
+    papers = Add(kind="task", text="Send the papers to Ana", note_id="n_1", fields={"owner": "user"})
+    (noted,) = await memory.change(HERE, [papers], Actor("person", START_MS))
+    assert isinstance(noted, Applied)
 
     (best, *_) = await memory.search(HERE, "How do I like to be reached: phone or email?")
     assert "I prefer email" in best.text
-    assert [each.text for each in await memory.promote(HERE)] == ["I prefer email to phone calls"]
-    assert await memory.memories(HERE, user_id=8) == []
-    (loop,) = await memory.loops(HERE)
-    assert "papers" in loop.text
-    assert await memory.end_loop(HERE, loop.loop_id) == ()
+    assert any("papers" in content for content in contents(await memory.begin(HERE, "What is left?")))
+    (done,) = await memory.change(HERE, [End(number=1)], Actor("person", START_MS))
+    assert isinstance(done, Applied)
+    assert [(note.number, note.status) for note in await memory.notes(HERE)] == [(1, "done")]
     assert {tier.tier for tier in await memory.receipt(HERE) if tier.used_tokens} >= {"history"}
-    assert (await memory.search(THERE, "email"), await memory.memories(THERE), await memory.loops(THERE)) == (
-        [],
-        [],
-        (),
-    )
+    assert (await memory.search(THERE, "email"), list(await memory.notes(THERE))) == ([], [])
     assert await memory.receipt(THERE) == ()
-    with pytest.raises(KeyError):
-        await memory.end_loop(THERE, loop.loop_id)
+    (refused,) = await memory.change(THERE, [End(number=1)], Actor("person", START_MS))
+    assert refused == Refusal("unknown", 1)
 
 
 async def test_rows_of_the_caller_come_and_go_with_turns(memory):

@@ -9,8 +9,8 @@ import pytest
 from ops_house import GROUP, bot_at_work
 
 from bot.tables import QUERY_FILES
-from memory.search.languages import Languages
 from memory.ports import Statement
+from memory.search.languages import Languages
 from memory.storage.migrate import FOLDER, migrate
 from memory.storage.named_queries import load_queries
 from memory.storage.place import lock_path

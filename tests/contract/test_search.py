@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.search.languages import Languages
 from memory.ports import Statement
 from memory.search import terms
+from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import index_memory, index_turn, merge_index, unindex_memory
 from memory.storage.extension import Extension

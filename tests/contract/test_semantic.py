@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import memory
-from memory.search.languages import Languages
 from memory.ports import Statement
+from memory.search.languages import Languages
 from memory.search.query import Query
 from memory.search.searcher import Searcher, index_turn
 from memory.search.semantic import LEAST, Semantic

@@ -15,10 +15,11 @@ PACKAGE = Path(memory.__file__).parent
 ROOT = PACKAGE.parent
 
 NAMES = """
-Budget CheckpointError Clock Conflict ContinuityError ConversationContextPacket ConversationMemory ConversationTurn
-Embedder Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Locked Memory Occasion OpenLoop OpeningReport
-PendingTurn Prepared Proof Reserved RetrievedItem SchemaMismatch SessionState Statement StorageError StorageUnavailable
-SummaryWriter TierReceipt TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
+Actor Add Applied Budget Change CheckpointError Clock Conflict ContinuityError ConversationContextPacket
+ConversationMemory ConversationTurn Embedder End Erasure Extension ForgetCounts ForgetRequest Forgotten Ids Ledger Locked
+Memory Merge Move Note NoteChange Occasion OpenLoop OpeningReport PendingTurn Prepared Proof Refusal Reopen Reserved
+RetrievedItem SchemaMismatch Scope SessionState Statement StorageError StorageUnavailable SummaryWriter TierReceipt
+TokenCounter ToolCall UnknownSession UnsafeSettings Unstorable
 """
 METHODS = """
 begin change close edited evict export forget fresh make_room notes open reads_of_turn receipt rest resume run search
