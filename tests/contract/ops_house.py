@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.tables import BOT_TABLES, QUERY_FILES
+from memory.ledger.types import Actor, Add
 from memory.ports import Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
@@ -171,6 +172,18 @@ class House:
                     created_at_ms=state.last_turn_at_ms + 60_000,
                 )
                 await memory.recorder.record(exchange, None)
+
+        asyncio.run(work())
+
+    def note(self, text: str, **fields) -> None:
+        """Note something in the first session's conversation, resting on its first turn."""
+        kind = fields.pop("kind")
+        said = {"turn_ids": ("t_0_1",), "session_id": self.sessions[0], "user_id": 7}
+
+        async def work():
+            async with open_memory(self.folder, extensions=[BOT_TABLES]) as memory:
+                add = Add(kind=kind, text=text, note_id=f"n_{text}", fields=said | fields)
+                await memory.change(CHAT, [add], Actor("person", START_MS))
 
         asyncio.run(work())
 

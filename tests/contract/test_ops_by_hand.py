@@ -1,4 +1,4 @@
-"""What a person said, changed by an operator: notes, open matters, preferences; what cannot be done is said."""
+"""What a person said, changed by an operator: notes, preferences, files; what cannot be done is said."""
 
 from __future__ import annotations
 
@@ -7,33 +7,47 @@ import pytest
 
 @pytest.fixture
 def house(house):
-    """Make a house in which somebody said two things that matter, and read what they said."""
+    """Make a house in which two things are noted of what somebody said."""
     house.fill(1)
-    house.say(house.sessions[0], "My dog is called Rex and he is four years old.")
-    house.say(house.sessions[0], "I still have to call the landlord about the heating.")
-    assert house.run("bootstrap", "refresh", "s_").exit_code == 0
+    house.note("The dog is called Rex", kind="fact")
+    house.note("Call the landlord about the heating", kind="task", owner="user", rings_from="2099-12-01T09:00")
     return house
 
 
+def texts(house):
+    return [each["text"] for each in house.json("notes", "list", "s_")["notes"] if each["status"] == "open"]
+
+
 def test_a_note_is_listed_corrected_and_forgotten(house):
-    """Each by the id that the list shows; what is forgotten is not listed any more."""
-    (note, *_) = [each for each in house.json("matters", "list", "s_")["notes"] if "Rex" in each["text"]]
+    """Each by the number that the list shows; what is forgotten is not listed any more."""
+    (note,) = [each for each in house.json("notes", "list", "s_")["notes"] if "Rex" in each["text"]]
+    number = str(note["number"])
 
-    assert house.run("matters", "correct", "s_", note["id"], "The dog is called Max.").exit_code == 0
-    assert "Max" in house.run("matters", "list", "s_").stdout
-    assert house.run("matters", "forget", "s_", note["id"], "--yes").exit_code == 0
-    assert "Max" not in house.run("matters", "list", "s_").stdout
+    assert house.run("notes", "correct", "s_", number, "The dog is called Max").exit_code == 0
+    assert f"#{number}" in house.run("notes", "list", "s_").stdout
+    assert "Max" in house.run("notes", "history", "s_", f"#{number}").stdout
+    assert "The dog is called Max" in texts(house)
+    assert house.run("notes", "forget", "s_", number, "--yes").exit_code == 0
+    assert "Max" not in house.run("notes", "list", "s_", "--ended").stdout
 
 
-def test_an_open_matter_is_called_done(house):
-    """It leaves the list; a second time it is not there."""
-    (matter,) = [each for each in house.json("matters", "list", "s_")["open"] if "landlord" in each["text"]]
-
-    assert "Done: " in house.run("matters", "done", "s_", matter["id"]).stdout
-    assert house.json("matters", "list", "s_")["open"] == []
-    again = house.run("matters", "drop", "s_", matter["id"])
+def test_a_note_is_called_done_and_stands_again(house):
+    """It leaves the list; a second time that is said; reopened it is listed as before."""
+    assert "Done: #2" in house.run("notes", "done", "s_", "2").stdout
+    assert texts(house) == ["The dog is called Rex"]
+    assert "landlord" in house.run("notes", "list", "s_", "--ended").stdout
+    again = house.run("notes", "drop", "s_", "2")
     assert again.exit_code == 1
-    assert "there is no open matter" in again.stderr
+    assert "has ended already" in again.stderr
+    assert house.run("notes", "reopen", "s_", "2").exit_code == 0
+    assert len(texts(house)) == 2
+
+
+def test_a_note_rings_at_another_time_and_stands_for_two(house):
+    """`move` gives it a new time by its own clock, `merge` lets one note stand for both."""
+    assert "Rings 2099-12-02 10:00: #2" in house.run("notes", "move", "s_", "2", "2099-12-02 10:00").stdout
+    assert house.run("notes", "merge", "s_", "1", "2").exit_code == 0
+    assert texts(house) == ["Call the landlord about the heating"]
 
 
 def test_a_preference_is_set(house):
@@ -66,7 +80,7 @@ def test_a_prompt_that_is_not_kept_is_said(house):
 
 def test_a_time_that_is_none_is_asked_wrongly(house):
     """With an example of one that is right."""
-    result = house.run("matters", "move", "s_", "j_1", "tomorrow")
+    result = house.run("notes", "move", "s_", "2", "tomorrow")
 
     assert result.exit_code == 2
     assert "2026-12-01 09:00" in result.stderr
