@@ -6,14 +6,13 @@ import sys
 
 import pytest
 
-from bot.care.care import care
 from bot.care import care as distress
-from bot.care.care import caring_answer, distress_in
+from bot.care.care import care, caring_answer, distress_in
 from memory.search.languages import Languages
-from memory.longterm.promotion import candidates
-from memory.state.state_manager import apply_turn, new_state, session_title
-from memory.state.summarizer import lasting_notes
-from memory.types import CARE, ConversationTurn
+from memory.sessions.summarizer import spoken
+from memory.state.state_manager import apply_turn, session_title
+from memory.testing import make_state, make_turn
+from memory.types import CARE
 
 MEANT = """
 I want to kill myself
@@ -345,28 +344,17 @@ def test_it_is_heard_at_either_end_of_a_long_message():
 
 
 def test_nothing_is_filed_from_it():
-    """No topic, loop, pending question, reference, title, note, memory: the turn only counts."""
-    languages = Languages.load()
-    turn = ConversationTurn(
-        turn_id="t1",
-        session_id="s",
-        conversation_id="c",
-        seq=1,
-        user_text="I want to kill myself. My name is Ada. I need to call Ben tomorrow. We decided to move.",
-        assistant_text=caring_answer("en"),
+    """No topic, pending question, title, or sentence of a summary: the turn only counts."""
+    turn = make_turn(
+        user_text="I want to kill myself. My name is Ada. We decided to move to Rome in 2027. Shall I call Ben?",
+        assistant_text="Is there somebody with you?",
         action_name=CARE,
-        language="en",
-        created_at_ms=1_000,
     )
-    before = new_state("s", "c")
-    after = apply_turn(before, turn, languages)
+    after = apply_turn(make_state(), turn)
 
-    assert (after.turn_count, after.last_turn_id) == (1, "t1")
-    assert (after.active_topics, after.open_loops, after.pending_clarifications) == ((), (), ())
-    assert after.resolved_entities == {}
-    assert session_title(after) == ""
-    assert candidates(turn, languages) == []
-    assert lasting_notes([turn], languages) == []
+    assert (after.turn_count, after.last_turn_id) == (1, "t_1")
+    assert (after.active_topics, after.pending_clarifications, session_title(after)) == ((), (), "")
+    assert spoken(turn, Languages.load()) == []
 
 
 @pytest.mark.parametrize("unit", ["i want ", "not a ", "ich will ", "mich ", "i am i feel ", "\n", "not really ", "a "])

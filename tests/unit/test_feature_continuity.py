@@ -10,35 +10,26 @@ import pytest
 from bot import replies
 from bot.delivery.outbox import Button
 from bot.features.continuity.idle import Idle
-from bot.features.continuity.preview import asked_message, offer_message, shown_message
+from bot.features.continuity.preview import (
+    asked_message,
+    carried_message,
+    offer_message,
+    preview_lines,
+    shown_message,
+)
 from bot.features.continuity.settings import OwnChoices, settings_message
 from memory.continuity.bootstrap import BootstrapPreview
-from memory.continuity.types import Arc, Preference
-from memory.testing import ManualClock
+from memory.continuity.types import Preference
+from memory.ledger.types import Ledger
+from memory.testing import START_MS, ManualClock, make_arc, make_note
 
-TEXT = (
-    "If you'd like, I can carry forward this context:\n\n• The boat\n• The report\n\n"
-    "Or we can start fresh. Either is fine."
-)
+TOLD = ("• The boat", "• The report")
 
 
-def arc(title):
-    return Arc(
-        arc_id=f"a_{title}",
-        kind="project",
-        title=title,
-        summary=title,
-        confidence="high",
-        stickiness="high",
-        sources=(),
-        last_touched_at_ms=0,
-        conversations_ago=0,
+def preview(*titles):
+    return BootstrapPreview(
+        offer="ask", mode="ask", skip_preview=False, text="", arcs=tuple(make_arc(title) for title in titles)
     )
-
-
-def preview(*titles, text=TEXT):
-    arcs = tuple(map(arc, titles))
-    return BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text=text if arcs else "", arcs=arcs)
 
 
 def labels(message):
@@ -46,27 +37,28 @@ def labels(message):
 
 
 def test_the_offer_is_the_preview_with_a_few_buttons_and_says_that_the_message_waits():
-    """The text stays as the bootstrap assembled it."""
-    message = offer_message(preview("boat", "report"), "t_1", ())
+    """The lines stand between the two sentences that leave the choice."""
+    message = offer_message(preview("boat", "report"), TOLD, "t_1", ())
 
-    assert message.text == f"{TEXT}\n\n{replies.say('answer_waits')}"
-    assert labels(message) == [["Continue", "Start fresh"], ["Always do this", "Edit"]]
+    parts = (replies.say("offer_head"), "\n".join(TOLD), replies.say("offer_tail"), replies.say("answer_waits"))
+    assert message.text == "\n\n".join(parts)
+    assert labels(message) == [["Carry on", "Start fresh"], ["Always", "Edit"]]
 
 
 def test_editing_shows_a_row_for_each_line_and_the_way_back():
     """So does /continue; its sessions come back with [Back]."""
     sessions = ((Button("Boat · 2 messages", "continue", {"session_id": "s_1"}),),)
-    offer = offer_message(preview("boat", "report"), "t_1", (), editing=True)
-    asked = asked_message(preview("boat"), sessions, (), editing=True)
+    offer = offer_message(preview("boat", "report"), TOLD, "t_1", (), editing=True)
+    asked = asked_message(preview("boat"), TOLD[:1], sessions, (), editing=True)
 
-    assert labels(offer) == [["✕ boat"], ["✕ report"], ["Continue", "Back"]]
+    assert labels(offer) == [["✕ boat"], ["✕ report"], ["Carry on", "Back"]]
     assert labels(asked) == [["✕ boat"], ["Carry this forward", "Back"]]
     assert offer.buttons[-1][-1].payload == {"turn_id": "t_1", "dropped": [], "editing": False}
 
 
 def test_every_button_of_the_offer_knows_the_waiting_turn_and_what_was_dropped():
     """So that a tap after a restart finds both."""
-    message = offer_message(preview("report"), "t_1", ("a_boat",), edits_message_id=9)
+    message = offer_message(preview("report"), TOLD[1:], "t_1", ("a_boat",), edits_message_id=9)
     payloads = [button.payload for row in message.buttons for button in row]
 
     assert all(payload["turn_id"] == "t_1" and payload["dropped"] == ["a_boat"] for payload in payloads)
@@ -75,7 +67,7 @@ def test_every_button_of_the_offer_knows_the_waiting_turn_and_what_was_dropped()
 
 def test_when_all_is_dropped_one_can_only_go_on_or_start_fresh():
     """Nothing is left that could always be done."""
-    message = offer_message(preview(), "t_1", ("a_boat",))
+    message = offer_message(preview(), (), "t_1", ("a_boat",))
 
     assert labels(message) == [["Go on", "Start fresh"]]
     assert message.text
@@ -83,7 +75,9 @@ def test_when_all_is_dropped_one_can_only_go_on_or_start_fresh():
 
 def test_a_long_title_fits_on_its_button():
     """It is cut at a word."""
-    message = offer_message(preview("a very long title that says far too much for one button"), "t_1", (), editing=True)
+    message = offer_message(
+        preview("a very long title that says far too much for one button"), (), "t_1", (), editing=True
+    )
 
     assert len(message.buttons[0][0].label) <= 40
 
@@ -91,8 +85,8 @@ def test_a_long_title_fits_on_its_button():
 def test_continue_shows_what_would_be_carried_then_the_sessions():
     """Without anything to carry only the sessions are offered."""
     sessions = ((Button("Boat · 2 messages", "continue", {"session_id": "s_1"}),),)
-    both = asked_message(preview("boat"), sessions, ())
-    alone = asked_message(preview(), sessions, ())
+    both = asked_message(preview("boat"), TOLD[:1], sessions, ())
+    alone = asked_message(preview(), (), sessions, ())
 
     assert labels(both) == [["Carry this forward", "Edit"], ["Boat · 2 messages"]]
     assert "• The boat" in both.text
@@ -101,11 +95,32 @@ def test_continue_shows_what_would_be_carried_then_the_sessions():
 
 
 def test_what_is_carried_is_said_without_a_question():
-    """The bullets of the preview, and no button."""
-    message = shown_message(preview("boat", "report"))
+    """The lines of the preview, and no button."""
+    message = shown_message(TOLD)
 
     assert message.text.splitlines()[1:] == ["• The boat", "• The report"]
     assert message.buttons == ()
+
+
+def test_a_line_of_the_preview_is_the_note_as_it_stands_now():
+    """What changed since the bootstrap was made is told as it is; what is not sure stays vague."""
+    arcs = (make_arc("boat"), make_arc("rent", number=2, generalized=True), make_arc("gone", number=9))
+    shown = BootstrapPreview(offer="ask", mode="ask", skip_preview=False, text="", arcs=arcs)
+    ledger = Ledger("c", notes={1: make_note("Sell the boat"), 2: make_note("Pay 950 euros", number=2)})
+
+    assert preview_lines(shown, ledger, START_MS, "UTC") == ["• Sell the boat", "• rent", "• gone"]
+
+
+@pytest.mark.parametrize(
+    ("is_first", "row"), [(True, ["Start fresh", "Ask me first"]), (False, ["Start fresh"])], ids=["first", "later"]
+)
+def test_one_small_line_under_the_first_answer_names_what_was_carried(is_first, row):
+    """With a way to answer without it; the very first time also with the way to be asked."""
+    message = carried_message(["the kitchen tiles", "Halden's invoice"], "t_1", is_first=is_first)
+
+    assert message.text == "Carried on from: the kitchen tiles, Halden's invoice"
+    assert labels(message) == [row]
+    assert all(button.payload == {"turn_id": "t_1"} for button in message.buttons[0])
 
 
 @pytest.mark.parametrize("mode", ["ask", "use", "off"])

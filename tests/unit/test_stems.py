@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory.search.languages import Languages
 
-DATA = Path(__file__).parents[2] / "memory"
+ROOT = Path(__file__).parents[2]
 NAMES = sorted({language.stemmer for language in Languages.load() if language.stemmer})
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéèêëàâçñíóúáãõîïôùûœæì'абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 
@@ -29,9 +29,9 @@ QUICK = {name: snowballstemmer.stemmer(name) for name in NAMES}
 
 @cache
 def words_of_our_data():
-    """Return every word of the language files and of the search's own."""
+    """Return every word of all that is written down in seven languages."""
     found = set()
-    for file in DATA.glob("**/*.toml"):
+    for file in (*ROOT.glob("memory/**/*.toml"), *ROOT.glob("bot/**/*.toml")):
         text = file.read_text(encoding="utf-8")
         found.update(re.findall(r"[^\W\d_]+", text.lower()))
     return sorted(found)
