@@ -47,6 +47,8 @@ class Language:
     vote_words: frozenset[str] = frozenset()
     letters: frozenset[str] = frozenset()
     """Letters that this language alone uses among those with data."""
+    alphabet: frozenset[str] = frozenset()
+    """All of its letters, where its neighbours have nearly the same and are guessed too easily."""
     clitics: tuple[str, ...] = ()
     """What may stand behind an apostrophe without being a word, e.g. the `ll` of `I'll`."""
     elisions: frozenset[str] = frozenset()
@@ -64,6 +66,10 @@ class Language:
     def stems(self, text: str) -> frozenset[str]:
         """The stems of its content words, without accents and possessive endings."""
         return frozenset(_bare(self.stem(word.removesuffix("'s"))) for word in self.content(text))
+
+    def may_spell(self, text: str) -> bool:
+        """Whether a text is written in no letters but those of its alphabet."""
+        return {ch for ch in text.lower() if ch.isalpha()} <= self.alphabet
 
     def _without_elision(self, word: str) -> str:
         head, mark, tail = word.partition("'")
@@ -103,6 +109,7 @@ def _of_the_file() -> Iterator[Language]:
             stop_words=frozenset(data["stop_words"].split()),
             vote_words=frozenset(data["vote_words"].split()),
             letters=frozenset(data.get("letters", "")),
+            alphabet=frozenset(data.get("alphabet", "")),
             clitics=tuple(data.get("clitics", "").split()),
             elisions=frozenset(data.get("elisions", "").split()),
         )
@@ -158,11 +165,16 @@ class Languages:
         most = max(votes.values(), default=0)
         leaders = [code for code, count in votes.items() if count == most > 0]
         short = len(words) <= _SHORT_WORDS
-        if default in leaders or (short and votes.get(default, 0) and votes[default] >= most - _NEAR):
+        sure = short or most >= _SURE_SHARE * len(words)
+        if sure and (default in leaders or (short and votes.get(default, 0) >= max(1, most - _NEAR))):
             return self.get(default)
-        if len(leaders) == 1 and (short or most >= _SURE_SHARE * len(words)):
-            return self.get(leaders[0])
-        return self.get(_guess(text, default))
+        if sure and len(leaders) == 1:
+            near = {code for code, count in votes.items() if count >= most - _NEAR}
+            guessed = _guess(text, leaders[0]) if len(near) > 1 and not short else leaders[0]
+            return self.get(guessed if guessed in near else leaders[0])
+        guessed = _guess(text, default)
+        stays = guessed not in self._by_code and self.get(default).may_spell(text)
+        return self.get(default if stays else guessed)
 
     def _votes(self, words: Sequence[str], lower: str) -> Mapping[str, int]:
         """Two for each frequent word, one for each other stop word, two for each letter or elision it alone has."""
