@@ -41,7 +41,7 @@ from memory.storage.store import Store, insert_session, insert_turn, turn_digest
 from memory.testing import ManualClock, open_memory
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState
 
-TALK = tomllib.loads((Path(__file__).parent / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8"))
+TALK = tomllib.loads((Path(__file__).parents[1] / "tests" / "property" / "talk.toml").read_text(encoding="utf-8"))
 START_MS = 1_772_600_000_000
 MINUTE_MS = 60_000
 SESSION_TURNS = 1_000

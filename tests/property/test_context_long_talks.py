@@ -19,9 +19,7 @@ from memory.types import ToolCall
 LANGUAGES = Languages.load()
 COUNTER = TiktokenCounter()
 BUDGET = Budget()
-TALK = tomllib.loads(
-    (Path(__file__).parents[2] / "benchmarks" / "quality" / "cases" / "talk.toml").read_text(encoding="utf-8")
-)
+TALK = tomllib.loads(Path(__file__).with_name("talk.toml").read_text(encoding="utf-8"))
 
 
 def a_turn(seq, user, assistant, calls=()):
