@@ -41,7 +41,6 @@ _KEPT_SHARE: Final = 0.8
 _LENGTH_BIAS: Final = 6
 _EARLY_BONUS: Final = 0.3
 _REPEATED: Final = 0.3
-_PREFERRED: Final = 2
 _MIN_STEMS: Final = 2
 
 
@@ -80,7 +79,7 @@ def summarize(
     chosen = _fitting(lasting, int(room * _KEPT_SHARE), counter)
     room -= sum(_cost(line, counter) for line in chosen)
     taken = set(chosen)
-    gist = [each.line for each in gist_of(said, _gist_count(len(turns)), PERSON) if each.line not in taken]
+    gist = [each.line for each in _gist(said, _gist_count(len(turns))) if each.line not in taken]
     talk = _latest(_unrepeated([*(line for line in old if not _is_kept_line(line)), *gist]), room, counter)
     lines = [*chosen, *talk]
     return "\n".join([HEADER, *lines]) if lines else ""
@@ -118,15 +117,29 @@ def read_lines(summary: str) -> list[str]:
     return [line if line.startswith("- ") else f"- {line}" for line in plain if line and line != HEADER]
 
 
-def gist_of(said: Sequence[Spoken], count: int, prefer: str = "") -> list[Spoken]:
+def _gist(said: Sequence[Spoken], count: int) -> list[Spoken]:
+    """The gist in its order: what the person stated, where room is left what they were told, then what they asked."""
+    tiers: tuple[list[Spoken], ...] = ([], [], [])
+    for each in said:
+        mine = each.speaker == PERSON
+        tiers[2 if mine and has_question_mark(each.text) else 0 if mine else 1].append(each)
+    chosen: list[Spoken] = []
+    for tier in tiers:
+        telling = [each for each in tier if len(each.stems) >= _MIN_STEMS]
+        chosen += gist_of(telling, count - len(chosen))
+    chosen = chosen or tiers[0][:1]
+    return sorted(chosen, key=lambda each: each.place)
+
+
+def gist_of(said: Sequence[Spoken], count: int) -> list[Spoken]:
     """The `count` sentences that say most, in their order.
 
     A sentence counts by how often its words come up in all of them, per length; early ones a little more (they name the
-    matter), ones that repeat a chosen one a little less, those of the speaker `prefer` more.
+    matter), ones that repeat a chosen one a little less.
     """
     weights = Counter(stem for each in said for stem in each.stems)
     last = max((each.place for each in said), default=0) + 1
-    score = [_score(each, weights, last) * (_PREFERRED if each.speaker == prefer else 1) for each in said]
+    score = [_score(each, weights, last) for each in said]
     chosen: list[int] = []
     seen: set[str] = set()
     left = dict.fromkeys(range(len(said)))
@@ -257,4 +270,4 @@ def _cost(line: str, counter: TokenCounter) -> int:
 
 
 def _gist_count(turns: int) -> int:
-    return min(12, 2 + turns // 3)
+    return min(24, 2 + turns // 2)

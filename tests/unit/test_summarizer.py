@@ -83,6 +83,15 @@ def test_gist_goes_before_facts_when_room_is_short():
     assert "Ana Lopez" in text
 
 
+def test_what_a_person_stated_comes_before_what_they_were_told_and_asked():
+    """Without a name or a number it is gist, and long answers or questions do not take its place."""
+    told = "The gluten network of a dough traps the gas of the yeast, and a dough that is warm rises faster."
+    said = [f"Why does the dough {n} not rise, and what does the yeast do?" for n in range(20)]
+    text = summary(*said, "I'm allergic to peanuts, so no satay for me.", assistant=told, max_tokens=45)
+
+    assert "- Person: I'm allergic to peanuts" in text
+
+
 def test_the_same_turns_give_the_same_summary():
     """Deterministic and offline (002 section 8)."""
     texts = ["My cat is called Tom.", "We agreed on Tuesday.", "Why is the sky blue?"]
