@@ -1,18 +1,20 @@
 """The tests that 002 section 9 asks for, line by line; the folders beside this file test each of them in depth.
 
-The six modules of 002 stand in `memory/`: store and checkpoint in `storage`, state manager and summarizer in `state`,
-retriever in `search`, context builder in `context`.
+The six modules of 002 stand in `memory/`: store and checkpoint in `storage`, state manager in `state`, summarizer in
+`sessions`, retriever in `search`, context builder in `context`. What is open is noted in `ledger`.
 """
 
 import pytest
 
 from memory.context.budget import Budget
 from memory.context.context_builder import ContextInputs, Fields, Moment, build
+from memory.ledger.types import Add, End
+from memory.ledger.views import loops_of
 from memory.search.languages import Languages
 from memory.search.retriever import Question, SearchedMessage, TermHits, place, rank, term_weights, weigh
 from memory.sessions.hydrator import snapshot_of
-from memory.state.state_manager import apply_turn, close_loop
-from memory.state.summarizer import fold_due, summarize
+from memory.sessions.summarizer import fold_due, summarize
+from memory.state.state_manager import apply_turn
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.store import chain
 from memory.testing import (
@@ -20,7 +22,7 @@ from memory.testing import (
     ManualClock,
     WordCounter,
     make_exchange,
-    make_loop,
+    make_note,
     make_state,
     make_turn,
     open_memory,
@@ -72,7 +74,7 @@ def test_build_packet():
         summarized_through_seq=2,
         rolling_summary="They planned a trip.",
     )
-    fields = Fields(loops=(make_loop(),))
+    fields = Fields(loops=loops_of([make_note()], START_MS))
 
     packet = build(
         ContextInputs(state=state, moment=Moment(now_ms=START_MS), history=turns, fields=fields),
@@ -127,27 +129,50 @@ def test_retriever_scoring():
     assert ranked[0].score == pytest.approx(sum(ranked[0].breakdown.values()))
 
 
-def test_state_opens_and_closes_what_is_unfinished():
-    """A promise is an open loop from its turn on, until it is done."""
-    said = make_turn(seq=1, user_text="I will call the plumber tomorrow.", assistant_text="Okay.", language="en")
+def test_a_question_waits_until_it_is_answered():
+    """A clarification is pending while the last sentence of the reply asks; the session is named after its beginning."""
+    asked = apply_turn(make_state(), make_turn(seq=1, user_text="Book a table.", assistant_text="For how many?"))
+    answered = apply_turn(asked, make_turn(seq=2, user_text="Four.", assistant_text="Booked."))
 
-    state = apply_turn(make_state(), said, LANGUAGES)
-    (loop,) = state.open_loops
+    assert (asked.status, [each.question for each in asked.pending_clarifications]) == (
+        "awaiting_clarification",
+        ["For how many?"],
+    )
+    assert (answered.status, answered.pending_clarifications, answered.turn_count) == ("active", (), 2)
+    assert [topic.name for topic in answered.active_topics] == ["Book a table."]
 
-    assert "call the plumber" in loop.text
-    assert [one.status for one in close_loop(state, loop.loop_id, "done", START_MS).open_loops] == ["done"]
+
+async def test_what_is_open_is_in_the_state_that_is_saved_until_it_is_done(tmp_path):
+    """Loops and references are filled from the notes with each turn, in the row and in the checkpoint."""
+    plumber = Add(kind="task", text="Call the plumber", note_id="n_1", fields={"turn_ids": ("t_1",), "owner": "user"})
+    saved = []
+    async with open_memory(tmp_path) as memory:
+        session_id = (await memory.recorder.open_session(CONVERSATION, 7, "first")).session_id
+        for number, operation in enumerate((plumber, End(number=1)), 1):
+            said = make_exchange(number, session_id=session_id, operations=(operation,), hand="model")
+            await memory.recorder.record(said, None)
+            await memory.recorder.settle()
+            saved.append(memory.checkpoints.load(session_id).state)
+            row = await memory.store.session(session_id)
+            assert row.state_json == saved[-1].model_dump_json()
+
+    (loop,) = saved[0].open_loops
+    assert (loop.text, loop.owner, loop.turn_id) == ("Call the plumber", "user", "t_1")
+    assert saved[0].resolved_entities == {"#1": "n_1"}
+    assert (saved[1].open_loops, saved[1].resolved_entities) == ((), {})
 
 
-def test_summaries_keep_what_lasts_without_a_model():
-    """Ten turns are folded at once, the last three stay raw; decisions and facts survive, small talk goes."""
+def test_summaries_keep_what_names_and_counts_without_a_model():
+    """Ten turns are folded at once, the last three stay raw; what somebody stated survives, small talk goes."""
     turns = [
-        make_turn(seq=1, user_text="We decided to take the flat.", assistant_text="Good.", language="en"),
-        make_turn(seq=2, user_text="haha ok", assistant_text="Good.", language="en"),
+        make_turn(seq=1, user_text="We decided to take the flat on Bergstrasse 14.", assistant_text="Good."),
+        make_turn(seq=2, user_text="haha ok", assistant_text="Good."),
     ]
 
     summary = summarize(turns, "", LANGUAGES, WordCounter(), 200)
 
-    assert "take the flat" in summary
+    assert "- Person: We decided to take the flat on Bergstrasse 14." in summary
     assert "haha" not in summary
+    assert summary in summarize([], summary, LANGUAGES, WordCounter(), 200)
     assert fold_due(make_state(last_seq=9, turn_count=9)) is None
     assert fold_due(make_state(last_seq=13, turn_count=13)) is not None

@@ -4,7 +4,7 @@ import pytest
 
 from memory.search.languages import Languages
 from memory.sessions import summarizer
-from memory.sessions.summarizer import HEADER, fold, fold_due, gist_of, important, read_lines, sentences_of, summarize
+from memory.sessions.summarizer import HEADER, fold, fold_due, gist_of, important, sentences_of, summarize
 from memory.testing import WordCounter, make_state, make_turn
 
 LANGUAGES = Languages.load()
