@@ -24,6 +24,7 @@ import pytest
 
 from memory.context.tokens import TiktokenCounter
 from memory.context.transcript import truncation_marker
+from memory.ledger.types import Actor, Add
 from memory.testing import ManualClock, make_exchange
 
 HOME = "home"
@@ -152,12 +153,23 @@ async def test_lines_7_and_8_a_single_message_is_answered_as_ever(served, model)
     assert MARKER not in given(model)[0][1]
 
 
+async def noted(app, client, kind: str, text: str, **fields) -> None:
+    """Note something in the latest session, as the person's own hand does."""
+    services = app.services
+    row = await services.memory.store.session(await the_session(app, client))
+    fields |= {"session_id": row.session_id, "user_id": row.user_id}
+    add = Add(kind=kind, text=text, note_id=services.ids.new("n"), fields=fields)
+    await services.memory.change(row.conversation_id, [add], Actor("person", services.clock.now_ms(), "test"))
+
+
 async def a_new_conversation(served, **settings):
     """Return a bot that is asked something three days after it was told something, and the answer."""
     clock = ManualClock()
     app, client = await served(clock, **({"continuity_return_mode": "ask"} | settings))
     for text in ("I need to call the landlord by Friday about the heating.", "I am renovating my kitchen in May."):
         await say(client, text)
+    await noted(app, client, "task", "Call the landlord about the heating", owner="user")
+    await noted(app, client, "project", "The kitchen is renovated in May")
     clock.advance(s=3 * 86_400)
     answer = await client.post(
         "/chat", json={"session_id": HOME, "message": "hey"}, headers={"Idempotency-Key": "back"}

@@ -26,6 +26,18 @@ async def until_dead(bot) -> int:
     return await bot.wait(60)
 
 
+async def started_again_until(bot, seen) -> None:
+    """Start the process again whenever it has ended; work of others on a busy machine may be one more standstill."""
+    over = asyncio.ensure_future(seen)
+    while not over.done():
+        dead = asyncio.ensure_future(until_dead(bot))
+        await asyncio.wait({over, dead}, return_when=asyncio.FIRST_COMPLETED)
+        if dead.done():
+            await bot.launch()
+        dead.cancel()
+    await over
+
+
 @pytest.mark.parametrize("where", [BACKTRACKS, ON_THE_LOOP])
 async def test_a_message_that_hangs_everything_is_put_aside_after_three_deaths(api, hangs, where):
     """The watch ends each process, the death counts, and the fourth start says so once; other people are answered."""
@@ -54,10 +66,7 @@ async def test_who_wrote_at_the_same_moment_is_answered_and_not_blamed(api, hang
     for person in others:
         api.people.says(person, text)
     api.people.says(PERSON, f"please {BACKTRACKS}")
-    for _ in range(3):
-        await until_dead(hangs)
-        await hangs.launch()
-    await api.until(lambda: bot_texts(api, PERSON))
+    await started_again_until(hangs, api.until(lambda: bot_texts(api, PERSON), 60))
     await api.until(lambda: all(bot_texts(api, person) for person in others))
 
     assert [bot_texts(api, person) for person in others] == [[f"heard: {text}"] for _ in others]
