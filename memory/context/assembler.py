@@ -290,7 +290,7 @@ class Assembler:
             state.conversation_id,
             message,
             session_ids=[state.session_id] if alone else None,
-            exclude_turn_ids=sorted(turn.turn_id for turn in shown),
+            exclude_turn_ids=sorted({*(turn.turn_id for turn in shown), *state.undone}),
             limit=MAX_FINDS,
             now_ms=now_ms,
         )

@@ -74,9 +74,12 @@ def _priced(turns: Sequence[ConversationTurn], counter: TokenCounter) -> list[_P
 
 
 def verbatim(state: SessionState, turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
-    """Return the turns that the state's compaction leaves verbatim, oldest first, each once."""
+    """Return the turns that the state's compaction leaves verbatim, oldest first, each once.
+
+    What was edited and answered again stands there in its new form alone.
+    """
     mark = state.compaction
-    unique = {turn.seq: turn for turn in turns}
+    unique = {turn.seq: turn for turn in turns if turn.turn_id not in state.undone}
     return [
         unique[seq] for seq in sorted(unique) if mark is None or seq >= mark.history_from_seq or seq in mark.kept_seqs
     ]

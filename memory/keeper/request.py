@@ -20,12 +20,16 @@ BEST_SHOWN: Final = 25
 FOUND_SHOWN: Final = 15
 ENDED_SHOWN: Final = 10
 """Notes that ended and that a turn which is shown speaks of: they are not to be noted once more."""
+ENDED_FOUND: Final = 5
 CHUNK_TURNS: Final = 20
 CHUNK_CHARS: Final = 24_000
 BEFORE_TURNS: Final = 6
 BEFORE_CHARS: Final = 6_000
 PERSON_CHARS: Final = 6_000
 ASSISTANT_CHARS: Final = 2_000
+BEFORE_PERSON_CHARS: Final = 1_000
+BEFORE_ASSISTANT_CHARS: Final = 400
+"""Of a turn that was read already so much comes along: what a new one answers, not the letter that was drafted."""
 TOOL_CHARS: Final = 200
 CONTENT_WORDS: Final = 8
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
@@ -83,7 +87,7 @@ def before_them(turns: Sequence[ConversationTurn]) -> list[ConversationTurn]:
     taken: list[ConversationTurn] = []
     chars = 0
     for turn in reversed(turns[-BEFORE_TURNS:]):
-        chars += _chars(turn)
+        chars += min(len(turn.user_text), BEFORE_PERSON_CHARS) + min(len(turn.assistant_text), BEFORE_ASSISTANT_CHARS)
         if taken and chars > BEFORE_CHARS:
             break
         taken.insert(0, turn)
@@ -109,11 +113,9 @@ def shown_notes(
     ]
     turn_ids = {turn.turn_id for turn in turns}
     stands = {note.number for note in standing(ledger)}
-    ended = [
-        note
-        for note in ledger
-        if note.number not in stands and note.status != "replaced" and turn_ids.intersection(note.turn_ids)
-    ]
+    over = [note for note in ledger if note.number not in stands and note.status != "replaced"]
+    spoken_of = found_by(said, over)[:ENDED_FOUND]  # what a button ended stands in no turn
+    ended = [note for note in over if turn_ids.intersection(note.turn_ids) or note in spoken_of]
     last = sorted(ended, key=lambda note: -note.version)[:ENDED_SHOWN]
     return tuple(sorted([*found, *rest, *last], key=lambda note: note.number))
 
@@ -145,8 +147,8 @@ def _stems(text: str) -> frozenset[str]:
 
 def request_text(request: KeeperRequest) -> str:
     """What a keeper reads, to be put into a fence: `Notes:`, `Read before:` and `New turns:`."""
-    lines = {number: _turn(number, turn, request) for number, turn in request.numbered.items()}
     first_new = len(request.before) + 1
+    lines = {n: _turn(n, turn, request, is_new=n >= first_new) for n, turn in request.numbered.items()}
     sections = (
         ("Notes", [_note(note, request) for note in request.notes] or ["(none yet)"]),
         ("Read before", [text for number, text in lines.items() if number < first_new]),
@@ -159,22 +161,23 @@ def _note(note: Note, request: KeeperRequest) -> str:
     return model_line(note, request.now_ms, request.zone)
 
 
-def _turn(number: int, turn: ConversationTurn, request: KeeperRequest) -> str:
+def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new: bool) -> str:
+    most = PERSON_CHARS if is_new else BEFORE_PERSON_CHARS
     name = request.names.get(turn.user_id or 0, "")
     person = f"person ({' '.join(name.split())})" if name else "person"
-    found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {_said(turn)}"]
+    found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {_said(turn, most)}"]
     found += [_called(call) for call in turn.tool_calls if call.name not in LOOKS]
-    if answer := cut(turn.assistant_text, ASSISTANT_CHARS):
+    if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
         found.append(f"   assistant: {answer}")
     return "\n".join(found)
 
 
-def _said(turn: ConversationTurn) -> str:
+def _said(turn: ConversationTurn, most: int) -> str:
     """What the person sent, on one line, with what others wrote in it marked as theirs."""
     if not has_foreign(turn.user_text):
-        said = cut(turn.user_text, PERSON_CHARS)
+        said = cut(turn.user_text, most)
         return f"{SOMEBODY_ELSE} {said}]" if turn.third_party else said
-    stretches = ((is_foreign, cut(text, PERSON_CHARS)) for is_foreign, text in parts(turn.user_text))
+    stretches = ((is_foreign, cut(text, most)) for is_foreign, text in parts(turn.user_text))
     return " ".join(f"{SOMEBODY_ELSE} {text}]" if is_foreign else text for is_foreign, text in stretches if text)
 
 

@@ -140,6 +140,8 @@ def _change(ledger: Ledger, note: Note, operation: Change, by: Actor) -> Outcome
             return Refusal("empty", note.number)
     if "turn_ids" in fields:
         fields["turn_ids"] = joined(note.turn_ids, fields["turn_ids"])
+    if by.hand in {"person", "model"}:  # it was just said again, or put right
+        fields.setdefault("doubtful", False)
     if {"rings_from", "repeats", "time_zone"} & set(fields) and "occurrences" not in fields:
         fields["occurrences"] = ()
     new = {name: value for name, value in fields.items() if getattr(note, name) != value}
@@ -178,7 +180,7 @@ def _merge(ledger: Ledger, note: Note, operation: Merge, by: Actor) -> Outcome:
 def _reopened(ledger: Ledger, note: Note, by: Actor) -> Outcome:
     if note.is_open:
         return Refusal("same", note.number)
-    return _written(ledger, note, {"status": "open", "replaced_by": None}, "reopen", by)
+    return _written(ledger, note, {"status": "open", "replaced_by": None, "doubtful": False}, "reopen", by)
 
 
 def _move(ledger: Ledger, note: Note, operation: Move, by: Actor) -> Outcome:

@@ -33,13 +33,15 @@ def _remarks(note: Note, now_ms: int, zone: str) -> list[str]:
     if note.rings_at_ms is not None:
         rule = f", {note.repeats}" if note.repeats else ""
         found.append(f"rings {moment(note.rings_at_ms, zone)}{rule}")
+    elif note.rings and not note.is_open:
+        found.append("rings no more")
     found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
-    if waits_for_word(note):
+    if note.is_open and waits_for_word(note):
         rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
         found.append(f"rang {moment(series.at_ms_of(rang, note.time_zone), zone)}, not called done")
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {moment(note.snoozed_until_ms, zone)}")
-    if note.doubtful:
+    if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
 

@@ -194,3 +194,13 @@ def test_a_number_that_was_told_is_kept_and_one_that_is_taken_is_not():
     ledger = apply(ledger, Add(kind="task", text="Feed", note_id="n_8", number=7), BY).ledger
 
     assert [(note.number, note.text) for note in ledger] == [(7, "Water"), (8, "Feed")]
+
+
+def test_what_the_person_says_again_is_doubtful_no_more():
+    """A note on an edited message that they change or take up again holds; what a keeper marks stays marked."""
+    ledger = added(Ledger("c"), "event", "Hair on Thu")
+    marked = apply(ledger, Change(number=1, fields={"doubtful": True}), Actor("keeper", NOW, "r_1")).ledger
+    again = apply(marked, Change(number=1, fields={"text": "Hair on Fri"}), BY).ledger
+
+    assert marked.find(1).doubtful
+    assert not again.find(1).doubtful

@@ -331,11 +331,10 @@ def test_the_reader_is_pure_and_reads_one_turn():
 
 
 def test_what_reads_words_by_rules_keeps_to_its_budget():
-    """At most 15 files, 3,000 lines of Python and 150 KB of data: a rule pays by removing one."""
+    """At most 3,000 lines of Python and 150 KB of data: a rule pays by removing one."""
     room = Path(offline.__file__).parent
     programs, data = list(room.rglob("[!_]*.py")), list(room.rglob("*.toml"))
 
-    assert len(programs) + len(data) <= 15
     assert sum(len(each.read_text(encoding="utf-8").splitlines()) for each in programs) <= 3_000
     assert sum(each.stat().st_size for each in data) <= 150_000
 

@@ -132,7 +132,7 @@ async def test_a_day_without_an_hour_stays_a_day():
     box = make_box()
 
     said = await box.note("Take the bins out", "task", due="2026-11-27")
-    assert said == "Noted: #1 task: Take the bins out (due Fri 2026-11-27) Nothing rings for it; that takes remind."
+    assert said == "Noted: #1 task: Take the bins out (due Fri 2026-11-27). It does not ring."
     assert "due Fri 2026-11-27 14:30" in await box.note("Dentist", "event", due="2026-11-27T14:30")
     assert "due Fri 2026-11-27 14:30" in await box.note("Cake", "event", due="2026-11-27T13:30Z")
 
@@ -269,7 +269,7 @@ async def test_done_of_a_series_ends_the_date_and_dropped_the_series():
 
     ahead = make_box(MUM)
     assert "next date is still ahead" in await ahead.end([1], "done")
-    assert await ahead.end([1], "dropped") == "Ended: #1 task: Call mum (dropped)"
+    assert await ahead.end([1], "dropped") == "Ended: #1 task: Call mum (dropped; rings no more)"
 
 
 async def test_what_ended_stands_again():

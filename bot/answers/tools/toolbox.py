@@ -35,7 +35,7 @@ KINDS: Final = get_args(Kind)
 HOWS: Final = ("done", "dropped", "reopen")
 AS_WRITTEN: Final = "auto"
 """The language of a person who wants to be spoken to in the one that they write."""
-NO_RING: Final = "Nothing rings for it; that takes remind."
+NO_RING: Final = "It does not ring."
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Toolbox:
         if own is not None:
             return f"Noted: {desk.line(own)}"
         said = desk.done("Noted", Add(kind=known, text=text, note_id=note_id, fields=fields))
-        return f"{said} {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
+        return f"{said}. {NO_RING}{desk.unsure}" if due and desk.notes.ledger.by_id(note_id) else said
 
     def _owner(self, kind: Kind) -> str:
         """Who has to act when nobody was named; in a group the one who speaks."""
