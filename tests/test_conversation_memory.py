@@ -130,7 +130,7 @@ def test_retriever_scoring():
 
 
 def test_a_question_waits_until_it_is_answered():
-    """A clarification is pending while the last sentence of the reply asks; the session is named after its beginning."""
+    """A clarification is pending while the reply ends by asking; the session is named after its beginning."""
     asked = apply_turn(make_state(), make_turn(seq=1, user_text="Book a table.", assistant_text="For how many?"))
     answered = apply_turn(asked, make_turn(seq=2, user_text="Four.", assistant_text="Booked."))
 

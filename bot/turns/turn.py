@@ -218,7 +218,7 @@ class Turns:
         effects: Sequence[Statement] = (),
         claimed: Awaitable[None] | None = None,
     ) -> None:
-        """Answer what was said in these claimed updates, unless they have to wait for the user's word first (002 phase 1).
+        """Answer what was said in these claimed updates, unless they wait for the user's word (002 phase 1).
 
         `claimed` is awaited before the gate is asked, and before a model is. `effects` are committed with the end of
         the updates, whatever that is. A crash before the gate is passed leaves them `claimed` (or `received`, when

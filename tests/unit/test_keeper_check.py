@@ -2,10 +2,10 @@
 
 import pytest
 
+from memory.foreign import foreign
 from memory.keeper.check import capitalises_nouns, numbers
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
 from memory.keeper.judge import judged
-from memory.foreign import foreign
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.testing import START_MS, make_turn

@@ -1,5 +1,6 @@
 """What a keeper is shown: the notes that matter, the turns with their numbers, and whose words are whose."""
 
+from memory.foreign import foreign
 from memory.keeper.contract import KeeperRequest
 from memory.keeper.request import (
     ASSISTANT_CHARS,
@@ -11,7 +12,6 @@ from memory.keeper.request import (
     request_text,
     shown_notes,
 )
-from memory.foreign import foreign
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.ledger.views import Scope

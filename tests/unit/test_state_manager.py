@@ -72,7 +72,9 @@ def test_what_a_turn_is_needs_no_language():
 
 def test_a_session_is_called_by_how_it_began_until_the_keeper_names_it():
     """Neither a command nor what somebody else wrote gives a name."""
-    assert session_title(after(("The tiles for the kitchen. Which?", "Green."), ("ok", "Good."))).startswith("The tiles")
+    assert session_title(after(("The tiles for the kitchen. Which?", "Green."), ("ok", "Good."))).startswith(
+        "The tiles"
+    )
     assert session_title(after(("/start", "Hi."))) == ""
     assert session_title(after(("Buy now!", "No."), third_party=True)) == ""
 
