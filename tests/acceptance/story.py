@@ -45,6 +45,11 @@ def asked(model) -> list:
     return [request for request in model.requests if not request.messages[0][1].startswith("You keep the notes")]
 
 
+def remembers(model, text: str) -> bool:
+    """Return whether the last prompt for an answer has this message word for word, whatever stands before it."""
+    return any(role == "user" and said.endswith(text) for role, said in asked(model)[-1].messages)
+
+
 def bot_lines(api, chat_id: int = PERSON) -> list:
     """Return the bot's messages on the screen, in order, but for what it says once in each group."""
     return [line for line in api.view(chat_id).lines if line.by_bot and not line.text.startswith(GROUP_WORD)]

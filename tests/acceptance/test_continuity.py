@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from story import (
     FRIEND,
@@ -41,6 +43,12 @@ async def offered(api, bot, text="good morning"):
     await yesterday(api, bot)
     api.people.says(PERSON, text)
     return await shows(api, OFFER)
+
+
+def is_isolated(bot):
+    """Return whether the session that was begun last takes nothing from others."""
+    [(state,)] = rows(bot, "SELECT state_json FROM conversation_sessions ORDER BY created_at_ms DESC LIMIT 1")
+    return json.loads(state)["isolated"]
 
 
 def assert_nothing_of_before(request):
@@ -148,6 +156,7 @@ async def test_the_next_message_is_answered_together_with_the_waiting_one(api, m
     assert_nothing_of_before(asked(model)[-1])
     assert len(asked(model)) == 2
     assert (await shows(api, "/continue brings it in")).text.startswith("You wrote on")
+    assert is_isolated(bot)
     assert heard(bot)[1:] == ["good morning\nnever mind that"]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
@@ -237,6 +246,7 @@ async def test_mode_off_generates_and_injects_nothing(api, model, bot_here):
     await answered(api, PERSON, "good morning")
 
     assert_nothing_of_before(asked(model)[-1])
+    assert is_isolated(bot)
     assert rows(bot, "SELECT 1 FROM continuity_bootstrap_cache UNION ALL SELECT 1 FROM continuity_arcs") == []
     assert rows(bot, "SELECT 1 FROM continuity_relationship_states") == []
 

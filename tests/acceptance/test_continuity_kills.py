@@ -264,7 +264,7 @@ async def test_start_fresh_under_the_answer_survives_a_kill(api, model, bot_proc
     assert "I will send" not in asked(model)[-1].text
     assert heard(bot) == [PROMISE, "good morning", "good morning"]
     assert len(answers_to(api, PERSON, "good morning")) == 2
-    assert rows(bot, "SELECT COUNT(DISTINCT session_id) FROM conversation_turns") == [(3,)]
+    assert rows(bot, "SELECT COUNT(*) FROM conversation_sessions") == [(3,)]
     assert rows(bot, "SELECT 1 FROM inbox WHERE state <> 'done'") == []
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from loopback.model import Gate
-from story import PERSON, TURN_POINTS, answered, answers_to, stored_turns
+from story import PERSON, TURN_POINTS, answered, answers_to, remembers, stored_turns
 
 from bot import replies
 
@@ -51,7 +51,7 @@ async def test_a_turn_that_dies_anywhere_is_finished_once(api, model, bot_proces
         "You said: thanks",
     ]
     assert [user for user, _ in stored_turns(bot)] == ["my dog is called Rex", "what is he called?", "thanks"]
-    assert ("user", "my dog is called Rex") in model.requests[-1].messages
+    assert remembers(model, "my dog is called Rex")
 
 
 @pytest.mark.soak

@@ -13,7 +13,7 @@ import pytest
 import telegram.error
 from loopback.bot_process import RUN
 from loopback.model import Gate
-from story import PERSON, answered, answers_to, bot_texts, heard, reply, rows
+from story import PERSON, answered, answers_to, bot_texts, heard, remembers, reply, rows
 
 from bot.playground.faults import Kind
 from bot.playground.updates import Updates
@@ -69,7 +69,7 @@ async def test_order_and_dedupe_do_not_depend_on_the_clock(api, model, bot_here,
         "who are they?",
     ]
     assert len(bot_texts(api)) == 3
-    assert any(role == "user" and text.endswith("my dog is called Rex") for role, text in model.requests[-1].messages)
+    assert remembers(model, "my dog is called Rex")
 
 
 @pytest.mark.timeout(300)

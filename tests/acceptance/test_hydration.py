@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from story import PERSON, answered, stored_turns
+from story import PERSON, answered, remembers, stored_turns
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
 
@@ -40,11 +40,6 @@ async def say(api, *texts):
     for text in texts:
         api.people.says(PERSON, text)
         await answered(api, PERSON, text)
-
-
-def remembers(model, text) -> bool:
-    """Return whether the last prompt has this message word for word, behind the day of its talk or without."""
-    return any(role == "user" and said.endswith(text) for role, said in model.requests[-1].messages)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
