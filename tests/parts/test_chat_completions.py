@@ -193,16 +193,16 @@ async def test_a_first_byte_that_never_comes_is_said(asks, wire, screen):
 
 async def test_a_tool_that_is_called_in_pieces_is_called_once(asks, wire, screen):
     """Its name first, its arguments bit by bit: the reminder is stored with the answer that was made of its result."""
-    arguments = json.dumps({"what": "call Ana", "when": "tomorrow at 9"})
+    arguments = json.dumps({"text": "Call Ana", "at": "2023-11-15T09:00"})
     begun = {"index": 0, "id": "c_1", "type": "function", "function": {"name": "remind", "arguments": ""}}
     bits = [{"index": 0, "function": {"arguments": arguments[at : at + 5]}} for at in range(0, len(arguments), 5)]
     calls = [event({"tool_calls": [call]}) for call in (begun, *bits)]
     one = await asks([HEAD, *map(chunk, calls), chunk(event({}, "tool_calls")), chunk(DONE), END], says("I will."))
 
     assert screen.sent == ["I will."]
-    assert await one.rows("jobs", "title") == [("call Ana",)]
+    assert await one.rows("notes", "text, rings_from") == [("Call Ana", "2023-11-15T09:00")]
     called, returned = wire.requests[1]["messages"][-2:]
-    assert json.loads(called["tool_calls"][0]["function"]["arguments"])["what"] == "call Ana"
+    assert json.loads(called["tool_calls"][0]["function"]["arguments"])["text"] == "Call Ana"
     assert (returned["role"], returned["tool_call_id"]) == ("tool", "c_1")
 
 

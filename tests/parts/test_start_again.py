@@ -8,6 +8,8 @@ import pytest
 from telegram.error import BadRequest
 
 from bot import replies
+from bot.answers.responder import Answer
+from memory.ledger.types import Add
 
 
 async def dies_at_work(start, script, *texts: str):
@@ -27,6 +29,25 @@ async def dies_at_work(start, script, *texts: str):
     script.reply = None
 
 
+async def asked_about_the_vet(start, script, screen):
+    """Return a bot that noted something, and asks after a long silence whether to carry it forward."""
+
+    def noted(ask, _show):
+        call = Add(kind="task", text="Call the vet", note_id="n_1", fields={"owner": "user", "user_id": ask.user_id})
+        return Answer(f"You said: {ask.text}", operations=(call,))
+
+    one = await start(continuity_return_mode="ask")
+    script.reply = noted
+    await one.take(1, "I have to call the vet on Friday")
+    await one.settled()
+    script.reply = None
+    one.clock.advance(s=7 * 3600)
+    await one.take(2, "the plumber comes at 5")
+    await one.settled()
+    assert "carry forward" in screen.sent[-1]
+    return one
+
+
 async def test_a_turn_that_was_begun_is_finished_as_the_same_turn(start, script, screen):
     """Its message is answered once, under the id that it had before."""
     await dies_at_work(start, script, "hello")
@@ -43,13 +64,7 @@ async def test_a_turn_that_was_begun_is_finished_as_the_same_turn(start, script,
 @pytest.mark.parametrize("died", [False, True])
 async def test_what_was_written_while_a_preview_waited_is_answered_message_by_message(start, script, screen, died):
     """Each has a turn of its own, in order and once, also when the process dies in the first of them."""
-    one = await start()
-    await one.take(1, "I have to call the vet on Friday")
-    await one.settled()
-    one.clock.advance(s=7 * 3600)
-    await one.take(2, "the plumber comes at 5")
-    await one.settled()
-    assert "carry forward" in screen.sent[-1]
+    one = await asked_about_the_vet(start, script, screen)
     if died:
         begun = asyncio.Event()
 
@@ -63,7 +78,7 @@ async def test_what_was_written_while_a_preview_waited_is_answered_message_by_me
     if died:
         await begun.wait()
         await one.die()
-        script.reply, one = None, await start()
+        script.reply, one = None, await start(continuity_return_mode="ask")
         await one.recover()
         await one.joined.continuity_gate.recover()
     await one.settled()
@@ -135,12 +150,7 @@ async def test_a_reply_is_not_given_up_because_the_database_does_not_answer(star
 
 async def test_a_message_that_waited_and_cannot_be_answered_takes_no_other_along(start, script, screen):
     """It is put aside alone, and what was typed meanwhile is answered."""
-    one = await start()
-    await one.take(1, "I have to call the vet on Friday")
-    await one.settled()
-    one.clock.advance(s=7 * 3600)
-    await one.take(2, "the plumber comes at 5")
-    await one.settled()
+    one = await asked_about_the_vet(start, script, screen)
 
     async def fails(ask, _show):
         if "plumber" in ask.text:
