@@ -243,7 +243,7 @@ def test_every_variable_exists(page):
     named = set(re.findall(r"\b(?:CONTINUITY|TELEGRAM)_[A-Z][A-Z_]*[A-Z]\b", text_of(page)))
     unknown = named - {name.upper() for name in Settings.model_fields}
 
-    assert {name for name in unknown if name not in sources("bot", "memory", "tests")} == set()
+    assert {name for name in unknown if name not in sources("bot", "memory", "tests", "benchmarks")} == set()
 
 
 def test_the_tables_page_names_every_table():
