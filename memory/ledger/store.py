@@ -190,7 +190,7 @@ class Loaded:
 
 
 def reading(conversation_id: str) -> Reads[Loaded | None]:
-    """The reads that load a ledger; None for one that was never opened."""
+    """The reads that load a ledger; None for one that was never opened. Begun anew when it moves between them."""
     here = {"conversation_id": conversation_id}
     found = yield Statement("ledger_of", here)
     if not found:
@@ -200,6 +200,8 @@ def reading(conversation_id: str) -> Reads[Loaded | None]:
     dated: Sequence[Row] = ()
     if any(row["rings_from"] for row in rows):
         dated = yield Statement("occurrences_of", here)
+    if (rows or head["added"]) and (yield Statement("ledger_of", here)) != found:
+        return (yield from reading(conversation_id))
     dates: dict[str, list[Occurrence]] = {}
     try:
         for row in dated:

@@ -7,6 +7,7 @@ from memory.ledger.apply import rebuilt
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, Change, End, Move
 from memory.ports import Statement
+from memory.storage.chain import answered_in_turn
 from memory.testing import open_memory
 
 NOW = 1_800_000_000_000
@@ -44,6 +45,40 @@ async def test_two_processes_lose_nothing_of_each_other(db):
     await one.change("c", [Add(kind="task", text="Pay rent", note_id="n_2")], BY)
 
     assert [note.text for note in await Ledgers(db).read("c")] == ["Call mum", "Pay rent"]
+
+
+class Interrupted:
+    """A database behind whose first read another process changes the ledger."""
+
+    def __init__(self, db, change):
+        self._db = db
+        self._change = change
+
+    def __getattr__(self, name):
+        return getattr(self._db, name)
+
+    async def read_chain(self, reads):
+        async def ask(statement):
+            found = await self._db.read(statement.name, **statement.params)
+            change, self._change = self._change, None
+            if change is not None:
+                await change()
+            return found
+
+        return await answered_in_turn(reads, ask)
+
+
+async def test_a_ledger_that_moves_while_it_is_read_is_read_again_and_not_mended(db, caplog):
+    """Half of it from before a change and half from behind is no damage: nothing is written over the other's rows."""
+    other = Ledgers(db)
+    await other.change("c", [Add(kind="task", text="Call mum", note_id="n_1")], BY)
+    before = await other.read("c")
+    torn = Interrupted(db, lambda: other.change("c", [Add(kind="task", text="Pay rent", note_id="n_2")], BY))
+    read = await Ledgers(torn).read("c")
+
+    assert read == await other.read("c") != before
+    assert read.epoch == before.epoch
+    assert caplog.messages == []
 
 
 async def test_what_belongs_to_a_change_is_stored_with_it_or_not_at_all(db):
