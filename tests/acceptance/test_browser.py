@@ -20,6 +20,7 @@ from loopback.web import (
     show_as,
 )
 from playwright.async_api import expect
+from story import noting
 
 from bot.playground.browser import Playground
 from bot.playground.moved_clock import MovedClock
@@ -99,8 +100,9 @@ async def press_until(page, locator, key: str = "Tab", most: int = 60) -> None:
     raise AssertionError(f"the keyboard does not reach {locator}")
 
 
-async def test_an_operator_finds_the_way(served):
+async def test_an_operator_finds_the_way(served, model):
     """By keyboard alone from the login to the exact prompt of an answer; a note is corrected, then forgotten."""
+    model.reply = noting("I live in Porto.", "fact", "I live in Porto.")
     app, client = await served()
     for text in ("I live in Porto.", "I need to call the landlord by Friday about the heating.", "Where do I live?"):
         await client.post("/chat", json={"session_id": "home", "message": text})
@@ -144,10 +146,12 @@ async def test_an_operator_finds_the_way(served):
     assert page.faults == []
 
 
-async def test_the_console_is_fit_for_everybody(served):
+async def test_the_console_is_fit_for_everybody(served, model):
     """axe-core finds nothing serious, wide and light or narrow and dark; no page is wider than its window."""
+    heating = "I need to call the landlord by Friday about the heating."
+    model.reply = noting(heating, "task", "Call the landlord about the heating")
     app, client = await served()
-    for text in ("I need to call the landlord by Friday about the heating.", "What's open?"):
+    for text in (heating, "What's open?"):
         await client.post("/chat", json={"session_id": "home", "message": text})
     session = (await client.get("/sessions")).json()["sessions"][0]["session_id"]
     pages = [*PAGES, *(f"sessions/{session}{end}" for end in OF_A_SESSION)]
