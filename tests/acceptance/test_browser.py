@@ -35,6 +35,7 @@ OF_A_SESSION = ("", "/memory", "/carried", "/next")
 async def playground(tmp_path, monkeypatch):
     """Serve the playground, its bot in a process of its own."""
     monkeypatch.setenv("CONTINUITY_MODEL", "offline")
+    monkeypatch.setenv("CONTINUITY_RETURN_MODE", "ask")
     playground = Playground(tmp_path, MovedClock(tmp_path / "clock"), fork)
     await playground.start(0)
     yield playground
@@ -42,7 +43,7 @@ async def playground(tmp_path, monkeypatch):
 
 
 async def test_a_newcomer_finds_the_way(playground):
-    """Talk, a kill in between, eight hours, [Continue], the group, a reset; on a phone it fits; axe finds nothing."""
+    """Talk, a kill in between, eight hours, [Carry on], the group, a reset; on a phone it fits; axe finds nothing."""
     async with open_browser() as browser:
         you = Messenger(await open_page(browser))
         await you.opens(playground.api.url)
@@ -59,8 +60,8 @@ async def test_a_newcomer_finds_the_way(playground):
 
         await you.page.click("#later")
         offer = await you.says("hey")
-        await you.taps("Continue")
-        await expect(you.page.locator(".keys", has_text="Continue")).to_have_count(0)
+        await you.taps("Carry on")
+        await expect(you.page.locator(".keys", has_text="Carry on")).to_have_count(0)
         console = you.page.frame_locator("#console")
         await expect(console.locator("td a").first).to_be_visible()
 
