@@ -56,6 +56,12 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
     return _say(language, "dates.weekday_day", weekday=_weekday(at, language), day=day)
 
 
+def tells_day(text: str, at_ms: int, zone: str, language: str) -> bool:
+    """Whether a text names the day itself, as `12 Dec` or longer."""
+    at = local(at_ms, zone)
+    return _date(at, at, language).rstrip(".").casefold() in text.casefold()
+
+
 def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
     """What stands over the lines of one day: `Overdue`, `Today`, `Tomorrow`, `Fri 27 Nov`, `Some day` for none."""
     if at_ms is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.dates import every_text, hour_text, when_text
+from bot.dates import every_text, hour_text, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.ledger.views import is_past, is_snoozed, waits_for_word
@@ -63,8 +63,11 @@ def _due(note: Note, now_ms: int, zone: str, *, under_day: bool) -> str:
         return ""
     language, clock = replies.spoken(), zone if note.due_exact else note.time_zone
     when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
-    if is_past(note, now_ms):
+    told = tells_day(note.text, note.due_at_ms, clock, language)
+    if is_past(note, now_ms) and not (told and note.kind not in TO_DO):
         return replies.say("lines.late" if note.kind in TO_DO else "lines.was", when=when)
+    if told and not note.due_exact:
+        return ""
     if under_day:
         return hour_text(note.due_at_ms, clock, language) if note.due_exact else ""
     return when

@@ -11,7 +11,7 @@ from bot.dates import days_from, heading
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import is_snoozed, moment_of, waits_for_word
+from memory.ledger.views import day_it_is_for, is_snoozed, waits_for_word
 
 PAGE: Final = 6
 """Lines of a page: more rows of buttons than these hide the text on a phone."""
@@ -66,7 +66,7 @@ def day_of(note: Note, now_ms: int) -> int | None:
     """When a note is to be thought of: until when it was put off, its time, else when it rang last; None for none."""
     if is_snoozed(note, now_ms):
         return note.snoozed_until_ms
-    at_ms = moment_of(note)
+    at_ms = day_it_is_for(note)
     if at_ms is None and waits_for_word(note):
         rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
         return series.at_ms_of(rang, note.time_zone)

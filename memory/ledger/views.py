@@ -92,8 +92,13 @@ def _is_reminder(note: Note) -> bool:
     return note.rings and (note.rings_at_ms is not None or any(each.state == "rang" for each in note.occurrences))
 
 
+def day_it_is_for(note: Note) -> int | None:
+    """The moment whose day it stands under: when it is due, else when it rings; None when no time was said."""
+    return note.due_at_ms if note.due_at_ms is not None else note.rings_at_ms
+
+
 def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, int, float, int]:
-    at_ms = moment_of(note)
+    at_ms = day_it_is_for(note)
     return (is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
 
 
@@ -193,7 +198,7 @@ def days(notes: Sequence[Note], now_ms: int, zone: str) -> list[tuple[int | None
     today = datetime.fromtimestamp(now_ms / 1000, clock).date()
     grouped: dict[int | None, list[Note]] = {}
     for note in notes:
-        at_ms = moment_of(note)
+        at_ms = day_it_is_for(note)
         day = (
             None if at_ms is None else (datetime.fromtimestamp(at_ms / 1000, clock).date() - today) // timedelta(days=1)
         )

@@ -29,7 +29,7 @@ async def test_forget_1_shows_what_goes_before_it_is_confirmed(api, model, bot_h
     asked = await tap(api, "Delete the messages too", "go with it")
     assert f"• your message “Remember that the {mine} is called" in asked.text
     assert other not in asked.text
-    await tap(api, "Never mind", "haven't forgotten anything")
+    await tap(api, "Never mind", "leave it at that")
     assert mine in (await reply(api, "/memory")).text
 
 

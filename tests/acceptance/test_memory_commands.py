@@ -97,14 +97,17 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
             await gate.wait()
             await noted(bot, "task", "Send Maria the contract")
 
+        async def stop(self) -> None:
+            """Nothing is under way."""
+
     bot.app.services.memory.keeper = Keeper()
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("3 messages not read yet")
+    assert listed.text.endswith("3 messages aren't in the notes yet")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "not read yet" not in edited.text
+    assert "in the notes yet" not in edited.text
     await tap(api, "1 Done", "Nothing's open")
 
 
@@ -150,7 +153,7 @@ async def test_forgetting_everything_starts_clean(api, model, bot_process):
     await reply(api, "/fresh")
     await reply(api, "I live in Reykjavik.")
     await reply(api, "/summary")
-    await tap(api, "Never mind", "haven't forgotten anything") if (await reply(api, "/forget")).buttons else None
+    await tap(api, "Never mind", "leave it at that") if (await reply(api, "/forget")).buttons else None
     await reply(api, "/forget everything")
     report = await tap(api, "Yes, forget it", "Checked: no trace in")
 
