@@ -67,12 +67,13 @@ def _is_story(note: Note) -> bool:
 
 
 def _candidate(note: Note, ago: int, inputs: BootstrapInputs) -> ArcCandidate:
-    text = one_line(note.text, SUMMARY_MAX_CHARS)
+    when = _when(note, inputs.zone)
+    text = one_line(note.text, SUMMARY_MAX_CHARS - len(when))
     return ArcCandidate(
         number=note.number,
         kind=_KIND[note.kind],
         title=shorten(text.rstrip(" ,;:.!?"), TITLE_MAX_CHARS),
-        text=text + _when(note, inputs.zone),
+        text=text + when,
         confidence=_confidence(note),
         stickiness=_stickiness(note),
         sources=(note.note_id, *note.turn_ids),

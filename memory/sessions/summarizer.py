@@ -127,7 +127,7 @@ def _gist(said: Sequence[Spoken], count: int) -> list[Spoken]:
     for tier in tiers:
         telling = [each for each in tier if len(each.stems) >= _MIN_STEMS]
         chosen += gist_of(telling, count - len(chosen))
-    chosen = chosen or tiers[0][:1]
+    chosen = chosen or tiers[0][-1:]
     return sorted(chosen, key=lambda each: each.place)
 
 

@@ -8,7 +8,8 @@ from memory.continuity.candidates import CANDIDATES_MAX, JUST_BEEN_MS, candidate
 from memory.continuity.framing import frame
 from memory.continuity.generate import generate
 from memory.continuity.scoring import score, select, without
-from memory.continuity.types import BootstrapInputs, DroppedArc
+from memory.continuity.text import one_line
+from memory.continuity.types import SUMMARY_MAX_CHARS, TITLE_MAX_CHARS, BootstrapInputs, DroppedArc
 from memory.testing import START_MS, make_arc, make_note, make_owner, make_persona, make_session
 
 DAY_MS = 86_400_000
@@ -55,14 +56,25 @@ def test_a_note_with_a_day_says_when_by_the_persons_clock():
     assert texts == ["Call Ana (Wed 2023-11-15 07:13)", "Pay the rent (Tue 2023-11-14)"]
 
 
-def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
-    """So that "how did it go?" can be asked; a task that is overdue stays until somebody ends it."""
-    exam = make_note("The exam", kind="event", due_at_ms=START_MS)
-    rent = make_note("Pay the rent", number=2, due_at_ms=START_MS)
-    just, long = ({"now_ms": START_MS + over} for over in (JUST_BEEN_MS - 1, JUST_BEEN_MS))
+def test_a_long_note_keeps_its_day():
+    """The words are cut, not the day behind them."""
+    (arc,) = found(make_note("word " * 70, due_at_ms=START_MS))
 
-    assert [arc.number for arc in found(exam, rent, **just)] == [1, 2]
-    assert [arc.number for arc in found(exam, rent, **long)] == [2]
+    assert arc.text.endswith("word… (Tue 2023-11-14)")
+    assert len(arc.text) <= SUMMARY_MAX_CHARS
+
+
+def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
+    """So that "how did it go?" can be asked, from the end of its day on; a task that is overdue stays until it is ended."""
+    exam = make_note("The exam", kind="event", due_at_ms=START_MS, due_exact=True)
+    feast = make_note("The feast", number=2, kind="event", due_at_ms=START_MS)
+    rent = make_note("Pay the rent", number=3, due_at_ms=START_MS)
+    just, later, long = (
+        [arc.number for arc in found(exam, feast, rent, now_ms=START_MS + over_ms)]
+        for over_ms in (JUST_BEEN_MS - 1, JUST_BEEN_MS, JUST_BEEN_MS + DAY_MS)
+    )
+
+    assert (just, later, long) == ([1, 2, 3], [2, 3], [3])
 
 
 def test_what_was_put_off_is_not_carried_until_its_time():
@@ -122,10 +134,11 @@ def test_what_binds_or_has_a_day_sticks(fields, stickiness):
 
 def test_an_arc_says_what_the_note_says():
     """Each fact once and in the same words, wherever it is shown; the title is its beginning."""
-    (arc,) = framed(make_note("Send the report about the harbour to Anna, before she leaves."))
+    text = "Send the report about the harbour to Anna, before she leaves for Lisbon."
+    (arc,) = framed(make_note(text))
 
-    assert arc.summary == "Send the report about the harbour to Anna, before she leaves."
-    assert arc.title == "Send the report about the harbour to"
+    assert arc.summary == text
+    assert arc.title == one_line(text, TITLE_MAX_CHARS) == "Send the report about the harbour to Anna, before she…"
     assert not arc.generalized
 
 
