@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from benchmarks.trial.model import FolderModel
-from bot.playground.keeper import Keeper
+from bot.playground.keeper import ProcessKeeper
 from bot.playground.moved_clock import MovedClock
 from bot.playground.server import LoopbackBotApi
 from bot.playground.world import ShownMessage
@@ -25,7 +25,7 @@ QUIET_S = 4.0
 class Stage:
     """What the person's commands do; `POST /do` takes `{"verb": …}` and answers what is shown since."""
 
-    def __init__(self, folder: Path, api: LoopbackBotApi, bot: Keeper, clock: MovedClock) -> None:
+    def __init__(self, folder: Path, api: LoopbackBotApi, bot: ProcessKeeper, clock: MovedClock) -> None:
         self._folder, self._api, self._bot, self._clock = folder, api, bot, clock
         self._seen: dict[int, dict[int, str]] = {}
         self._verbs: dict[str, Callable[..., Any]] = {
@@ -116,7 +116,7 @@ async def serve(folder: Path) -> None:
         "OPENAI_BASE_URL": model.url,
         "OPENAI_API_KEY": "trial",
     }
-    bot = Keeper(env, folder / "clock", folder / "bot.log", lambda: None)
+    bot = ProcessKeeper(env, folder / "clock", folder / "bot.log", lambda: None)
     stage.append(Stage(folder, api, bot, clock))
     await asyncio.to_thread((folder / "port").write_text, str(api.port))
     bot.begin()

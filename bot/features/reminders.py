@@ -17,7 +17,7 @@ from bot.features.lists import Group, Listing
 from bot.features.shown import Made, View, change_listed, find_note, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
-from bot.offline.times import Moment, moment_in
+from bot.offline.times import SaidTime, moment_in
 from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone
 from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
 from bot.turns.feature import Action, Command, Tap
@@ -67,7 +67,7 @@ def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
     return text if zone.chosen else f"{text}\n{replies.say('zone_hint', zone=zone.name)}"
 
 
-def in_time(moment: Moment, now_ms: int, zone: str) -> Moment:
+def in_time(moment: SaidTime, now_ms: int, zone: str) -> SaidTime:
     """The time itself; what was said of this minute ("in 20 seconds") is meant for the next: notes have no seconds."""
     at_ms = series.at_ms_of(moment.minute(), zone)
     return (
@@ -77,7 +77,7 @@ def in_time(moment: Moment, now_ms: int, zone: str) -> Moment:
     )
 
 
-def moved_by(note: Note, moment: Moment) -> Operation:
+def moved_by(note: Note, moment: SaidTime) -> Operation:
     """What gives a reminder another time: of a series the next date alone, unless a new rule was said."""
     if moment.repeats or not note.repeats:
         fields = {"rings_from": moment.minute(), "repeats": moment.repeats}
@@ -139,13 +139,13 @@ class Reminders:
             return
         await self._set(envelope, await self._add(envelope, text, moment, zone.name), zone)
 
-    async def _moment(self, said: str, now_ms: int, zone: str) -> Moment | None:
+    async def _moment(self, said: str, now_ms: int, zone: str) -> SaidTime | None:
         """The time that is said, in the language in which it is said."""
         language = self._services.memory.languages.detect(said, replies.spoken())
         found = await asyncio.to_thread(moment_in, said, now_ms, zone, language.code)
         return in_time(found, now_ms, zone) if found else None
 
-    async def _add(self, envelope: Envelope, text: str, moment: Moment, zone: str) -> Add:
+    async def _add(self, envelope: Envelope, text: str, moment: SaidTime, zone: str) -> Add:
         session_id = await self._services.memory.store.current_session_id(envelope.conversation_id)
         fields = {
             "owner": "user",

@@ -16,7 +16,7 @@ MADE_ROOM: Final = 8
 """When all places are taken, an eighth of them is freed at once: to look at all of them for each would be slow."""
 
 
-class Connection(H11Protocol):
+class TimedConnection(H11Protocol):
     """A connection that is closed when no whole request comes, or nobody reads its answer.
 
     uvicorn's own timer begins with the first answer, and its own limit refuses everybody, health and webhook too. Here
@@ -51,7 +51,7 @@ class Connection(H11Protocol):
     def _make_room(self) -> None:
         """End connections that only wait; while all others are answered just now, a few more than usual are taken."""
         room = max(1, MAX_CONNECTIONS // MADE_ROOM)
-        here = [each for each in self.connections if isinstance(each, Connection) and each is not self]
+        here = [each for each in self.connections if isinstance(each, TimedConnection) and each is not self]
         going = longest_waiting(here, most=room)
         if not going and len(here) >= MAX_CONNECTIONS + room:
             going = [self]
@@ -104,7 +104,7 @@ class Connection(H11Protocol):
         self._look_again()
 
 
-def longest_waiting(connections: Iterable[Connection], most: int) -> list[Connection]:
+def longest_waiting(connections: Iterable[TimedConnection], most: int) -> list[TimedConnection]:
     """Return at most so many connections that only wait, in the order in which they should go."""
     waiting = [each for each in connections if each.is_waiting]
     of_address = Counter(each.address for each in waiting)

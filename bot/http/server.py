@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response
 
 from bot.http.api import add_api
-from bot.http.connections import Connection
+from bot.http.connections import TimedConnection
 from bot.http.console.routes import add_console
 from bot.http.door import TOO_MANY_WRONG, client_of, knows
 from bot.http.guesses import Guesses
@@ -45,7 +45,7 @@ class HttpServer:
             log_config=None,
             access_log=False,
             lifespan="off",
-            http=Connection,
+            http=TimedConnection,
             ws="none",  # nobody speaks it here, and what speaks it takes a moment to load
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies,

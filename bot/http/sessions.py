@@ -13,7 +13,7 @@ from bot.http.served import Served
 from bot.ops.sessions import list_sessions, listed_as_json, show_session, shown_as_json
 
 
-class SessionLine(BaseModel):
+class SessionOfList(BaseModel):
     """One session of the list."""
 
     session_id: str
@@ -33,7 +33,7 @@ class SessionLine(BaseModel):
 class SessionList(BaseModel):
     """The latest sessions, the newest first."""
 
-    sessions: list[SessionLine]
+    sessions: list[SessionOfList]
 
 
 class Checkpoint(BaseModel):
@@ -72,7 +72,7 @@ def session_routes(bot: Served) -> APIRouter:
     ) -> SessionList:
         """List the latest sessions."""
         found = await list_sessions(bot.workspace(), conversation=conversation, limit=limit)
-        return SessionList(sessions=[SessionLine.model_validate(listed_as_json(one)) for one in found])
+        return SessionList(sessions=[SessionOfList.model_validate(listed_as_json(one)) for one in found])
 
     @routes.get("/{session_id}")
     async def session(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.matching import MAX_CHARS, Pattern, every, find, rewritten, whole, without
-from bot.offline.times import Moment, moment_in
+from bot.offline.times import SaidTime, moment_in
 from bot.offline.words import Words
 from memory.ledger.types import TO_DO, Kind
 
@@ -30,14 +30,14 @@ _STEM: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FormFound:
     """What one clause says by an explicit form."""
 
     kind: Kind
     text: str
     """As a friend would write it down."""
     subject: str = ""
-    moment: Moment | None = None
+    moment: SaidTime | None = None
     said: str = ""
     """The clause itself."""
 
@@ -82,7 +82,7 @@ def first_match(patterns: tuple[Pattern, ...], text: str) -> Mapping[str, str] |
     return None
 
 
-def noted(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
+def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
     """What the first form that fits makes of a clause; None when none does, or the rest of it says nothing."""
     if len(clause.split()) > MOST_WORDS or any(find(pattern, clause) for pattern in words.reads["never"]):
         return None
@@ -105,11 +105,11 @@ def noted(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
             return None
         subject = trimmed(form.subject.format_map(groups).lower())[:80]
         text = filled if form.kind in TO_DO else sentence(filled)
-        return Found(form.kind, text, subject, moment, clause)
+        return FormFound(form.kind, text, subject, moment, clause)
     return _dated(clause, words, now_ms, zone)
 
 
-def _dated(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
+def _dated(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
     """What a short clause says of the person and a day to come: "I'm getting the knee done on the 4th of August".
 
     The day begins or ends it, so that what is left is still a sentence.
@@ -124,7 +124,7 @@ def _dated(clause: str, words: Words, now_ms: int, zone: str) -> Found | None:
     for pattern in words.reads["lead_in"]:
         rest = trimmed(without(pattern, rest, ""))
     few = len(content_of(rest, words)) >= _FEWEST and len(rest.split()) <= MOST_DATED_WORDS
-    return Found("event", sentence(said_back(rest, words)), "", moment, clause) if few else None
+    return FormFound("event", sentence(said_back(rest, words)), "", moment, clause) if few else None
 
 
 def cut_value(what: str, words: Words) -> str:

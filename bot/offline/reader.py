@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from bot.matching import find, whole
 from bot.offline.forms import (
-    Found,
+    FormFound,
     clauses,
     content_of,
     first_match,
@@ -22,7 +22,7 @@ from bot.offline.forms import (
     trimmed,
     without_joints,
 )
-from bot.offline.times import Moment, moment_in
+from bot.offline.times import SaidTime, moment_in
 from bot.offline.words import Words, language_of, words_of
 from memory.ledger import series
 from memory.ledger.apply import folded
@@ -127,7 +127,7 @@ def _read_clause(turn: _Turn, clause: str) -> None:
 # --- reminders --------------------------------------------------------------------------------------------------------
 
 
-def reminder_in(text: str, words: Words, now_ms: int, zone: str) -> tuple[str, Moment | None] | None:
+def reminder_in(text: str, words: Words, now_ms: int, zone: str) -> tuple[str, SaidTime | None] | None:
     """What an explicit "remind me …" is about, and when; None for anything else."""
     groups = first_match(words.reads["remind"], trimmed(text))
     if groups is None or any(find(pattern, trimmed(text)) for pattern in words.reads["recalls"]):
@@ -145,11 +145,11 @@ def _reminder(turn: _Turn, text: str) -> Read | None:
     what, moment = found
     if not says_something(what, turn.words):
         return Read(missing="what")
-    operation = added(Found("task", what, moment=moment, said=text), turn.at, rings=True)
+    operation = added(FormFound("task", what, moment=moment, said=text), turn.at, rings=True)
     return Read((operation,), "" if moment else "when")
 
 
-def added(found: Found, at: Context, *, rings: bool = False) -> Add:
+def added(found: FormFound, at: Context, *, rings: bool = False) -> Add:
     """The operation that notes what was found; with `rings` a message is sent when its time comes."""
     fields: dict[str, Any] = {
         "turn_ids": (at.turn_id,), "session_id": at.session_id, "user_id": at.user_id, "persona": at.persona,
@@ -165,7 +165,7 @@ def added(found: Found, at: Context, *, rings: bool = False) -> Add:
     return Add(kind=found.kind, text=found.text, note_id=note_id, fields=fields, said=_few(found.said))
 
 
-def timed(moment: Moment, zone: str, *, rings: bool) -> dict[str, Any]:
+def timed(moment: SaidTime, zone: str, *, rings: bool) -> dict[str, Any]:
     """The fields of a note that is due at a moment, or rings then."""
     if rings or moment.repeats:
         return {"rings_from": moment.minute(), "repeats": moment.repeats, "time_zone": zone}
@@ -243,7 +243,7 @@ def _corrected(turn: _Turn, text: str) -> Read | None:
     return Read((again,), corrects=True) if again else None
 
 
-def _retimed(note: Note, moment: Moment, at: Context, *, asked: bool) -> Read | None:
+def _retimed(note: Note, moment: SaidTime, at: Context, *, asked: bool) -> Read | None:
     """The note with another time; with its first when it was asked for."""
     if note.kind not in TO_DO and note.kind != "event":
         return None
@@ -251,10 +251,10 @@ def _retimed(note: Note, moment: Moment, at: Context, *, asked: bool) -> Read | 
         return None  # a time alone, and nothing is missing
     rings = note.rings or (asked and note.kind == "task")
     if note.rings and not moment.exact:  # another day, the same hour
-        moment = Moment(f"{moment.local}T{note.rings_from[-5:]}", moment.repeats, moment.spans)
+        moment = SaidTime(f"{moment.local}T{note.rings_from[-5:]}", moment.repeats, moment.spans)
     elif not moment.repeats and moment.exact and (day := _day_of(note)) and len(moment.spans) == 1:
         at_ms = series.at_ms_of(f"{day}T{moment.local[-5:]}", at.zone)
-        moment = Moment(series.local_of(at_ms, at.zone), "", moment.spans) if at_ms > at.now_ms else moment
+        moment = SaidTime(series.local_of(at_ms, at.zone), "", moment.spans) if at_ms > at.now_ms else moment
     fields = timed(moment, at.zone, rings=rings) | {"turn_ids": (at.turn_id,)}
     return Read((Change(number=note.number, fields=fields),), corrects=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.answers.responder import Ask
-from bot.offline.forms import Found, plain, says_something
+from bot.offline.forms import FormFound, plain, says_something
 from bot.offline.reader import Context, added, reminder_in
 from bot.offline.words import language_of, words_of
 from memory.ledger.types import Operation
@@ -22,7 +22,7 @@ def reminder_of(ask: Ask) -> tuple[Operation, ...]:
     if found is None or found[1] is None or not says_something(found[0], words):
         return ()
     what, moment = found
-    return (added(Found("task", what, moment=moment, said=text), context_of(ask), rings=True),)
+    return (added(FormFound("task", what, moment=moment, said=text), context_of(ask), rings=True),)
 
 
 def context_of(ask: Ask) -> Context:

@@ -11,7 +11,7 @@ from typing import Final
 from dateutil.relativedelta import relativedelta
 
 from bot.matching import MAX_CHARS, Match, Pattern, every, find, whole
-from bot.offline.words import Clock, Unit, words_of
+from bot.offline.words import ClockWords, Unit, words_of
 from memory.ledger import series
 from memory.zones import zone_of
 
@@ -31,7 +31,7 @@ _EDGES: Final = " ,;:-\u2013\u2014"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SaidTime:
     """A time that was said: `2026-11-29T19:00`, or the day alone, `2026-11-29`."""
 
     local: str
@@ -73,7 +73,7 @@ class Moment:
 
 
 @lru_cache(maxsize=256)
-def moment_in(text: str, now_ms: int, zone: str, language: str = "en") -> Moment | None:
+def moment_in(text: str, now_ms: int, zone: str, language: str = "en") -> SaidTime | None:
     """The time that a text names; None when it names none, or one that is over.
 
     "today" counts when its hour is still to come; a bare hour means the next such hour by daytime (3 → 15:00).
@@ -88,13 +88,13 @@ def moment_in(text: str, now_ms: int, zone: str, language: str = "en") -> Moment
 class _Reading:
     """One text being read: what was understood is blanked, so that nothing counts twice."""
 
-    def __init__(self, text: str, now: datetime, clock: Clock) -> None:
+    def __init__(self, text: str, now: datetime, clock: ClockWords) -> None:
         self.text, self.now, self.clock = text, now.replace(second=0), clock
         self.second = timedelta(seconds=now.second)
         self.spans: list[tuple[int, int]] = []
         self.series = self.names_day = False
 
-    def moment(self, now_ms: int, zone: str) -> Moment | None:
+    def moment(self, now_ms: int, zone: str) -> SaidTime | None:
         """The time that the text names."""
         later = self._span()
         if isinstance(later, datetime):
@@ -118,8 +118,8 @@ class _Reading:
             local += timedelta(days=1)
         return self._made(f"{local:{series.LOCAL}}")
 
-    def _made(self, local: str, repeats: str = "") -> Moment:
-        return Moment(local, repeats, tuple(sorted(self.spans)), self.names_day)
+    def _made(self, local: str, repeats: str = "") -> SaidTime:
+        return SaidTime(local, repeats, tuple(sorted(self.spans)), self.names_day)
 
     def _first(self, patterns: Iterable[Pattern]) -> Match | None:
         """The first pattern's place, longest where two begin alike; blanked for those that look next."""
@@ -284,7 +284,7 @@ class _Reading:
     def _weekdays(self, said: str) -> Sequence[int]:
         return [n for n, pattern in enumerate(self.clock.weekdays) if next(every(pattern, said), None)]
 
-    def _repeating(self, rule: str, day: date | None, time: int | None, now_ms: int, zone: str) -> Moment | None:
+    def _repeating(self, rule: str, day: date | None, time: int | None, now_ms: int, zone: str) -> SaidTime | None:
         if "HOURLY" in rule or "MINUTELY" in rule:
             first = self.now if time is None else self.now.replace(hour=time // 60 % 24, minute=time % 60)
         else:
@@ -317,7 +317,7 @@ def _index(patterns: Iterable[Pattern], said: str) -> int:
     return next(number for number, pattern in enumerate(patterns, 1) if whole(pattern, said))
 
 
-def _weekday_in(clock: Clock, said: str) -> int:
+def _weekday_in(clock: ClockWords, said: str) -> int:
     return next(number for number, pattern in enumerate(clock.weekdays) if find(pattern, said))
 
 

@@ -34,7 +34,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ClockWords:
     """How times are said."""
 
     weekdays: tuple[Pattern, ...]
@@ -60,7 +60,7 @@ class Words:
     common: frozenset[str]
     mirror: tuple[tuple[Pattern, str], ...]
     """What the person says of themselves, and how it is said back to them."""
-    clock: Clock
+    clock: ClockWords
     reads: Mapping[str, tuple[Pattern, ...]]
     forms: tuple[Form, ...]
     asks: Mapping[str, tuple[Pattern, ...]]
@@ -160,12 +160,12 @@ def _slots(time: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _clock(time: Mapping[str, Any], parts: Mapping[str, str]) -> Clock:
+def _clock(time: Mapping[str, Any], parts: Mapping[str, str]) -> ClockWords:
     def table(name: str) -> tuple[tuple[Pattern, int], ...]:
         return tuple((_whole(said, parts), number) for said, number in time[name].items())
 
     iso = r"(?P<y>20\d\d)-(?P<mm>0[1-9]|1[0-2])-(?P<d>0[1-9]|[12]\d|3[01])"
-    return Clock(
+    return ClockWords(
         weekdays=tuple(_loose(rf"(?<!\w)(?:{each})(?!\w)", parts) for each in time["weekdays"]),
         months=tuple(_whole(each, parts) for each in time["months"]),
         units={unit: _whole(said, parts) for unit, said in time["units"].items()},

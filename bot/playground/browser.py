@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.playground.folder import held, show_at
-from bot.playground.keeper import Keeper, Start, start_program
+from bot.playground.keeper import ProcessKeeper, Start, start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
 from bot.playground.server import LoopbackBotApi
@@ -68,7 +68,7 @@ class Playground:
             add_routes=lambda app: self._pages.add_routes(app),  # noqa: PLW0108 - built from the server, so later
         )
         env = {**os.environ, **self._settings()}
-        self._keeper = Keeper(env, folder / "clock", folder / "bot.log", self.api.changes.announce, start)
+        self._keeper = ProcessKeeper(env, folder / "clock", folder / "bot.log", self.api.changes.announce, start)
         self._pages = PlaygroundPages(self.api, self._keeper, clock, self.reset)
 
     def _settings(self) -> dict[str, str]:

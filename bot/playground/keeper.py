@@ -57,7 +57,7 @@ async def start_program(env: dict[str, str], clock_path: Path, log_path: Path) -
         )  # fmt: skip
 
 
-class Keeper:
+class ProcessKeeper:
     """One child process after another on the same data. `changed` is called whenever `state` or `note` is new."""
 
     def __init__(

@@ -14,7 +14,7 @@ import httpx
 import orjson
 from aiohttp import web
 
-from bot.playground.keeper import Keeper
+from bot.playground.keeper import ProcessKeeper
 from bot.playground.moved_clock import MovedClock
 from bot.playground.people import SimulatedPeople
 from bot.playground.server import LoopbackBotApi
@@ -54,7 +54,7 @@ class PlaygroundPages:
     """
 
     def __init__(
-        self, api: LoopbackBotApi, keeper: Keeper, clock: MovedClock, reset: Callable[[], Awaitable[None]]
+        self, api: LoopbackBotApi, keeper: ProcessKeeper, clock: MovedClock, reset: Callable[[], Awaitable[None]]
     ) -> None:
         self._api = api
         self._keeper = keeper

@@ -22,7 +22,7 @@ from memory.context.budget import (
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
-from memory.context.tiers import Part, fill_history, shorten_into
+from memory.context.tiers import TierPart, fill_history, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
 from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, to_do, within
@@ -121,7 +121,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
     Each tier keeps to its budget, all together to the cap less what is reserved and the message (but never less than
     what must always fit: the exchange that a short reply answers).
     """
-    parts = {tier: Part(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
+    parts = {tier: TierPart(tier, budget.tokens(tier), error=inputs.errors.get(tier)) for tier in TIERS}
     _guarded(parts["history"], lambda part: fill_history(part, inputs.state, inputs.history, budget, counter))
     missing = _missing(inputs, parts["history"])
     _guarded(parts["summary"], lambda part: _summary(part, inputs, missing, counter))
@@ -146,7 +146,7 @@ def build(inputs: ContextInputs, budget: Budget, counter: TokenCounter) -> Conve
 def _weighed(
     packet: ConversationContextPacket,
     inputs: ContextInputs,
-    parts: Mapping[Tier, Part],
+    parts: Mapping[Tier, TierPart],
     bootstrap_tokens: int,
     *,
     budget: Budget,
@@ -167,7 +167,7 @@ def _weighed(
     return packet.model_copy(update={"is_near_limit": is_near})
 
 
-def _guarded(part: Part, fill: Callable[[Part], None]) -> None:
+def _guarded(part: TierPart, fill: Callable[[TierPart], None]) -> None:
     """Fill one tier; whatever goes wrong in it leaves only this tier out (003 NFR-002)."""
     if part.error or not part.budget:
         return
@@ -178,13 +178,13 @@ def _guarded(part: Part, fill: Callable[[Part], None]) -> None:
         part.error = f"{type(error).__name__}: {error}"
 
 
-def _missing(inputs: ContextInputs, history: Part) -> int:
+def _missing(inputs: ContextInputs, history: TierPart) -> int:
     """Return how many turns of the session are not shown verbatim."""
     last_seq = max((turn.seq for turn in inputs.history), default=0)
     return max(0, max(inputs.state.last_seq, last_seq) - len(history.items))
 
 
-def _summary(part: Part, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
+def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: TokenCounter) -> None:
     """Take the compaction's summary with what it was about, or the rolling one when turns are missing."""
     compaction = inputs.state.compaction
     if compaction is None:
@@ -196,7 +196,7 @@ def _summary(part: Part, inputs: ContextInputs, missing: int, counter: TokenCoun
     part.offer_lines(compaction.summary.splitlines(), counter)
 
 
-def _memories(part: Part, inputs: ContextInputs, counter: TokenCounter) -> None:
+def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
     """Take what changed in the notes and what rang, then the lines of the block, best first."""
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (
         ("changed", inputs.since.changed), ("rang", inputs.since.rang), ("lasting", inputs.block.lasting),
@@ -206,7 +206,7 @@ def _memories(part: Part, inputs: ContextInputs, counter: TokenCounter) -> None:
             part.offer((section, line), 1 + counter.count(line))
 
 
-def _retrieved(part: Part, inputs: ContextInputs, history: Part, counter: TokenCounter) -> None:
+def _retrieved(part: TierPart, inputs: ContextInputs, history: TierPart, counter: TokenCounter) -> None:
     """Take the best items that fit; what stands verbatim in the history is not said twice."""
     stored = {turn.turn_id: turn for turn in inputs.history}
     shown = {turn.turn_id for turn in history.values if turn == stored.get(turn.turn_id)}
@@ -223,7 +223,7 @@ def _retrieved(part: Part, inputs: ContextInputs, history: Part, counter: TokenC
         part.offer(item, cost)
 
 
-def _cut(parts: Mapping[Tier, Part], over: int, counter: TokenCounter) -> None:
+def _cut(parts: Mapping[Tier, TierPart], over: int, counter: TokenCounter) -> None:
     """Take `over` tokens out in the cut order; of the history the last exchange stays, shortened if need be."""
     goal = sum(part.used for part in parts.values()) - over
     for tier in CUT_ORDER:
@@ -256,7 +256,7 @@ def _bare(inputs: ContextInputs) -> ConversationContextPacket:
     )
 
 
-def _packet(inputs: ContextInputs, parts: Mapping[Tier, Part]) -> ConversationContextPacket:
+def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> ConversationContextPacket:
     """Return the packet that the parts make up, with a receipt for each tier."""
     state, fields = inputs.state, inputs.fields
     turns = tuple(sorted(parts["history"].values, key=lambda turn: turn.seq))

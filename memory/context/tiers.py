@@ -16,7 +16,7 @@ _MIN_ABRIDGED_TOKENS: Final = 60
 
 
 @dataclass(slots=True)
-class Part:
+class TierPart:
     """A tier with its budget; its items with their tokens, the most precious first."""
 
     tier: Tier
@@ -77,7 +77,7 @@ class Part:
 
 
 def fill_history(
-    part: Part, state: SessionState, turns: Sequence[ConversationTurn], budget: Budget, counter: TokenCounter
+    part: TierPart, state: SessionState, turns: Sequence[ConversationTurn], budget: Budget, counter: TokenCounter
 ) -> None:
     """Take turns while they fit: the last three, the first, those that a compaction kept, the others, newest first.
 
@@ -105,13 +105,13 @@ def shown_whole(
     state: SessionState, turns: Sequence[ConversationTurn], budget: Budget, counter: TokenCounter
 ) -> list[ConversationTurn]:
     """Return the turns that the prompt says word by word: what is found in them need not be said again."""
-    part = Part("history", budget.history_tokens)
+    part = TierPart("history", budget.history_tokens)
     fill_history(part, state, turns, budget, counter)
     stored = {turn.turn_id: turn for turn in turns}
     return [turn for turn, _ in part.items if turn == stored[turn.turn_id]]
 
 
-def shorten_into(part: Part, turn: ConversationTurn, room: int, counter: TokenCounter) -> None:
+def shorten_into(part: TierPart, turn: ConversationTurn, room: int, counter: TokenCounter) -> None:
     """Put the turn into the history at the size of `room`, or leave it out where that would say nothing."""
     before = turn_tokens(turn, counter)
     if part.items and room < _MIN_ABRIDGED_TOKENS:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import combinations_with_replacement
 from typing import Final
 
-from memory.keeper.contract import SAID_MAX_WORDS, Code, KeeperRequest, Kept, ProposedChange, Refused
+from memory.keeper.contract import SAID_MAX_WORDS, Code, KeeperRequest, Kept, ProposedChange, RefusedProposal
 from memory.keeper.request import own_text
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.types import ConversationTurn
@@ -49,7 +49,7 @@ class _Source:
     words: frozenset[str]
 
 
-class Check:
+class ChangeCheck:
     """Judges the changes of one answer to one request."""
 
     def __init__(self, request: KeeperRequest, worked_on: Iterable[int] = ()) -> None:
@@ -64,7 +64,7 @@ class Check:
         theirs = "\n".join(turn.assistant_text for turn in self._turns.values())
         self._names_count = not (capitalises_nouns(mine) or capitalises_nouns(theirs))
 
-    def __call__(self, change: ProposedChange) -> Kept | Refused:
+    def __call__(self, change: ProposedChange) -> Kept | RefusedProposal:
         """The change with the turns that it rests on, or why it is not believed."""
         cited = tuple(dict.fromkeys(n for n in change.turns if n in self._turns))
         try:
@@ -73,7 +73,7 @@ class Check:
             due = self._due(change.due) if change.due else None
             also = self.believed(f"{change.text}\n{change.subject}", cited, note, due, owner=change.owner or "")
         except _Wrong as wrong:
-            return Refused(change, wrong.code, wrong.reason, tuple(self._turns[n].turn_id for n in cited))
+            return RefusedProposal(change, wrong.code, wrong.reason, tuple(self._turns[n].turn_id for n in cited))
         turn_ids = dict.fromkeys([*(self._turns[n].turn_id for n in sorted(cited)), *also])
         return Kept(change, tuple(turn_ids), spoken, due)
 

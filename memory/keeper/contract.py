@@ -139,7 +139,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedProposal:
     """A change that is not believed or has no place, and why, in words that a model can act on."""
 
     change: ProposedChange

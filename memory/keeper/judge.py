@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory.keeper.check import Check
+from memory.keeper.check import ChangeCheck
 from memory.keeper.contract import (
     STANDING_MAX_CHARS,
     TITLE_MAX_CHARS,
@@ -14,7 +14,7 @@ from memory.keeper.contract import (
     KeeperRequest,
     Kept,
     ProposedChange,
-    Refused,
+    RefusedProposal,
 )
 from memory.keeper.operations import in_words, operation_of
 from memory.keeper.request import cut
@@ -32,7 +32,7 @@ class Judged:
 
     ledger: Ledger
     wanted: tuple[tuple[ProposedChange, Operation], ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedProposal, ...] = ()
 
     @property
     def operations(self) -> list[Operation]:
@@ -47,7 +47,7 @@ class Judged:
 
 def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judged | None = None) -> Judged:
     """What of an answer may be done; `before` is what the answer before it came to, which this one mends."""
-    check = Check(request, answer.worked_on)
+    check = ChangeCheck(request, answer.worked_on)
     ledger = before.ledger if before else request.ledger
     wanted = list(before.wanted) if before else []
     refused = [each for each in before.refused if not _is_mended(each.change, answer)] if before else []
@@ -56,8 +56,8 @@ def judged(answer: KeeperAnswer, request: KeeperRequest, by: Actor, before: Judg
         if change.op in {"end", "delete"} and change.number in over:
             continue
         found = check(change)
-        outcome = found if isinstance(found, Refused) else _tried(ledger, found, request, len(wanted), by)
-        if isinstance(outcome, Refused):
+        outcome = found if isinstance(found, RefusedProposal) else _tried(ledger, found, request, len(wanted), by)
+        if isinstance(outcome, RefusedProposal):
             refused.append(outcome)
         elif outcome is not None:
             ledger, operation = outcome
@@ -76,23 +76,23 @@ def _is_mended(refused: ProposedChange, answer: KeeperAnswer) -> bool:
 
 def _tried(
     ledger: Ledger, kept: Kept, request: KeeperRequest, place: int, by: Actor
-) -> tuple[Ledger, Operation] | Refused | None:
+) -> tuple[Ledger, Operation] | RefusedProposal | None:
     """The ledger after a change and its operation, why it has no place, or None when it changes nothing."""
     operation = operation_of(kept, request, place)
     outcome = operation if isinstance(operation, Refusal) else apply(ledger, operation, by)
     if isinstance(outcome, Applied) and not isinstance(operation, Refusal):
         return outcome.ledger, operation
     if isinstance(outcome, Refusal) and outcome.code not in NOTHING_NEW:
-        return Refused(kept.change, "ledger", in_words(outcome), kept.turn_ids)
+        return RefusedProposal(kept.change, "ledger", in_words(outcome), kept.turn_ids)
     return None
 
 
 def upon(
     judgement: Judged, since: Sequence[NoteChange]
-) -> tuple[list[tuple[ProposedChange, Operation]], list[Refused]]:
+) -> tuple[list[tuple[ProposedChange, Operation]], list[RefusedProposal]]:
     """What is left to do upon what happened since the keeper was asked, and what has no place any more."""
     left: list[tuple[ProposedChange, Operation]] = []
-    lost: list[Refused] = []
+    lost: list[RefusedProposal] = []
     for change, operation in judgement.wanted:
         kept, refusals = rebased([operation], since)
         left += [(change, each) for each in kept]
@@ -100,17 +100,17 @@ def upon(
     return left, lost
 
 
-def no_place(change: ProposedChange, operation: Operation, refusal: Refusal) -> Refused:
+def no_place(change: ProposedChange, operation: Operation, refusal: Refusal) -> RefusedProposal:
     """A change that the ledger does not take."""
     fields = getattr(operation, "fields", {})
     turn_ids = fields.get("turn_ids", ()) or getattr(operation, "turn_ids", ())
-    return Refused(change, "ledger", in_words(refusal), tuple(turn_ids))
+    return RefusedProposal(change, "ledger", in_words(refusal), tuple(turn_ids))
 
 
 def spoken_reasons(judgement: Judged, answer: KeeperAnswer, request: KeeperRequest) -> tuple[str, ...]:
     """What a keeper hears of what is not taken, one line each; () when all is."""
     reasons = [f"{_named(each.change)}: {each.reason}" for each in judgement.refused]
-    check, cited = Check(request, answer.worked_on), answer.standing_turns or _new(request)
+    check, cited = ChangeCheck(request, answer.worked_on), answer.standing_turns or _new(request)
     for name, text in (("title", answer.title), ("standing", answer.standing)):
         if isinstance(reason := check.line(text, cited), str):
             reasons.append(f"{name}: {reason}")
@@ -124,7 +124,7 @@ def _new(request: KeeperRequest) -> tuple[int, ...]:
 
 def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -> SessionLine:
     """The session's line as this reading leaves it: what is not believed, or is missing, stays as it was."""
-    check = Check(request, answer.worked_on)
+    check = ChangeCheck(request, answer.worked_on)
     cited = answer.standing_turns or _new(request)
     line = replace(before, read_through_seq=request.turns[-1].seq, written_at_ms=request.now_ms)
     title, standing = cut(answer.title, TITLE_MAX_CHARS), cut(answer.standing, STANDING_MAX_CHARS)

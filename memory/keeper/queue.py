@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from memory.keeper.contract import KeeperRequest, Refused
+from memory.keeper.contract import KeeperRequest, RefusedProposal
 from memory.ports import Database, Row, Statement
 from memory.types import ConversationTurn
 
@@ -130,7 +130,7 @@ def log_reading(request: KeeperRequest, model: str, outcome: ReadingOutcome) -> 
     return Statement("insert_model_reading", params)
 
 
-def put_refused(request: KeeperRequest, refused: Refused, place: int) -> Statement:
+def put_refused(request: KeeperRequest, refused: RefusedProposal, place: int) -> Statement:
     """What writes down that a change stays refused, for the console; it goes with the turns that it cites (P13)."""
     change = refused.change.model_dump(mode="json", exclude_defaults=True)
     values = {

@@ -65,7 +65,7 @@ def test_a_long_note_keeps_its_day():
 
 
 def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
-    """So that "how did it go?" can be asked, from the end of its day on; a task that is overdue stays until it is ended."""
+    """So that "how did it go?" can be asked, until four days after its own; what is overdue stays until it is ended."""
     exam = make_note("The exam", kind="event", due_at_ms=START_MS, due_exact=True)
     feast = make_note("The feast", number=2, kind="event", due_at_ms=START_MS)
     rent = make_note("Pay the rent", number=3, due_at_ms=START_MS)

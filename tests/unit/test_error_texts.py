@@ -14,9 +14,9 @@ from bot.cli.common import stop_with
 from memory.errors import ContinuityError, UnknownSession
 
 ROOTS = (Path(bot.__file__).parent, Path(memory.__file__).parent)
-TO_OTHERS = ("playground", "tool_calls.py")
+TO_OTHERS = ("playground", "tools")
 """What speaks as Telegram does, and what a model is told."""
-BEGINS = re.compile(r"[a-z'‘“{`0-9-]|[A-Z][A-Z_]+|Telegram|PostgreSQL|SQLite|GET|HTTP|\.env")
+BEGINS = re.compile(r"[a-z'‘“{`#0-9-]|[A-Z][A-Z_]+|Telegram|PostgreSQL|SQLite|GET|HTTP|\.env")
 
 
 def texts(folder: Path) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from bot.features.lists import PAGE, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
-from bot.offline.times import Moment
+from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
 from memory.ledger.apply import apply_all
@@ -172,8 +172,8 @@ def test_a_date_goes_into_a_button_as_a_number_and_comes_back():
 
 def test_moving_a_series_moves_its_next_date_alone():
     """Unless another rule was said with it."""
-    assert isinstance(moved_by(series_note(), Moment("2023-11-19T10:00")), Move)
-    assert moved_by(series_note(), Moment("2023-11-20T10:00", "FREQ=DAILY")).fields == {
+    assert isinstance(moved_by(series_note(), SaidTime("2023-11-19T10:00")), Move)
+    assert moved_by(series_note(), SaidTime("2023-11-20T10:00", "FREQ=DAILY")).fields == {
         "rings_from": "2023-11-20T10:00",
         "repeats": "FREQ=DAILY",
     }
@@ -181,8 +181,8 @@ def test_moving_a_series_moves_its_next_date_alone():
 
 def test_a_reminder_of_this_minute_is_meant_for_the_next():
     """“In 20 seconds” has no minute of its own; another time stays as it was said."""
-    assert in_time(Moment("2023-11-14T22:13"), START_MS, "UTC").local == "2023-11-14T22:14"
-    assert in_time(Moment("2023-11-14T22:20"), START_MS, "UTC").local == "2023-11-14T22:20"
+    assert in_time(SaidTime("2023-11-14T22:13"), START_MS, "UTC").local == "2023-11-14T22:14"
+    assert in_time(SaidTime("2023-11-14T22:20"), START_MS, "UTC").local == "2023-11-14T22:20"
 
 
 def test_a_name_means_the_exact_text_before_all_that_hold_it():

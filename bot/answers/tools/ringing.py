@@ -28,7 +28,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
+class RingTime:
     """When it is to ring."""
 
     local: str
@@ -101,7 +101,7 @@ def _by_clock(desk: Desk, fields: dict[str, Any]) -> dict[str, Any]:
     return fields | {"time_zone": desk.zone, "turn_ids": (desk.ask.turn_id,)}
 
 
-async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> Ring:
+async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> RingTime:
     """When it rings first and again. Raises `Refused`."""
     rule = read_rule(wish.repeats)
     if rule is None:
@@ -114,7 +114,7 @@ async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> Ring:
         local = once.local(MORNING)
         if series.at_ms_of(local, desk.zone) <= desk.ask.now_ms:
             raise Refused(f"Not set: no hour was given, and {local} is over. {desk.now}")
-        return Ring(local, "", _remark(desk, has_hour=bool(once.hour)))
+        return RingTime(local, "", _remark(desk, has_hour=bool(once.hour)))
     begins = desk.time(at, past=True)  # the first date may be over: the series begins with the next
     has_hour, wanted = bool(begins.hour) or "BYHOUR" in rule, begins.local(MORNING)
     try:
@@ -123,7 +123,7 @@ async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> Ring:
         raise Refused(f"Not set: {wish.repeats!r} {NO_RULE}") from None
     if found is None:
         raise Refused(f"Not set: the series {rule} from {wanted} has no date to come. {desk.now}")
-    return Ring(found, rule, _remark(desk, has_hour=has_hour))
+    return RingTime(found, rule, _remark(desk, has_hour=has_hour))
 
 
 def _remark(desk: Desk, *, has_hour: bool) -> str:

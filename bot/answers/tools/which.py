@@ -18,14 +18,14 @@ SHORT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NamedNotes:
     """What a call names: numbers, and words where a number was asked."""
 
     numbers: tuple[int, ...]
     words: tuple[str, ...] = ()
 
 
-def wanted(given: Any) -> Wanted:
+def wanted(given: Any) -> NamedNotes:
     """What a model gave for numbers: 12, "12", "#12", [12, 13], "[12, 13]", or the words of a note."""
     numbers: dict[int, None] = {}
     words: list[str] = []
@@ -35,7 +35,7 @@ def wanted(given: Any) -> Wanted:
             numbers.update(dict.fromkeys(int(found[:9]) for found in re.findall(r"\d+", text)))
         elif text:
             words.append(text)
-    return Wanted(tuple(numbers), tuple(words))
+    return NamedNotes(tuple(numbers), tuple(words))
 
 
 def near(notes: Iterable[Note], words: str) -> list[Note]:

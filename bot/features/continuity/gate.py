@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class SaidBehind:
     """What is said under an answer, and what is stored with it."""
 
     messages: tuple[OutgoingMessage, ...] = ()
@@ -84,13 +84,13 @@ class ContinuityGate:
             return await self._with(held, batch, turn_id)
         return () if await self._is_asked(batch, turn_id, state) else batch
 
-    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> Behind:
+    async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
         """Return what is said under the first answer of a session that context was carried into: one small line.
 
         It names what was carried, with [Start fresh]; the first time also [Ask me first]. Never raises but for the
         disk's refusal.
         """
-        nothing = Behind()
+        nothing = SaidBehind()
         if state.turn_count or state.isolated or first.user_id is None:
             return nothing
         try:
@@ -107,7 +107,7 @@ class ContinuityGate:
                 return nothing
             message = carried_message(names, turn_id, is_first=not preference.is_chosen)
             kept = [] if preference.is_chosen else [self._services.memory.bootstrap.preferring(owner, preference)]
-            return Behind((message,), tuple(kept))
+            return SaidBehind((message,), tuple(kept))
         except StorageUnavailable:
             raise
         except Exception:

@@ -56,7 +56,7 @@ class ShownTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedForward:
     """What may be carried forward from a session, as the person sees it and why."""
 
     preview: str
@@ -188,7 +188,7 @@ class Pages:
         stages = await self._bot.services.memory.bootstrap.stages(owner)
         chosen = await self._bot.services.memory.bootstrap.preference(owner)
         core = frozenset(one.arc.arc_id for one in stages.selection.core)
-        found = Carried(
+        found = CarriedForward(
             stages.preview, stages.internal_packet, stages.scored, core, chosen.mode, skip_preview=chosen.skip_preview
         )
         return {"id": row.session_id, "modes": get_args(Mode), "carried": found}
