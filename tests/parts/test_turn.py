@@ -212,12 +212,12 @@ class SummaryModel:
 @pytest.fixture
 def over_budget(start, script):
     """Offer a function that starts a bot whose talk is longer than its history may be, and its summary model."""
-    script.reply = lambda ask, _: f"{ask.text} " + "a word, then another one, " * 60
+    script.reply = lambda ask, _: f"{ask.text} " + "A word, then another one. " * 60
 
     async def make():
         long = await start(continuity_history_tokens=100_000, continuity_context_tokens=200_000)
         for number in range(1, 6):
-            await long.take(number, f"Matter {number}?")
+            await long.take(number, f"Matter {number} is for Ana in Porto, and takes {number * 7} days.")
             await long.settled()
         one, model = await start(continuity_history_tokens=300), SummaryModel()
         one.services.memory.compactor._write_summary = model.write
@@ -244,7 +244,7 @@ async def test_no_message_waits_for_a_summary_that_a_model_writes(over_budget, s
     one.services.memory.compactor._limit_s = 3600
     asked = asyncio.create_task(model.asked.wait())
     for number in range(10, 20):
-        await one.take(number, f"Matter {number}?")
+        await one.take(number, f"Matter {number} is for Ana in Porto, and takes {number * 7} days.")
         done = asyncio.create_task(one.joined.lanes.until_idle())
         await asyncio.wait({asked, done}, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
