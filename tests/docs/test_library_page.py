@@ -13,6 +13,19 @@ from packaging.requirements import Requirement
 from pages import ROOT, blocks, text_of
 
 PAGE = ROOT / "docs" / "how-to" / "use-memory-as-a-library.md"
+ENDED = """
+import asyncio
+from memory import Actor, Add, ConversationMemory, End
+
+async def main():
+    async with await ConversationMemory.open("data") as memory:
+        now_ms = memory.clock.now_ms()
+        await memory.change("shop:42", [Add(kind="task", text="Send it", note_id="n_1")], Actor("person", now_ms))
+        {end}
+        print(done.note.status, again)
+
+asyncio.run(main())
+"""
 
 
 def needed(requirements, extras=("",)):
@@ -67,8 +80,8 @@ def python(request, tmp_path):
 
 
 def test_the_example_survives_a_kill_and_answers_questions(python):
-    """Killed after its first answer it knows what was said; search, promotion, receipt, forgetting do as shown."""
-    shop, look, _ = blocks(text_of(PAGE), "python")
+    """Killed after its first answer it knows what was said; search, notes, receipt, forgetting do as shown."""
+    shop, look, end, _ = blocks(text_of(PAGE), "python")
     after_the_kill, printed = blocks(text_of(PAGE), "text")
     with python(shop) as first:
         first.stdin.write("I prefer email to phone calls. My order has the number 7781.\n")
@@ -77,6 +90,8 @@ def test_the_example_survives_a_kill_and_answers_questions(python):
         first.kill()
     assert python(shop).communicate("Where is it?\n") == (after_the_kill, "")
     assert python(look).communicate() == (printed, "")
+    refused = "Refusal(code='ended', number=1, detail='done')"
+    assert python(ENDED.format(end=end.strip())).communicate() == (f"done {refused}\n", "")
 
 
 def test_the_wheel_holds_the_memory_alone(wheel_site):
