@@ -83,7 +83,7 @@ class Parts:
         """Return everything that works on this database, joined."""
         clock, ids, languages, counter, budget = given.clock, given.ids, given.languages, given.counter, given.budget
         store, semantic = Store(db), Semantic(db, given.embedder)
-        ledgers = Ledgers(db, OldStores(db), read_only=given.read_only)
+        ledgers = Ledgers(db, OldStores(db), read_only=given.read_only, shared=db.shared)
         hydrator = _hydrator(store, checkpoints, given, ledgers, rows_alone=db.shared)
         recorder = Recorder(
             store,

@@ -6,6 +6,10 @@ SELECT conversation_id, version, next_number, epoch, left_json,
     (SELECT COUNT(*) FROM note_changes WHERE note_changes.conversation_id = :conversation_id AND verb = 'add') AS added
 FROM ledgers WHERE conversation_id = :conversation_id;
 
+-- name: ledger_version
+-- Whether a ledger that is at hand still stands.
+SELECT version, epoch FROM ledgers WHERE conversation_id = :conversation_id;
+
 -- name: ledger_begin
 -- The first row; whoever comes second loses.
 INSERT INTO ledgers (conversation_id, version, next_number, epoch, left_json)

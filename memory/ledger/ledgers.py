@@ -80,8 +80,14 @@ class Writing:
 class Ledgers:
     """Reads and changes ledgers; each method raises `StorageUnavailable`."""
 
-    def __init__(self, db: Database, carry_over: CarryOver | None = None, *, read_only: bool = False) -> None:
-        """`read_only`: nothing is written, also not what an opening carries over."""
+    def __init__(
+        self, db: Database, carry_over: CarryOver | None = None, *, read_only: bool = False, shared: bool = False
+    ) -> None:
+        """`read_only`: nothing is written, also not what an opening carries over.
+
+        `shared`: other processes write too, so that each read asks first whether what is at hand still stands.
+        """
+        self._shared = shared
         self._db = db
         self._carry_over = carry_over
         self._read_only = read_only
@@ -102,8 +108,11 @@ class Ledgers:
     async def read(self, conversation_id: str) -> Ledger:
         """The ledger as it is committed; opened, with what older stores held, when it never was."""
         kept = self._kept.get(conversation_id)
+        if kept is not None and self._shared and not await self._stands(kept):
+            self._kept.pop(conversation_id, None)
+            kept = None
         if kept is not None:
-            self._kept.move_to_end(conversation_id)
+            self._keep(kept)
             return kept
         async with self._taking.of(conversation_id):
             return await self._load(conversation_id)
@@ -116,6 +125,10 @@ class Ledgers:
         if found is None:
             return self._keep(await self._open(conversation_id))
         return self._keep(found.ledger if found.is_sound else await self._mended(found))
+
+    async def _stands(self, ledger: Ledger) -> bool:
+        row = await self._db.read_one("ledger_version", conversation_id=ledger.conversation_id)
+        return row is not None and (row["version"], row["epoch"]) == (ledger.version, ledger.epoch)
 
     async def _open(self, conversation_id: str) -> Ledger:
         """Store the first row with what is carried over, as one transaction, unless another process was first."""

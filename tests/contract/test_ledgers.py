@@ -113,3 +113,12 @@ async def test_a_number_that_was_reserved_is_given_to_nobody_else(db):
 
     assert [(n.number, n.text) for n in (await ledgers.read("c"))] == [(1, "Water"), (2, "Feed")]
     assert ledgers.reserve(await ledgers.read("c")) == 3
+
+
+async def test_what_another_process_wrote_is_shown_where_the_database_is_shared(db):
+    """/loops of one worker shows what another's tap has ended just now."""
+    one, other = Ledgers(db, shared=True), Ledgers(db, shared=True)
+    await one.change("c", [Add(kind="task", text="Call mum", note_id="n_1")], BY)
+    await other.change("c", [End(number=1)], BY)
+
+    assert not (await one.read("c")).notes[1].is_open
