@@ -189,7 +189,19 @@ async def _hydrate(
     left = sorted(seq for seq in wrong if f"turn {seq} " not in told)
     if left:
         notes.append(f"{_turns(left)} of the log not as stored, and no checkpoint has a copy; {AS_IT_IS}")
+    notes += await _mend_notes(workspace, session_id, dry_run=dry_run)
     return replace(report, warnings=(*warnings, *notes))
+
+
+async def _mend_notes(workspace: Workspace, session_id: str, *, dry_run: bool) -> list[str]:
+    """Write the notes of the session's conversation again where they differ from what was done to them; say so."""
+    memory = workspace.memory
+    row = await memory.store.session(session_id)
+    if row is None or not await memory.ledgers.differs(row.conversation_id):
+        return []
+    if not dry_run:
+        await memory.ledgers.rebuild(row.conversation_id)
+    return [f"the notes {'would be' if dry_run else 'were'} written again from what was done to them"]
 
 
 def _turns(seqs: Sequence[int]) -> str:

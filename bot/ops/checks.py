@@ -302,7 +302,7 @@ def notes(wrong: Sequence[str], left: Mapping[str, int], *, looked_at: int) -> l
     checks = [Check("notes.match_changes", "ok", f"the notes of {plural(looked_at, 'conversation')} are as changed")]
     if wrong:
         says = f"the notes of {plural(len(wrong), 'conversation')} differ from what was done to them, first {wrong[0]}"
-        checks = [Check("notes.match_changes", "fail", says, "`continuity-bot hydrate` writes them again")]
+        checks = [Check("notes.match_changes", "fail", says, "stop the bot, `continuity-bot hydrate --all`")]
     if left:
         told = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in sorted(left.items()))
         checks.append(Check("notes.carried_over", "ok", f"of what an older version noted was left behind: {told}"))

@@ -33,9 +33,9 @@ class Erased:
         return tuple(self.ledger.notes[change.number] for change in self.anew)
 
     @property
-    def turn_ids(self) -> set[str]:
-        """The turns that what goes rested on."""
-        return {turn_id for note in self.gone for turn_id in note.turn_ids}
+    def touched(self) -> set[str]:
+        """The ids of all notes that go, or of which something goes."""
+        return {note.note_id for note in self.gone} | {change.note_id for change in (*self.anew, *self.unsaid)}
 
 
 def values_of(ledger: Ledger, note_ids: Collection[str]) -> list[Note]:

@@ -227,10 +227,7 @@ class ForgetPlanner:
         thinned = {each: Thinned(plan.before[each], plan.left[each]) for each in plan.left}
         notes = await self._notes.plan(ledger, wanted, plan.gone, thinned, self._clock.now_ms())
         plan.statements += notes.statements
-        erased = notes.erased
-        touched = [note.note_id for note in erased.gone]
-        touched += [change.note_id for change in (*erased.anew, *erased.unsaid)]
-        plan.note_ids |= set(touched)
+        plan.note_ids |= notes.erased.touched
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
         plan.left_texts += notes.left

@@ -1,11 +1,14 @@
 """A person takes their notes along, and an operator is told when rows and changes disagree."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from bot.ops import checkpoints
 from memory.ledger.types import Actor, Add, Change
 from memory.ports import Statement
 from memory.privacy.export import as_markdown
-from memory.testing import START_MS, open_memory
+from memory.testing import START_MS, make_exchange, open_memory
 
 HERE = "tg:1:7:0"
 BY = Actor("model", START_MS, "t_1")
@@ -51,4 +54,20 @@ async def test_rows_that_differ_from_their_changes_are_found(memory):
     await memory.db.write(Statement("note_put", {**row, "text": "Call Ben"}))
     assert await memory.ledgers.differs(HERE)
     await memory.ledgers.rebuild(HERE)
+    assert not await memory.ledgers.differs(HERE)
+
+
+async def test_hydrating_writes_the_notes_again(memory):
+    """The operator's way back: `hydrate` says that it did, and a look before it changes nothing."""
+    await memory.recorder.open_session(HERE, 7, "first")
+    await memory.recorder.record(make_exchange(1, session_id="s_1", conversation_id=HERE), None)
+    row = (await memory.db.read("notes_of", conversation_id=HERE))[0]
+    await memory.db.write(Statement("note_put", {**row, "text": "Call Ben"}))
+    workspace = SimpleNamespace(memory=memory)
+
+    [foreseen] = await checkpoints.hydrate(workspace, ["s_1"], dry_run=True)
+    assert "would be written again" in foreseen.warnings[-1]
+    [report] = await checkpoints.hydrate(workspace, ["s_1"], dry_run=False)
+
+    assert "were written again" in report.warnings[-1]
     assert not await memory.ledgers.differs(HERE)
