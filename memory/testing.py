@@ -17,7 +17,7 @@ from memory.storage.extension import Extension
 from memory.storage.migrate import MEMORY_ONLY, migrate
 from memory.storage.place import places
 from memory.storage.sqlite_connection import create_private
-from memory.types import ConversationTurn, Memory, OpenLoop, SessionState, Topic
+from memory.types import ConversationTurn, OpenLoop, SessionState, Topic
 
 START_MS = 1_700_000_000_000
 CONVERSATION_ID = "tg:1:7:0"
@@ -156,22 +156,6 @@ def make_note(text: str = "Send the report to Anna", **overrides: Any) -> Note:
         "turn_ids": (f"t_{number}",),
     }
     return Note.model_validate(fields | overrides)
-
-
-def make_memory(text: str = "Prefers short answers.", **overrides: Any) -> Memory:
-    """Return a preference of the user, promoted with a high score in session `s_1`."""
-    fields: dict[str, Any] = {
-        "memory_id": "m_1",
-        "user_id": USER_ID,
-        "kind": "preference",
-        "subject": "answers",
-        "text": text,
-        "score": 0.9,
-        "turn_id": "t_1",
-        "session_id": "s_1",
-        "at_ms": START_MS,
-    }
-    return Memory.model_validate(fields | overrides)
 
 
 def make_arc(title: str = "report for Anna", **overrides: Any) -> Arc:

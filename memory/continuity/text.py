@@ -6,13 +6,11 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[\u3002\uff01\uff1f])\s*")
 _SPECIFIC = re.compile(r"https?://\S+|\S*@\S+|\S*\d\S*", re.UNICODE)
 _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _KEPT_FORMAT = "\u200c\u200d"  # joiners that spell words in Persian and Indic scripts, and build emoji
 _LONE_MARK = re.compile(r"[<>`]")
 _MARKS = {"<": "\u2039", ">": "\u203a", "`": "'"}
-_STEM_CHARS = 6
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF))
 """Thai and Lao, Khmer, Kana, Han: scripts that put no spaces between words."""
 
@@ -37,12 +35,6 @@ def one_line(text: str, max_chars: int) -> str:
     return line if len(line) <= max_chars else _cut(line, max_chars)
 
 
-def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without bullets, in order."""
-    lines = (line.strip(" \t-*•·") for line in text.splitlines())
-    return [part.strip() for line in lines if line for part in _SENTENCE_END.split(line) if part.strip()]
-
-
 def generalize(text: str) -> str:
     """Return the text without numbers, dates, addresses and links: what is left is safe to be unsure about."""
     return " ".join(_SPECIFIC.sub(" ", text).split()).strip(" ,;:.-\u2013\u2014")
@@ -57,11 +49,6 @@ def words(text: str) -> frozenset[str]:
         elif len(word) > 1:
             found.add(word)
     return frozenset(found)
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the words cut to their first six letters, so that "answer" and "answers" are one, in any language."""
-    return frozenset(word[:_STEM_CHARS] for word in words(text))
 
 
 def _visible(text: str) -> str:

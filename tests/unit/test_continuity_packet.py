@@ -10,7 +10,7 @@ import pytest
 from memory.continuity.packet import GUARDRAILS, fit, internal_packet, preview
 from memory.continuity.relationship import relationship_state
 from memory.continuity.scoring import score, select
-from memory.continuity.text import generalize, one_line, repair_mojibake, sentences, words
+from memory.continuity.text import generalize, one_line, repair_mojibake, words
 from memory.continuity.types import BootstrapInputs, Selection
 from memory.testing import WordCounter, make_arc, make_note, make_persona
 
@@ -170,11 +170,6 @@ def test_hidden_characters_do_not_survive():
 def test_generalizing_takes_numbers_dates_and_addresses():
     """Only words that name nothing exactly are left."""
     assert generalize("Meet Jo on 2024-05-01 at https://x.org, room 7b, jo@x.org") == "Meet Jo on at room"
-
-
-def test_sentences_of_lists_and_scripts():
-    """Bullets, lines and full stops of other scripts end a sentence."""
-    assert sentences("- One. Two!\n• Three\n一つ。二つ") == ["One.", "Two!", "Three", "一つ。", "二つ"]
 
 
 def test_words_of_scripts_without_spaces_are_pairs():
