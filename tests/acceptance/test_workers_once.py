@@ -14,7 +14,20 @@ from aiohttp import web
 from loopback.bot_process import is_stopped
 from loopback.model import ToolCall
 from loopback.served import TOKEN
-from story import FRIEND, PERSON, TURN_POINTS, answered, answers_to, bot_texts, change, reply, rows, stored_turns
+from story import (
+    FRIEND,
+    PERSON,
+    TURN_POINTS,
+    answered,
+    answers_to,
+    bot_texts,
+    change,
+    ledger_of,
+    noted,
+    reply,
+    rows,
+    stored_turns,
+)
 
 from bot.playground.keeper import free_port
 from memory.ledger import series
@@ -100,6 +113,16 @@ async def test_a_session_that_fell_quiet_is_read_once(api, model, two_here):
     assert rows(one, "SELECT text, source FROM notes") == [("Has a boat in Kiel", "keeper")]
     assert rows(one, "SELECT kept FROM model_readings") == [(1,)]
     assert rows(other, "SELECT * FROM readings") == []
+
+
+async def test_what_one_worker_does_to_notes_the_other_knows(two_here):
+    """Whichever of them holds the chat: what the keeper, a reminder or the console changed stands in its next list."""
+    for here, there in (two_here, two_here[::-1]):
+        before = await ledger_of(there)
+        note = await noted(here, "fact", f"Kept by {here.folder.name}")
+
+        assert before.by_id(note.note_id) is None
+        assert (await ledger_of(there)).by_id(note.note_id) == note
 
 
 async def test_a_reminder_is_delivered_once_over_all_workers(api, two_here):
