@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.sessions.recorder import Exchange
 from memory.state import state_manager
@@ -39,7 +40,7 @@ from memory.storage.store import (
     turn_digest,
     update_session,
 )
-from memory.testing import START_MS, Memory, make_exchange, make_state, make_turn, open_memory, start_memory
+from memory.testing import START_MS, make_exchange, make_state, make_turn, open_memory, start_memory
 from memory.types import ConversationContextPacket, TierReceipt
 
 HISTORIES = (10, 1_000, 10_000)
@@ -72,7 +73,7 @@ def packet(session_id: str) -> ConversationContextPacket:
     )  # fmt: skip
 
 
-async def with_history(folder: Path, turns: int) -> tuple[Memory, str]:
+async def with_history(folder: Path, turns: int) -> tuple[ConversationMemory, str]:
     """Return a memory with one session of so many turns."""
     memory = await start_memory(folder)
     rows: list[Statement] = []
@@ -112,7 +113,7 @@ class Floor:
 class Reading:
     """Stands in for the pure part of a turn (what the text means, the fold) and times it where it really happens."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: ConversationMemory) -> None:
         self.spent_s = 0.0
         self.state: Any = None
         self._fold = memory.hydrator.fold
@@ -220,7 +221,7 @@ async def side_by_side(folder: Path, conversations: int, turns: int) -> dict[str
         return {"recorder_turns_per_s": recorded, "database_turns_per_s": written}
 
 
-async def same_rows(memory: Memory, session_id: str, turns: int) -> list[tuple[Statement, ...]]:
+async def same_rows(memory: ConversationMemory, session_id: str, turns: int) -> list[tuple[Statement, ...]]:
     """Return the statements of further turns of a session, ready to be written."""
     row = await memory.store.session(session_id)
     assert row

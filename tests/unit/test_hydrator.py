@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from memory.errors import UnknownSession
+from memory.opening import ConversationMemory
 from memory.state.state_manager import new_state
 from memory.storage.sqlite_rows import keep
 from memory.storage.store import chain, turn_digest
-from memory.testing import Memory, make_exchange, start_memory
+from memory.testing import make_exchange, start_memory
 
 CONVERSATION = "tg:1:1:0"
 
@@ -19,7 +20,7 @@ CONVERSATION = "tg:1:1:0"
 class Session:
     """A session of some turns on disk, and the memory that it is looked at with."""
 
-    memory: Memory
+    memory: ConversationMemory
     session_id: str
     state: object
 
