@@ -44,6 +44,7 @@ _WHY: Final = {
     "date": "note #{number} does not ring then",
     "field": "{detail} cannot be changed",
     "changed": "note #{number} was changed meanwhile; look again",
+    "number": "the number #{number} is taken",
 }
 
 

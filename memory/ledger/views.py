@@ -89,7 +89,7 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 
 def _is_reminder(note: Note) -> bool:
     """Whether a note that is no task rings still, or rang and nobody said that it is done."""
-    return note.rings and (note.rings_at_ms is not None or any(each.state == "rang" for each in note.occurrences))
+    return note.rings and (note.rings_at_ms is not None or waits_for_word(note))
 
 
 def day_it_is_for(note: Note) -> int | None:
