@@ -17,16 +17,6 @@ Owner = Literal["user", "assistant"]
 LoopOwner = Literal["user", "assistant", "other"]
 ResponseType = Literal["answer", "question", "confirmation", "action", "refusal", "error", "none"]
 MemoryKind = Literal["fact", "preference", "decision"]
-MOVES, CANCELS, LISTS_REMINDERS, WHICH = "remind_move", "remind_cancel", "remind_list", "remind_which"
-FINISHES = "remind_done"
-REARRANGES = frozenset({MOVES, CANCELS, LISTS_REMINDERS, WHICH, FINISHES})
-"""`action_name` of turns about reminders that are set: "it" and "the first one" in them are no open matters."""
-ASKS_BACK = frozenset({"remind_when", "remind_what", "remind_event", WHICH})
-"""`action_name` of turns that ask back about a reminder: only a fitting answer is taken for one, so nothing waits."""
-REMINDS = "remind"
-"""`action_name` of a turn in which a reminder was set, and name of the tool that sets one."""
-ABOUT_REMINDERS = REARRANGES | ASKS_BACK | {REMINDS}
-"""`action_name` of turns whose answer is about a reminder, which is kept as a job: no material for notes."""
 CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 UNDOES = "undo"
