@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from memory.ports import Database, Row, Statement
 from memory.types import (
@@ -20,11 +20,13 @@ from memory.types import (
     SessionState,
     SessionStatus,
     Tier,
+    TierReceipt,
 )
 
 DIGEST_BYTES = 16
 NO_LIMIT = 2**31
 LAST_SEQ = 2**62
+_RECEIPTS = TypeAdapter(tuple[TierReceipt, ...])
 
 log = logging.getLogger(__name__)
 
@@ -240,7 +242,7 @@ def snapshot_row(packet: ConversationContextPacket, turn_id: str) -> Statement:
         "tools_tokens": packet.tools_tokens,
         "bootstrap_tokens": packet.bootstrap_tokens,
         "message_tokens": packet.message_tokens,
-        "receipts_json": orjson.dumps([receipt.model_dump() for receipt in packet.receipts]).decode(),
+        "receipts_json": _RECEIPTS.dump_json(packet.receipts).decode(),
         "compiled_at_ms": packet.context_compiled_at_ms,
     }
     return Statement("insert_context_snapshot", params, expect=1)
