@@ -1,7 +1,8 @@
 """Turns into a short summary, offline and deterministic: what names and counts first, then the sentences that say most.
 
-A summary is lines of the form `- Person: <sentence> (2026-11-23)`. Since it can be read back, the next summary is made
-of the lines of the last one and the new turns (cascade), and never grows past its budget (002 section 4 and 8).
+A summary is lines of the form `- Person: <sentence> (2026-11-23)`, the day only where it changes. Since it can be read
+back, the next summary is made of the lines of the last one and the new turns (cascade), and never grows past its budget
+(002 section 4 and 8).
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from memory.ports import TokenCounter
 from memory.search.languages import Language, Languages
@@ -28,13 +29,16 @@ PERSON: Final = "Person"
 ASSISTANT: Final = "Assistant"
 
 _LINE: Final = re.compile(r"^- ([^:\n]{1,60}): (.+)$")
-_DAY: Final = re.compile(r" \(\d{4}-\d\d-\d\d\)$")
+_DAY: Final = re.compile(r" \((\d{4}-\d\d-\d\d)\)$")
 _SENTENCE_CHARS: Final = 220
 _SPECIFIC: Final = 2
 """From this many points (a name, or two digits) a person's statement is kept for good."""
 _MATERIAL_CHARS: Final = 1_200
 """A message from this length on is mostly something to be worked on: its first and last sentence say what."""
 _SAME: Final = 0.8
+"""From this share of common words on a statement that is kept says the same as another."""
+_ALIKE: Final = 0.5
+"""The same for the gist, where of many remarks made in one form ("I ask because of …") the last stands for all."""
 _MANY_TURNS: Final = 4000
 _KEPT_SHARE: Final = 0.8
 """Share of the budget that kept statements may take before the gist gets the rest."""
@@ -57,10 +61,16 @@ class Spoken:
     """`2026-11-23`, when that is known."""
 
     @property
-    def line(self) -> str:
+    def line(self) -> Line:
         """The sentence as a line of a summary."""
-        text = shorten(self.text, _SENTENCE_CHARS)
-        return f"- {self.speaker}: {text}" + (f" ({self.day})" if self.day else "")
+        return Line(f"- {self.speaker}: {shorten(self.text, _SENTENCE_CHARS)}", self.day)
+
+
+class Line(NamedTuple):
+    """A line of a summary, and the day on which it was said where that is known."""
+
+    text: str
+    day: str = ""
 
 
 def summarize(
@@ -74,15 +84,24 @@ def summarize(
     said = [each for turn in turns[-_MANY_TURNS:] for each in spoken(turn, languages)]
     old = read_lines(previous)
     kept = [each.line for each in said if is_kept(each)]
-    lasting = _unrepeated([*(line for line in old if _is_kept_line(line)), *kept])
+    lasting = _unrepeated([*(line for line in old if _is_kept_line(line)), *kept], _SAME)
     room = max_tokens - counter.count(HEADER) - 1
     chosen = _fitting(lasting, int(room * _KEPT_SHARE), counter)
-    room -= sum(_cost(line, counter) for line in chosen)
+    days = {line.day for line in chosen}
+    room -= sum(_cost(line, counter) for line in chosen) + sum(_day_cost(day, counter) for day in days)
     taken = set(chosen)
     gist = [each.line for each in _gist(said, _gist_count(len(turns))) if each.line not in taken]
-    talk = _latest(_unrepeated([*(line for line in old if not _is_kept_line(line)), *gist]), room, counter)
-    lines = [*chosen, *talk]
-    return "\n".join([HEADER, *lines]) if lines else ""
+    talk = _unrepeated([*(line for line in old if not _is_kept_line(line)), *gist], _ALIKE)
+    return "\n".join([HEADER, *told]) if (told := _told([*chosen, *_latest(talk, room, days, counter)])) else ""
+
+
+def _told(lines: Sequence[Line]) -> list[str]:
+    """The lines by their days, each day once: at the first of its lines."""
+    told, today = list[str](), ""
+    for line in sorted(lines, key=lambda each: each.day):
+        told.append(f"{line.text} ({line.day})" if line.day != today else line.text)
+        today = line.day
+    return told
 
 
 def fold_due(state: SessionState) -> int | None:
@@ -111,10 +130,17 @@ def fold(
     return state.model_copy(update={"rolling_summary": summary, "summarized_through_seq": through})
 
 
-def read_lines(summary: str) -> list[str]:
+def read_lines(summary: str) -> list[Line]:
     """The lines of a summary, in whatever form (a model may have written them), without its header."""
-    plain = (line.strip() for line in summary.splitlines())
-    return [line if line.startswith("- ") else f"- {line}" for line in plain if line and line != HEADER]
+    lines, today = list[Line](), ""
+    for plain in filter(None, (line.strip() for line in summary.splitlines())):
+        if plain == HEADER:
+            continue
+        found = _DAY.search(plain)
+        today = found[1] if found else today
+        text = _DAY.sub("", plain)
+        lines.append(Line(text if text.startswith("- ") else f"- {text}", today))
+    return lines
 
 
 def _gist(said: Sequence[Spoken], count: int) -> list[Spoken]:
@@ -192,16 +218,15 @@ def lasting_sentences(turns: Iterable[ConversationTurn], languages: Languages) -
 
 def kept_lines(summary: str) -> list[str]:
     """The statements in a summary that the next one has to keep, without speaker and day."""
-    found = (_LINE.match(line) for line in read_lines(summary) if _is_kept_line(line))
-    return [_DAY.sub("", each[2]) for each in found if each]
+    found = (_LINE.match(line.text) for line in read_lines(summary) if _is_kept_line(line))
+    return [each[2] for each in found if each]
 
 
-def _is_kept_line(line: str) -> bool:
-    found = _LINE.match(line)
+def _is_kept_line(line: Line) -> bool:
+    found = _LINE.match(line.text)
     if found is None or found[1] != PERSON:
         return False
-    text = _DAY.sub("", found[2])
-    return specifics(text) >= _SPECIFIC and not has_question_mark(text)
+    return specifics(found[2]) >= _SPECIFIC and not has_question_mark(found[2])
 
 
 def _day(at_ms: int) -> str:
@@ -222,51 +247,59 @@ def _share(stems: frozenset[str], seen: set[str]) -> float:
     return len(stems & seen) / len(stems) if stems else 0.0
 
 
-def _unrepeated(lines: Sequence[str]) -> list[str]:
-    """The lines in order without near-copies; of two the newer stays. Another number or name is no copy."""
-    kept: list[str] = []
+def _unrepeated(lines: Sequence[Line], share: float) -> list[Line]:
+    """The lines in order without near-copies, which have this share of their words in common; of two the newer stays.
+
+    Another number or name is no copy.
+    """
+    kept: list[Line] = []
     by_marks: dict[frozenset[str], list[frozenset[str]]] = {}
     for line in reversed(lines):
-        plain = _DAY.sub("", line)
-        words = frozenset(lowered(plain).split())
-        others = by_marks.setdefault(specific_words(plain), [])
-        if not any(_same(words, other) for other in others):
+        words = frozenset(words_of(lowered(line.text)))
+        others = by_marks.setdefault(specific_words(line.text), [])
+        if not any(_same(words, other, share) for other in others):
             kept.append(line)
             others.append(words)
     return kept[::-1]
 
 
-def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    needed = _SAME * max(len(left), len(right), 1)
+def _same(left: frozenset[str], right: frozenset[str], share: float) -> bool:
+    needed = share * max(len(left), len(right), 1)
     return min(len(left), len(right)) >= needed and len(left & right) >= needed
 
 
-def _fitting(lines: Sequence[str], room: int, counter: TokenCounter) -> list[str]:
+def _fitting(lines: Sequence[Line], room: int, counter: TokenCounter) -> list[Line]:
     """The lines that fit, in their order; the least specific are left out first, older before newer."""
-    order = sorted(range(len(lines)), key=lambda n: (min(specifics(lines[n]), 6), n))
-    cost = [_cost(line, counter) for line in lines]
-    total, dropped = sum(cost), set()
+    order = sorted(range(len(lines)), key=lambda n: (min(specifics(lines[n].text), 6), n))
+    cost, days = [_cost(line, counter) for line in lines], Counter(line.day for line in lines)
+    total, dropped = sum(cost) + sum(_day_cost(day, counter) for day in days), set()
     for n in order:
         if total <= room:
             break
         dropped.add(n)
-        total -= cost[n]
+        days[lines[n].day] -= 1
+        total -= cost[n] + (0 if days[lines[n].day] else _day_cost(lines[n].day, counter))
     return [line for n, line in enumerate(lines) if n not in dropped]
 
 
-def _latest(lines: Sequence[str], room: int, counter: TokenCounter) -> list[str]:
+def _latest(lines: Sequence[Line], room: int, days: Collection[str], counter: TokenCounter) -> list[Line]:
     """The newest lines that fit, in their order."""
-    taken: list[str] = []
+    taken, known = list[Line](), set(days)
     for line in reversed(lines):
-        room -= _cost(line, counter)
+        room -= _cost(line, counter) + (0 if line.day in known else _day_cost(line.day, counter))
         if room < 0:
             break
+        known.add(line.day)
         taken.append(line)
     return taken[::-1]
 
 
-def _cost(line: str, counter: TokenCounter) -> int:
-    return counter.count(line) + 1
+def _cost(line: Line, counter: TokenCounter) -> int:
+    return counter.count(line.text) + 1
+
+
+def _day_cost(day: str, counter: TokenCounter) -> int:
+    return counter.count(f" ({day})") if day else 0
 
 
 def _gist_count(turns: int) -> int:

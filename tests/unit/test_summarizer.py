@@ -4,11 +4,21 @@ import pytest
 
 from memory.search.languages import Languages
 from memory.sessions import summarizer
-from memory.sessions.summarizer import HEADER, fold, fold_due, gist_of, important, sentences_of, summarize
+from memory.sessions.summarizer import (
+    HEADER,
+    fold,
+    fold_due,
+    gist_of,
+    important,
+    read_lines,
+    sentences_of,
+    summarize,
+)
 from memory.testing import WordCounter, make_state, make_turn
 
 LANGUAGES = Languages.load()
 COUNTER = WordCounter()
+THINGS = ("lighthouse", "broken radio", "night train", "leaking tap", "stray cat", "red scarf", "compost heap")
 
 
 def summary(*texts, previous="", max_tokens=1000, assistant="Good to know.", **overrides):
@@ -60,6 +70,25 @@ def test_the_last_summary_and_the_new_turns_make_the_next_one():
 
     assert second.count("Ida") == 1
     assert "Lyon" in second
+
+
+def test_a_day_stands_once_at_the_first_of_its_lines_and_is_read_back():
+    """Each line would pay for it otherwise, and fewer would fit (002 section 4)."""
+    said = ["We decided to hire Ana Lopez.", "Our rent is 990."]
+    first = summary(*said)
+    again = summary("My flat is in Lyon.", previous=first, created_at_ms=1_700_100_000_000)
+
+    assert first.count("(2023-11-14)") == 1
+    assert [line.day for line in read_lines(first)] == ["2023-11-14"] * 2
+    assert [line.day for line in read_lines(again)] == ["2023-11-14"] * 2 + ["2023-11-16"]
+
+
+def test_of_remarks_in_one_form_the_last_stands_for_all():
+    """They say little each, and together they took the place of everything else that was said."""
+    text = summary("I'm allergic to peanuts, so no satay for me.", *[f"I ask because of a {n}." for n in THINGS])
+
+    assert text.count("I ask because") == 1
+    assert "peanuts" in text
 
 
 def test_a_summary_of_a_model_is_merged_too():
@@ -126,7 +155,7 @@ def test_the_gist_is_told_in_the_order_of_the_talk():
         for each in sentences_of(text, place, "Ann", language)
     ]
 
-    told = [each.line for each in gist_of(said, 2)]
+    told = [each.line.text for each in gist_of(said, 2)]
     assert told == ["- Ann: The boat trip starts in Oslo.", "- Ann: The boat trip ends in Bergen."]
 
 
