@@ -1,0 +1,44 @@
+"""The house keeps its ceilings: files that one can read in one go, folders that one can overlook."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(path for room in ("bot", "memory") for path in (ROOT / room).rglob("*.py"))
+MAX_LINES, MAX_FILES = 350, 15
+LONG = {
+    "bot/app.py", "bot/features/continuity/gate.py", "bot/intake/updates.py", "bot/joining.py", "bot/ops/backup.py",
+    "bot/ops/checks.py", "bot/settings.py", "bot/turns/sharing.py", "bot/turns/turn.py", "memory/ledger/apply.py",
+    "memory/opening.py", "memory/search/retriever.py", "memory/sessions/recorder.py", "memory/storage/checkpoint.py",
+    "memory/storage/store.py", "memory/types.py",
+}  # fmt: skip
+"""Files that are longer still; none may be added."""
+WIDE = {"bot", "bot/ops", "bot/playground", "bot/turns", "memory", "memory/context", "memory/storage"}
+"""Folders that hold more still; none may be added."""
+LONG_LINES, WIDE_FILES = 560, 30
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_file_says_what_it_is_for_and_keeps_to_its_length(path):
+    """At most 350 lines, and a sentence at the top."""
+    text = path.read_text(encoding="utf-8")
+
+    assert ast.get_docstring(ast.parse(text))
+    assert text.count("\n") <= (LONG_LINES if name_of(path) in LONG else MAX_LINES)
+
+
+def test_a_folder_holds_no_more_than_one_can_overlook():
+    """At most 15 files."""
+    files = Counter(name_of(path.parent) for path in SOURCES)
+    most = {folder: WIDE_FILES if folder in WIDE else MAX_FILES for folder in files}
+
+    assert {folder: count for folder, count in files.items() if count > most[folder]} == {}
