@@ -49,6 +49,7 @@ from bot.people.spending import ReadingPurse, Spending, UseLog, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
+from bot.tools.shelf import Shelf
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -419,6 +420,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         people=stored.people,
         reminders=reminders,
         personas=stored.personas,
+        shelf=Shelf(),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,

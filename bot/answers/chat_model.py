@@ -105,7 +105,7 @@ class ChatModel:
         asked = [{"role": "system", "content": prompted.instructions}, *said]
         usage, made, steps, wrong = Usage(), list[ToolCall](), list[PromptMessage](), 0
         for _ in range(MAX_REQUESTS):
-            reply = await self._reply(asked, usage, show, alive)
+            reply = await self._reply(asked, toolbox, usage, show, alive)
             if not reply.calls:
                 if not clean(reply.shown).strip():
                     raise broken("nothing was said")
@@ -132,16 +132,16 @@ class ChatModel:
     async def _make(self, call: ToolCall, toolbox: Toolbox) -> tuple[ToolCall | None, str]:
         """Return the call as it was made, None for a wrong one, and what the model is told of it."""
         try:
-            result = await tool_calls.call(toolbox, call.name, call.arguments)
+            result = await toolbox.call(call.call_id, call.name, call.arguments)
         except tool_calls.WrongCall as exc:
             return None, clean(str(exc))
         result = clean(result)
         return call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}), result
 
     async def _reply(
-        self, asked: list[dict[str, Any]], usage: Usage, show: Show, alive: Callable[[], None]
+        self, asked: list[dict[str, Any]], toolbox: Toolbox, usage: Usage, show: Show, alive: Callable[[], None]
     ) -> GrowingReply:
-        body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": tool_calls.offered()}
+        body = {"model": self._name, "messages": asked, "tool_choice": "auto", "tools": toolbox.offered()}
         reply = GrowingReply()
         async with aclosing(self._server.stream(body)) as arriving:
             async for pieces in arriving:

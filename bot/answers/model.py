@@ -22,6 +22,7 @@ from bot.meters import Meters
 from bot.pauses import FULL, Pauses
 from bot.settings import NO_PRICES, Prices
 from bot.spent import Spent
+from bot.tools.tool import Tool
 from memory.context.fence import fence
 from memory.context.packet_text import prompt
 from memory.context.transcript import to_messages
@@ -70,9 +71,9 @@ class ModelResponder:
         """Return persona, rules and date."""
         return own_instructions(ask)
 
-    def tools(self) -> str:
+    def tools(self, further: tuple[Tool, ...] = ()) -> str:
         """Return the tools' schemas."""
-        return schemas()
+        return schemas(further)
 
     async def warm(self) -> None:
         """Import and build behind the start; what is wrong is said at the first question."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button
+from bot.tools.tool import Tool
 from memory.context.transcript import PromptMessage
 from memory.ledger.types import Hand, Ledger, Operation
 from memory.ledger.views import EVERYTHING, Scope
@@ -42,6 +43,8 @@ class Ask:
     """Which of it may reach the model."""
     cared_for: bool = False
     """True in a session in which the person spoke of ending their life and was answered with where help is."""
+    tools: tuple[Tool, ...] = ()
+    """What the model can do beyond the notes, for this person in this chat."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
 
@@ -107,8 +110,8 @@ class Responder(Protocol):
         """Return what we wrote that stands before the bootstrap and the messages; "" without a prompt."""
         ...
 
-    def tools(self) -> str:
-        """Return the descriptions of the tools as the provider gets them, to be counted too; "" without tools."""
+    def tools(self, further: tuple[Tool, ...] = ()) -> str:
+        """Return the descriptions of the notes' and further tools, to be counted too; "" without tools."""
         ...
 
     async def warm(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.answers.responder import Answer, Ask, Responder, Show
 from bot.offline.reader import read
 from bot.offline.safety import context_of
+from bot.tools.tool import Tool
 from memory.ledger.types import Add
 
 
@@ -38,9 +39,9 @@ class Handover:
         """Return the model's."""
         return self._model.instructions(ask)
 
-    def tools(self) -> str:
+    def tools(self, further: tuple[Tool, ...] = ()) -> str:
         """Return the model's."""
-        return self._model.tools()
+        return self._model.tools(further)
 
     async def warm(self) -> None:
         """Warm the model. Never raises."""

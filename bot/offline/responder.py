@@ -16,6 +16,7 @@ from bot.offline.forms import content_of, first_match, plain, trimmed
 from bot.offline.reader import Read, understood
 from bot.offline.safety import context_of
 from bot.offline.words import Words, codes, language_of, words_of
+from bot.tools.tool import Tool
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, End, Ledger, Operation, Outcome
 from memory.ledger.views import to_do, within
@@ -26,7 +27,7 @@ log = structlog.get_logger(__name__)
 class OfflineResponder:
     """`bot.answers.responder.Responder` without a model: deterministic, from the ledger and what the search found."""
 
-    def tools(self) -> str:
+    def tools(self, further: tuple[Tool, ...] = ()) -> str:  # noqa: ARG002 - nobody is offered any
         """Return nothing: there is no model that calls any."""
         return ""
 

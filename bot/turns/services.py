@@ -17,6 +17,7 @@ from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
+from bot.tools.shelf import Shelf
 from bot.turns.model_waits import ModelWaits
 from memory.opening import ConversationMemory
 from memory.ports import Clock, Database, Ids
@@ -46,6 +47,8 @@ class Services:
     people: PersonalChoices
     reminders: ReminderScheduler
     personas: Personas
+    shelf: Shelf
+    """What the model can do beyond the notes."""
     meters: Meters
     pauses: Pauses
     behind: Callable[..., object]

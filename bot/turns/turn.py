@@ -25,6 +25,7 @@ from bot.meters import Stopwatch
 from bot.people.choices import CALLED, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
+from bot.tools.tool import Place
 from bot.tracing import Attribute
 from bot.turns.notices import notices, set_without_model
 from bot.turns.services import Services
@@ -348,6 +349,7 @@ class Turns:
         zone, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
         count, responder = services.memory.counter.count, services.responder
         name = plain_name(choices.get(CALLED) or first.user_name)
+        tools = await services.shelf.offered(Place(first.conversation_id, first.user_id, first.private))
         tools_tokens = count(responder.tools())
         carries = await self.gate.carries(first, state)
         scope = Scope(
@@ -392,9 +394,12 @@ class Turns:
             cared_for=any(turn.action_name == CARE for turn in services.memory.recorder.at_hand(state.session_id)),
             ledger=await services.memory.ledgers.read(first.conversation_id),
             scope=scope,
+            tools=tools,
         )
-        if said_before := await notices(services, ask):
-            pending.packet = pending.packet.model_copy(update={"notices": said_before})
+        counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
+        said_before = await notices(services, ask)
+        if said_before or tools:
+            pending.packet = pending.packet.model_copy(update={"notices": said_before, "tools_tokens": counted})
         return pending, replace(ask, packet=pending.packet)
 
     async def _respond(self, work: _TurnWork, ask: Ask, live: LiveAnswer | LocalAnswer) -> Answer | NoAnswer | None:
@@ -500,7 +505,7 @@ class Turns:
             return []
         ask, responder = made.ask, services.responder
         originals = await services.memory.assembler.history(ask.state)
-        texts = (responder.instructions(ask), responder.tools())
+        texts = (responder.instructions(ask), responder.tools(ask.tools))
         return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())
 
     async def _no_answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from loopback.model import LoopbackModel, ModelFault, ToolCall
@@ -14,6 +15,7 @@ from bot.answers.cost import Usage, list_price
 from bot.answers.keeper import KeeperModel
 from bot.answers.keeper import _agent as keeping_agent
 from bot.answers.outcome import Prompted
+from bot.answers.tools import calls
 from bot.answers.tools.calls import WrongCall, checked, specs
 from memory.context.transcript import PromptMessage
 from memory.keeper.contract import Again, ContractBroken, KeeperAnswer, KeeperRequest
@@ -40,8 +42,11 @@ class Box:
 
     asked: list[str] = field(default_factory=list)
 
-    async def search(self, query: str) -> str:
-        self.asked.append(query)
+    def offered(self) -> tuple[dict[str, Any], ...]:
+        return calls.offered()
+
+    async def call(self, _call_id: str, name: str, arguments: str) -> str:
+        self.asked.append(calls.given(name, arguments)["query"])
         return "found it"
 
 

@@ -40,7 +40,7 @@ class Hanging:
         """Return nothing."""
         return ""
 
-    def tools(self):
+    def tools(self, further=()):  # noqa: ARG002 - as the protocol asks
         """Return nothing."""
         return ""
 

@@ -111,7 +111,7 @@ class Script:
     def instructions(self, ask: Ask) -> str:
         return ask.persona
 
-    def tools(self) -> str:
+    def tools(self, further: tuple[Any, ...] = ()) -> str:  # noqa: ARG002 - as the protocol asks
         return ""
 
     async def warm(self) -> None:

@@ -1,16 +1,15 @@
-"""The model's tools as JSON schemas for every way to a model, and a call checked before it is made."""
+"""The tools as JSON schemas for every way to a model, and a call checked before it is made."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from bot.tools.tool import Tool
 from memory.text import clean
-
-if TYPE_CHECKING:
-    from bot.answers.tools.toolbox import Toolbox
 
 _FILE = Path(__file__).with_name("tools.json")
 NUMBERS: Final = "numbers"
@@ -24,21 +23,27 @@ class WrongCall(Exception):
 
 @cache
 def specs() -> tuple[dict[str, Any], ...]:
-    """Each tool's name, description and parameters."""
+    """Name, description and parameters of each of the notes' tools."""
     return tuple(json.loads(_FILE.read_text(encoding="utf-8")))
 
 
-@cache
-def schemas() -> str:
+def schemas(further: tuple[Tool, ...] = ()) -> str:
     """The tools' names, descriptions and arguments as JSON, whose tokens are counted."""
     listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in specs()]
+    listed += [[tool.name, tool.description, tool.parameters] for tool in further]
     return json.dumps(listed, separators=(",", ":"), ensure_ascii=False)
 
 
 @cache
 def offered() -> tuple[dict[str, Any], ...]:
-    """The tools as a request offers them; a schema without anything optional is to be kept to strictly."""
+    """The notes' tools as a request offers them; a schema without anything optional is to be kept to strictly."""
     return tuple({"type": "function", "function": _strict(spec)} for spec in specs())
+
+
+def offer(tool: Tool) -> dict[str, Any]:
+    """A further tool as a request offers it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
 
 
 def _strict(spec: dict[str, Any]) -> dict[str, Any]:
@@ -47,13 +52,42 @@ def _strict(spec: dict[str, Any]) -> dict[str, Any]:
     return spec | {"parameters": parameters} | ({"strict": True} if whole else {})
 
 
-async def call(toolbox: Toolbox, name: str, arguments: str) -> str:
-    """Make one call and return what the tool says. Raises `WrongCall`."""
+def given(name: str, arguments: str, others: Sequence[str] = ()) -> dict[str, Any]:
+    """The arguments of a call of one of the notes' tools. Raises `WrongCall`, also for a name that there is not."""
     spec = next((spec for spec in specs() if spec["name"] == name), None)
     if spec is None:
-        raise WrongCall(f"Unknown tool name: {name!r}. Available tools: {', '.join(each['name'] for each in specs())}")
-    given = checked(spec["parameters"], arguments)
-    return str(await getattr(toolbox, name)(**given))
+        names = ", ".join([*(each["name"] for each in specs()), *others])
+        raise WrongCall(f"Unknown tool name: {name!r}. Available tools: {names}")
+    return checked(spec["parameters"], arguments)
+
+
+def further(tool: Tool, arguments: str) -> dict[str, Any]:
+    """The arguments of a call of a further tool. Raises `WrongCall`; types are its own matter."""
+    found: dict[str, Any] = _storable(read(arguments))
+    missing = [f"{name}: missing" for name in tool.parameters.get("required", ()) if name not in found]
+    if missing:
+        raise WrongCall(f"{'; '.join(missing)}. Fix the errors and try again.")
+    return found
+
+
+def _storable(value: Any) -> Any:
+    """A JSON value as databases take it."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(name): _storable(each) for name, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list) else value
+
+
+def read(arguments: str) -> dict[str, Any]:
+    """The arguments as an object. Raises `WrongCall`."""
+    try:
+        found = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        raise WrongCall("The arguments are not JSON. Fix the errors and try again.") from None
+    if not isinstance(found, dict):
+        raise WrongCall("The arguments are not an object. Fix the errors and try again.")
+    return found
 
 
 def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
@@ -61,12 +95,7 @@ def checked(parameters: dict[str, Any], arguments: str) -> dict[str, Any]:
 
     For numbers anything is taken: the tool itself finds the note, or lists those that may be meant.
     """
-    try:
-        given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        raise WrongCall("The arguments are not JSON. Fix the errors and try again.") from None
-    if not isinstance(given, dict):
-        raise WrongCall("The arguments are not an object. Fix the errors and try again.")
+    given = read(arguments)
     given = {clean(name): clean(value) if isinstance(value, str) else value for name, value in given.items()}
     known = parameters["properties"]
     given = {name if name in known else _ALIASES.get(name, name): value for name, value in given.items()}

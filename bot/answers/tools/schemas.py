@@ -35,7 +35,7 @@ def toolset() -> FunctionToolset[Hand]:
 def _function(name: str) -> Callable[..., Awaitable[str]]:
     async def made(context: RunContext[Hand], **arguments: Any) -> str:
         try:
-            return await tool_calls.call(context.deps.toolbox, name, json.dumps(arguments))
+            return await context.deps.toolbox.call("", name, json.dumps(arguments))
         except tool_calls.WrongCall as exc:
             raise ModelRetry(str(exc)) from exc
 

@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
 from bot.answers.responder import Ask
-from bot.answers.tools import past, ringing
+from bot.answers.tools import calls, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
@@ -20,6 +20,8 @@ from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
 from bot.sentences import LANGUAGES
+from bot.tools.tool import Place
+from bot.tools.turn_calls import TurnCalls
 from memory.context.assembler import SearchPort
 from memory.context.transcript import clip_tool_output
 from memory.errors import ContinuityError
@@ -63,6 +65,8 @@ class Toolbox:
         self._desk = desk
         self._calls = 0
         self._choices: dict[str, str] = {}
+        self._further = {tool.name: tool for tool in desk.ask.tools}
+        self._turn_calls = _turn_calls(desk.ask)
         self._effects: tuple[Statement, ...] = ()
         self._forgotten: tuple[str, ...] = ()
         """The turns on which notes rest that are to be forgotten."""
@@ -82,6 +86,21 @@ class Toolbox:
         """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten."""
         undo = undo_buttons(self._desk.ask.turn_id) if self.operations else ()
         return (*undo, *forget_buttons(self._forgotten))
+
+    # --- for the model ----------------------------------------------------------------------------------------------
+
+    def offered(self) -> tuple[dict[str, Any], ...]:
+        """The tools as a request offers them: the notes' first and unchanged, so that a provider's cache holds."""
+        return (*calls.offered(), *map(calls.offer, self._further.values()))
+
+    async def call(self, call_id: str, name: str, arguments: str) -> str:  # noqa: ARG002 - no provider's id is relied on
+        """Make one call and return what the tool says; `call_id` is the provider's. Raises `WrongCall`."""
+        tool = self._further.get(name)
+        if tool is None:
+            given = calls.given(name, arguments, list(self._further))
+            return str(await getattr(self, name)(**given))
+        given = calls.further(tool, arguments)
+        return await self._once(lambda: self._turn_calls.make(tool, given), changes=False)
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
@@ -125,6 +144,8 @@ class Toolbox:
             return "No more tool calls in this turn. Answer the person now."
         if changes and self._desk.ask.third_party:
             return "Not done: the message holds somebody else's text. Ask the person whether they want it."
+        if changes and self._turn_calls.is_foreign:
+            return "Not done: a tool brought somebody else's text. Ask the person whether they want it."
         try:
             said = await work()
         except Refused as exc:
@@ -265,6 +286,11 @@ class Toolbox:
             return [desk.now]
         mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
         return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]
+
+
+def _turn_calls(ask: Ask) -> TurnCalls:
+    place = Place(ask.conversation_id, ask.user_id, ask.private)
+    return TurnCalls(ask.turn_id, place, ask.time_zone, ask.now_ms)
 
 
 def _kind(given: str) -> Kind:

@@ -1,0 +1,86 @@
+"""A tool, what it is told with each call, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+LONGEST_S: Final = 60.0
+"""A call that takes longer is given up: of one that changes something nobody knows whether it did."""
+
+
+class NotDone(Exception):
+    """Surely nothing happened; the message tells the model why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Who is offered tools, and where."""
+
+    conversation_id: str
+    user_id: int | None
+    private: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """The call that a tool is in the midst of."""
+
+    call_id: str
+    """The call's own key, the same when it is made again: hand it on where a service takes an idempotency key."""
+    turn_id: str
+    place: Place
+    time_zone: str
+    """The person's, by its IANA name."""
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool returns."""
+
+    text: str
+    foreign: bool = True
+    """Somebody else's words: fenced as data, and no note is set by them without the person's word."""
+    failed: bool = False
+    """The tool itself says that it could not do it."""
+    cost_nanodollars: int | None = None
+    """Billionths of a US dollar; None when nobody knows."""
+
+
+Run = Callable[[Mapping[str, Any], CallContext], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something that the model can do."""
+
+    name: str
+    """As the model calls it: letters, digits, `_` and `-`, at most 64."""
+    description: str
+    parameters: Mapping[str, Any]
+    """The JSON schema of its arguments, an object."""
+    run: Run
+    reads_only: bool = False
+    """It changes nothing anywhere."""
+    trusted: bool = False
+    """What it says of itself counts: ours, the operator's own, and those of servers that the operator trusts."""
+    idempotent: bool = False
+    """A second call with the same key changes nothing more: it may be made again after a doubt."""
+    server: str = ""
+    """The server or file it comes from; "" for the bot's own."""
+    title: str = ""
+    """How the person is told of it; "" for its name."""
+    longest_s: float = LONGEST_S
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+    """What its server says of it besides."""
+
+    @property
+    def runs_unasked(self) -> bool:
+        """It may be called, and called again after a crash, without a tap."""
+        return self.reads_only and self.trusted
+
+
+Source = Callable[[Place], Awaitable[Sequence[Tool]]]
+"""Returns the tools that are offered in a place. Never raises."""
