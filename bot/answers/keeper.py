@@ -37,7 +37,8 @@ Kinds. Lasting: person (who somebody is to them), fact, preference, constraint (
 budget, health), decision. Going on until it ends: project, event (happens on a day), task (somebody has to do it), \
 promise (somebody said they would), question (waits for an answer), story (fiction or role play that goes on; about \
 names it; never a task). owner is who has to act: user, assistant only for what the assistant itself promised and \
-still owes, else a name; leave it empty when nobody has to. In a group owner is the speaker's name.
+still owes, else a name; leave it empty when nobody has to; of a story whose scene waits for the next move, whose move \
+it is. In a group owner is the speaker's name.
 
 text is one line in the person's own language that stands alone, as a friend would have written it down: who or what \
 it is about by name, no "the user", "he" or "it", no quotation marks, no "today" or "tomorrow" (give due). Use the \

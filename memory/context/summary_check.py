@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memory.keeper.check import capitalises_nouns
+from memory.keeper.wording import capitalises_nouns
 from memory.search.languages import Language, Languages
 from memory.sessions.summarizer import HEADER, kept_lines, lasting_sentences
 from memory.types import ConversationTurn, OpenLoop

@@ -23,6 +23,10 @@ from memory.text import shorten
 CANDIDATES_MAX: Final = 60
 JUST_BEEN_MS: Final = 4 * DAY_MS
 """So long after its day an event is still asked about."""
+SILENT_MS: Final = 30 * DAY_MS
+"""So long when nobody has talked since: whoever comes back is asked how it went."""
+A_WORD: Final = 3
+"""In a session of so few turns nobody has got to it yet."""
 _SURE, _LIKELY = 0.75, 0.45
 _STICKS: Final = 0.7
 _KIND: Final[dict[Kind, ArcKind]] = {
@@ -43,7 +47,7 @@ _KIND: Final[dict[Kind, ArcKind]] = {
 def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate, ...]:
     """What may be carried, best first, at most `CANDIDATES_MAX`: nothing that is put off or long over."""
     ago_of = {session.session_id: ago for ago, session in enumerate(inputs.sessions)}
-    fitting = [note for note in inputs.notes if _fits(note, inputs.now_ms)]
+    fitting = [note for note in inputs.notes if _fits(note, inputs)]
     if persona.role == "roleplay":  # it picks up its scene; the world outside comes behind that
         fitting.sort(key=lambda note: not _is_story(note))
     oldest = len(inputs.sessions)
@@ -52,14 +56,15 @@ def candidates(inputs: BootstrapInputs, persona: Persona) -> tuple[ArcCandidate,
     )
 
 
-def _fits(note: Note, now_ms: int) -> bool:
+def _fits(note: Note, inputs: BootstrapInputs) -> bool:
     """Whether it can be taken up: what has just been can ("how did it go?"), what is long over cannot."""
-    if is_snoozed(note, now_ms):
+    if is_snoozed(note, inputs.now_ms):
         return False
     if note.kind != "event" or note.due_at_ms is None:
         return True
     over_at_ms = note.due_at_ms if note.due_exact else note.due_at_ms + DAY_MS
-    return now_ms - over_at_ms < JUST_BEEN_MS
+    talked = any(each.last_turn_at_ms > over_at_ms and each.turn_count > A_WORD for each in inputs.sessions)
+    return inputs.now_ms - over_at_ms < (JUST_BEEN_MS if talked else SILENT_MS)
 
 
 def _is_story(note: Note) -> bool:

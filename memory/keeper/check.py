@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from calendar import day_name
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import combinations_with_replacement
+from itertools import combinations
 from typing import Final
 
 from memory.keeper.contract import SAID_MAX_WORDS, Code, KeeperRequest, Kept, ProposedChange, RefusedProposal
 from memory.keeper.request import own_text
+from memory.keeper.wording import (
+    TIME,
+    beside,
+    capitalised,
+    capitalises_nouns,
+    folded,
+    has_name,
+    has_noun,
+    holds,
+    numbers,
+    plain_of,
+)
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.types import ConversationTurn
 from memory.zones import zone_of
 
-NOUNS_SHARE: Final = 0.16
-"""From this share of capitalised words inside sentences on, a language is taken to capitalise its nouns. Of 61 sessions
-the highest was .15 in English and .10 in es, fr, it, pt, ru; German answers, whose askers wrote small, had .11 to .25.
-"""
-NOUNS_WORDS: Final = 15
 SMALL: Final = 12
 """Numbers up to this one are often words of their own ("two", "second"): they need not occur."""
-MOST_SUMMED, ENDING = 20, 4
+MOST_SUMMED: Final = 20
+DAYS_AROUND: Final = 14
 MAY_REST_ON_MATERIAL: Final = frozenset({"project", "story"})
 _DAYS_BACK, _DAYS_AHEAD = 366, 3653
 
-_WORD: Final = re.compile(r"[^\W_]+")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
-_BREAK: Final = re.compile(r"[.!?…:;()\[\]\"“”„«»*•\u2013\u2014-]+(?=\s|$)|[\"“”„«»(\[*•\n]+")
-_GAP: Final = r"[.,'\u2019 \u00a0\u202f]"
-_NUMBER: Final = re.compile(rf"\d{{1,3}}(?: \d{{3}})+(?!\d)|\d+(?:(?! ){_GAP}\d+)*(?:[kK]\b)?")
-_GROUPED: Final = re.compile(rf"\d{{1,3}}({_GAP})\d{{3}}(?:\1\d{{3}})*")
 
 
 class _Wrong(Exception):
@@ -46,7 +49,11 @@ class _Source:
 
     turn_ids: tuple[str, ...]
     values: frozenset[float]
+    counts: frozenset[float]
+    """Those of its numbers that are no part of a day or an hour: they can be added up."""
     words: frozenset[str]
+    counted: frozenset[str]
+    """Words that stand beside a number."""
 
 
 class ChangeCheck:
@@ -60,9 +67,9 @@ class ChangeCheck:
         told = ((note, f"{note.text}\n{note.subject}\n{note.owner}") for note in request.ledger)
         self._by_note = {note.number: _source(text, note.turn_ids) for note, text in told}
         self._beside = [_of_turn(turn, request.names) for turn in request.beside]
-        mine = "\n".join(own_text(turn) for turn in self._turns.values())
-        theirs = "\n".join(turn.assistant_text for turn in self._turns.values())
-        self._names_count = not (capitalises_nouns(mine) or capitalises_nouns(theirs))
+        every = (*self._turns.values(), *request.beside)
+        texts = ("\n".join(map(own_text, every)), "\n".join(turn.assistant_text for turn in every))
+        self._has_nouns = any(map(capitalises_nouns, texts))
 
     def __call__(self, change: ProposedChange) -> Kept | RefusedProposal:
         """The change with the turns that it rests on, or why it is not believed."""
@@ -137,23 +144,28 @@ class ChangeCheck:
         near = [self._by_turn[n] for n in cited] + ([self._by_note[note.number]] if note else [])
         far = [*(self._by_turn[n] for n in sorted(self._by_turn, reverse=True)), *self._by_note.values(), *self._beside]
         days = [day for day in (due, _local(note, self._request.zone) if note else None) if day]
+        written_on = [_at(self._turns[n].created_at_ms, self._request.zone) for n in cited]
         parts = {n for day in days for n in (day.year, day.month, day.day, day.hour, day.minute, day.hour % 12)}
-        said = sorted({value for each in near for value in each.values})[:MOST_SUMMED]
-        sums = {value for a, b in combinations_with_replacement(said, 2) for value in (a + b, b - a)}
+        parts |= {n for day in written_on for n in (day.year, day.month, day.day)}
+        said = sorted({value for each in near for value in each.counts})[:MOST_SUMMED]
+        sums = {value for a, b in combinations(said, 2) for value in (a + b, b - a)}
+        days += written_on
         also: list[str] = []
         for written, value in numbers(text):
             if value in range(SMALL + 1) or value in parts or set(map(int, re.findall(r"\d+", written))) <= parts:
                 continue
             found = next((each for each in (*near, *far) if value in each.values), None)
+            if found is None and _names_day(value, beside(text, written), days, near):
+                continue
             if found is None and value not in sums:
                 raise _Wrong("number", f"the number {written} was not said; write it as the person did or leave it out")
             sums = sums if found else set()
             also += found.turn_ids if found and found not in near else ()
-        days += [_at(self._turns[n].created_at_ms, self._request.zone) for n in cited]
         calendar = {f"{day:{part}}".lower() for day in days for part in ("%A", "%B")}
-        names = capitalised(text) if self._names_count else []
-        for name in [*names, *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
+        for name in [*capitalised(text), *_LETTERS.findall("" if owner in {USER, ASSISTANT} else owner)]:
             found = next((each for each in (*near, *far) if has_name(each.words, name)), None)
+            if found is None and self._has_nouns:
+                found = next((each for each in (*near, *far) if has_noun(each.words, name)), None)
             if found is None and not has_name(calendar, name):
                 raise _Wrong("name", f"the name {name} was not said; use the person's words")
             also += found.turn_ids if found and found not in near else ()
@@ -177,10 +189,26 @@ def _of_turn(turn: ConversationTurn, names: Mapping[int, str]) -> _Source:
 
 
 def _source(text: str, turn_ids: tuple[str, ...]) -> _Source:
+    counts = frozenset(value for _, value in numbers(TIME.sub(" ", text)))
     values = {value for _, value in numbers(text)}
-    for a, b in re.findall(r"\b(\d{1,2})[.:](\d{1,2})\b", text):  # a day or an hour may be written either way
+    for a, b in TIME.findall(text):  # a day or an hour may be written either way
         values |= {float(a), float(b), float(f"{a}.{b}")}
-    return _Source(turn_ids, frozenset(values), frozenset(_LETTERS.findall(_plain(text))))
+    plain = plain_of(text)
+    counted = frozenset(word for number in re.findall(r"\d+", plain) for word in beside(plain, number))
+    return _Source(turn_ids, frozenset(values), counts, frozenset(_LETTERS.findall(plain)), counted)
+
+
+def _names_day(number: float, words: Sequence[str], days: Sequence[datetime], near: Sequence[_Source]) -> bool:
+    """Whether a number is a day around these: "Friday 20 March" for "on friday"; but not "20 boxes" for "18 boxes".
+
+    Beside it stands a word that was said and counts nothing there; a weekday that it knows has to be that day's.
+    """
+    around = [day + timedelta(n) for day in days for n in range(-DAYS_AROUND, DAYS_AROUND + 1)]
+    weekdays = {f"{day:%A}".lower() for day in around if day.day == number}
+    said = [word for word in words if any(has_name(each.words, word) for each in near)]
+    if not (weekdays and said) or any(has_name(each.counted, word) for each in near for word in said):
+        return False
+    return all(has_name(weekdays, word) for word in said if has_name(map(str.lower, day_name), word))
 
 
 def _at(at_ms: int, zone: str) -> datetime:
@@ -189,62 +217,3 @@ def _at(at_ms: int, zone: str) -> datetime:
 
 def _local(note: Note, zone: str) -> datetime | None:
     return None if note.due_at_ms is None else _at(note.due_at_ms, zone if note.due_exact else note.time_zone)
-
-
-def _plain(text: str) -> str:
-    """A text without case and accents: many leave them out."""
-    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
-
-
-def folded(text: str) -> str:
-    """The words of a text alone: without case, accents, spacing and punctuation."""
-    return " ".join(_WORD.findall(_plain(text)))
-
-
-def holds(text: str, span: str) -> bool:
-    """Whether a folded text holds a folded span as words in a row; a script without case may not part its words."""
-    is_cased = any(char.upper() != char.lower() for char in span)
-    return f" {span} " in f" {text} " or (not is_cased and span.replace(" ", "") in text.replace(" ", ""))
-
-
-def numbers(text: str) -> Iterator[tuple[str, float]]:
-    """Each number of a text with its value (`2,400`, `2.4k`, `2'400` are one); of a date `12.03.2026` each group."""
-    for match in _NUMBER.finditer(unicodedata.normalize("NFKC", text)):
-        written, value = match.group(), _value(match.group())
-        yield from ((n, float(n)) for n in re.findall(r"\d+", written)) if value is None else ((written, value),)
-
-
-def _value(written: str) -> float | None:
-    plain = written.rstrip("kK")
-    times = 1000 if plain != written else 1
-    if _GROUPED.fullmatch(plain) and times == 1:
-        return float(re.sub(r"\D", "", plain))
-    *_, last = re.split(r"\D", plain)
-    head, mark = plain[: -len(last) - 1], plain[-len(last) - 1 : -len(last)]
-    if not head:
-        return float(last) * times
-    if mark not in ".," or not (head.isdecimal() or (_GROUPED.fullmatch(head) and mark not in head)):
-        return None
-    return float(re.sub(r"\D", "", head) + "." + last) * times
-
-
-def capitalised(text: str) -> list[str]:
-    """The words that begin with a capital letter inside the sentences of a text; single letters are no names."""
-    return [word for word in _inside(text) if word[0] != word[0].lower()]
-
-
-def capitalises_nouns(text: str) -> bool:
-    """Whether so many words inside the sentences of a text are capitalised that they are no names alone."""
-    words = list(_inside(text))
-    return len(words) >= NOUNS_WORDS and len(capitalised(text)) >= NOUNS_SHARE * len(words)
-
-
-def _inside(text: str) -> list[str]:
-    sentences = (_LETTERS.findall(sentence)[1:] for sentence in _BREAK.split(text))
-    return [word for sentence in sentences for word in sentence if len(word) > 1]
-
-
-def has_name(words: Iterable[str], name: str) -> bool:
-    """Whether a folded word begins as the name does, by its first max(3, n - 3) letters: "Tom" is no "tomorrow"."""
-    start = _plain(name)[: max(3, len(name) - 3)]
-    return any(word.startswith(start) and len(word) <= len(name) + ENDING for word in words)

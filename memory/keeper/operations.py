@@ -61,7 +61,7 @@ def _add(kept: Kept, request: KeeperRequest, place: int) -> Operation | Refusal:
     if owner is None:
         owner = request.names.get(speaker.user_id or 0, USER) if change.kind in TO_DO else ""
     fields: dict[str, Any] = {
-        "owner": "" if change.kind in LASTING or change.about else owner,
+        "owner": owner if change.kind == "story" or not (change.kind in LASTING or change.about) else "",
         "time_zone": request.zone,
         "confidence": CONFIDENCE,
         "said_at_ms": speaker.created_at_ms,

@@ -70,11 +70,26 @@ def test_an_event_that_has_just_been_is_carried_and_one_long_over_is_not():
     feast = make_note("The feast", number=2, kind="event", due_at_ms=START_MS)
     rent = make_note("Pay the rent", number=3, due_at_ms=START_MS)
     just, later, long = (
-        [arc.number for arc in found(exam, feast, rent, now_ms=START_MS + over_ms)]
+        [arc.number for arc in found(exam, feast, rent, now_ms=START_MS + over_ms, sessions=(talked(DAY_MS + 1),))]
         for over_ms in (JUST_BEEN_MS - 1, JUST_BEEN_MS, JUST_BEEN_MS + DAY_MS)
     )
 
     assert (just, later, long) == ([1, 2, 3], [2, 3], [3])
+
+
+def talked(after_ms, turn_count=9):
+    """A session whose last turn was so long after the start."""
+    return make_session(turn_count=turn_count, last_turn_at_ms=START_MS + after_ms)
+
+
+def test_an_event_since_which_nobody_has_talked_is_carried_for_a_month():
+    """Whoever comes back two weeks after their operation is asked how it went, also once they have said hello."""
+    knee = make_note("The new knee", kind="event", due_at_ms=START_MS, due_exact=True)
+    before, hello = talked(-DAY_MS), talked(13 * DAY_MS, turn_count=1)
+
+    assert len(found(knee, now_ms=START_MS + 14 * DAY_MS, sessions=(hello, before))) == 1
+    assert found(knee, now_ms=START_MS + 31 * DAY_MS, sessions=(before,)) == ()
+    assert found(knee, now_ms=START_MS + 14 * DAY_MS, sessions=(talked(13 * DAY_MS), before)) == ()
 
 
 def test_what_was_put_off_is_not_carried_until_its_time():

@@ -3,9 +3,9 @@
 import pytest
 
 from memory.foreign import foreign
-from memory.keeper.check import capitalises_nouns, numbers
 from memory.keeper.contract import KeeperAnswer, KeeperRequest, ProposedChange
 from memory.keeper.judge import judged
+from memory.keeper.wording import capitalises_nouns, numbers
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, End, Ledger
 from memory.testing import START_MS, make_turn
@@ -65,6 +65,8 @@ TRUE = [
     ("dinner at half past seven", add("Dinner at 19:30", "dinner at half past seven", "event", due="2023-11-16T19:30")),
     ("sleep window is 1:00 to 6:30", add("Sleeps from 1.00 to 6.30", "window is 1:00 to 6:30", "fact")),
     ("the exam is tomorrow", add("The exam is on Thursday", "exam is tomorrow", "event", due="2023-11-16")),
+    ("off from friday, then lisbon", add("Off from Friday 17 November", "off from friday", "event", due="2023-11-18")),
+    ("me faz o post pro insta", add("Fazer o post para o Instagram", "post pro insta")),
     ("two of the three parcels came", add("1 of 3 parcels is still missing", "two of the three parcels", "fact")),
 ]  # fmt: skip
 
@@ -83,6 +85,8 @@ SAID = "I'll call the plumber about the leak on Friday, it's 120 an hour, not to
 FALSE = [
     ("name", add("Call Gustav, so that Petrov comes about the leak", "call the plumber")),
     ("number", add("Call the plumber, who takes 340 an hour", "call the plumber")),
+    ("number", add("Call the plumber on Friday 23", "call the plumber")),
+    ("number", add("Call the plumber, who takes 20 an hour", "call the plumber")),
     ("due", add("Call the plumber", "call the plumber", due="2043-11-17")),
     ("due", add("Call the plumber", "call the plumber", due="soon")),
     ("said", add("Call the plumber", "ring the plumber up")),
@@ -105,6 +109,16 @@ def test_what_was_made_up_is_refused(code, proposed):
     operations, refused = outcome(asked, proposed)
 
     assert (operations, refused) == ([], [code])
+
+
+def test_where_nouns_are_capitalised_a_name_that_nobody_said_is_refused_all_the_same():
+    """A noun may be joined of others that were said; a name that shares no part with anything is made up."""
+    told = "Das Lager hat die Fliesen. Der Termin ist im Bad, die Leiter steht im Flur, der Schlüssel beim Nachbarn."
+    asked = request("der fliesenleger will ein neues angebot machen", answers=[told])
+    offer = add("Fliesenangebot vom Fliesenleger abwarten", "fliesenleger will ein neues")
+
+    assert outcome(asked, offer)[1] == []
+    assert outcome(asked, offer.model_copy(update={"text": "Angebot von Gustavsen abwarten"}))[1] == ["name"]
 
 
 def test_an_assistants_promise_may_rest_on_its_own_words():

@@ -11,6 +11,7 @@ from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence
+from memory.ledger.views import by_heading, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -110,6 +111,31 @@ def test_fiction_is_remembered_and_never_a_to_do():
 
     assert "Nothing's open" in loop_list(ledger, START_MS, "UTC").text
     assert "The riders come at sunrise (Harrow)" in page(memory_list(ledger, START_MS, "UTC")).text
+
+
+def test_a_scene_that_waits_for_its_next_move_is_open_and_its_threads_are_not():
+    """Whoever plays finds the scene they stand in on /loops, as what the assistant has to go on telling."""
+    ledger = ledger_of(
+        ("story", "The riders stand at the gate", {"about": "Harrow", "owner": "user", "weight": 0.7}),
+        ("story", "The slow train stands at Penny Ferry", {"owner": "assistant"}),
+        ("story", "The ledger lies in the ice house", {"about": "Harrow", "owner": "user", "weight": 0.5}),
+        ("story", "Grandpa ran the ferry", {"weight": 0.9}),
+    )
+
+    assert [note.number for note in to_do(ledger, START_MS)] == [1, 2]
+    assert [note.number for _, notes in by_heading(ledger, START_MS) for note in notes] == [4, 3]
+
+
+def test_a_project_is_open_in_the_week_of_its_day():
+    """Far away it stands in /memory alone; near, or when its day is over, it waits for somebody."""
+    ledger = ledger_of(
+        ("project", "The lift", {"due_at_ms": START_MS + 7 * DAY_MS}),
+        ("project", "The opening", {"due_at_ms": START_MS + 8 * DAY_MS}),
+        ("project", "The move", {"due_at_ms": START_MS - DAY_MS}),
+        ("project", "Mothlight", {}),
+    )
+
+    assert [note.number for note in to_do(ledger, START_MS)] == [3, 1]
 
 
 def test_reminders_say_how_often_and_offer_to_leave_one_date_out():
