@@ -61,7 +61,7 @@ def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWri
         return None
 
     async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
-        from bot.answers.model import write_summary  # noqa: PLC0415 - only with a model
+        from bot.answers.summary import write_summary  # noqa: PLC0415 - only with a model
 
         text, spent = await write_summary(model, turns, previous, settings.prices)
         spend(spent)

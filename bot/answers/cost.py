@@ -1,10 +1,9 @@
-"""What a use of a model cost: by the operator's prices, else by the price list that pydantic-ai carries."""
+"""What a use of a model cost: by the operator's prices, else by the public price list."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
 
 from bot.settings import Prices
 from bot.spent import NANODOLLARS, Purpose, Spent
@@ -13,41 +12,31 @@ _NANODOLLARS_PER_TOKEN = NANODOLLARS / 1_000_000
 """At one dollar a million tokens."""
 
 
-class Used(Protocol):
-    """What requests took together; pydantic-ai's `RunUsage` is one."""
-
-    @property
-    def input_tokens(self) -> int:
-        """All that went in, with what the provider had in its cache."""
-        ...
-
-    @property
-    def output_tokens(self) -> int:
-        """All that came out."""
-        ...
-
-    @property
-    def cache_read_tokens(self) -> int:
-        """Of the input, what the provider had in its cache."""
-        ...
-
-    @property
-    def cost(self) -> Decimal | None:
-        """In dollars, by the price list; None when it knows no price."""
-        ...
-
-
 @dataclass(slots=True)
 class Usage:
-    """The same, counted by us."""
+    """What requests took together."""
 
     input_tokens: int = 0
+    """All that went in, with what the provider had in its cache or put there."""
     output_tokens: int = 0
+    """All that came out, thoughts included."""
     cache_read_tokens: int = 0
+    """Of the input, what the provider had in its cache."""
+    cache_write_tokens: int = 0
+    """Of the input, what it put there."""
     cost: Decimal | None = None
+    """In dollars, by the price list; None when it knows no price."""
+
+    def add(self, other: Usage) -> None:
+        """Add the tokens of one more request; a cost that its provider told is added, too."""
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.cache_read_tokens += other.cache_read_tokens
+        self.cache_write_tokens += other.cache_write_tokens
+        self.cost = other.cost if self.cost is None else self.cost + (other.cost or 0)
 
 
-def spent_of(model: str, purpose: Purpose, usage: Used, prices: Prices) -> Spent:
+def spent_of(model: str, purpose: Purpose, usage: Usage, prices: Prices) -> Spent:
     """Return what a run took. Its cost is unknown, not zero, for a model that no list knows."""
     return Spent(
         model=model,
@@ -59,24 +48,29 @@ def spent_of(model: str, purpose: Purpose, usage: Used, prices: Prices) -> Spent
     )
 
 
-def list_price(name: str, url: str, usage: Usage) -> Decimal | None:
+def list_price(name: str, provider: str, url: str, usage: Usage) -> Decimal | None:
     """Return the cost in dollars by the price list, None for what it does not know; blocks while that is loaded."""
     from genai_prices import Usage as Priced  # noqa: PLC0415 - 0.3 s that nobody waits for who has no use for it
     from genai_prices import calc_price  # noqa: PLC0415
 
     cached = min(usage.cache_read_tokens, usage.input_tokens)
-    took = Priced(input_tokens=usage.input_tokens, cache_read_tokens=cached, output_tokens=usage.output_tokens)
+    took = Priced(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=cached,
+        cache_write_tokens=min(usage.cache_write_tokens, usage.input_tokens - cached),
+        output_tokens=usage.output_tokens,
+    )
     try:
         return calc_price(took, name, provider_api_url=url).total_price
     except (LookupError, ValueError):
         """The list does not know who is at this address: then by the model's name alone."""
     try:
-        return calc_price(took, name, provider_id="openai").total_price
+        return calc_price(took, name, provider_id=provider).total_price
     except (LookupError, ValueError):
         return None
 
 
-def _cost(model: str, usage: Used, prices: Prices) -> int | None:
+def _cost(model: str, usage: Usage, prices: Prices) -> int | None:
     own = prices.get(model)
     if own is not None:
         dollars = usage.input_tokens * own[0] + usage.output_tokens * own[1]

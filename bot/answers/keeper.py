@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.answers.chat_model import PREFIX, count, priced
-from bot.answers.chat_server import ChatServer, garbage
-from bot.answers.cost import Usage, Used, spent_of
+from bot.answers.cost import Usage, spent_of
+from bot.answers.loop import reply_to
+from bot.answers.wires.port import Asked, Reply, own_words
+from bot.answers.wires.providers import wire_to
 from bot.settings import NO_PRICES, Prices
 from bot.spent import Spend, nobody_asks
 from memory.context.fence import fence
+from memory.context.transcript import NO_REPLY, PromptMessage
 from memory.keeper.contract import TOOL, Again, ContractBroken, KeeperAnswer, KeeperRequest, Keeping
 from memory.keeper.request import request_text
-
-if TYPE_CHECKING:
-    from pydantic_ai import Agent
+from memory.text import clean
+from memory.types import ToolCall
 
 RULES: Final = """\
 You keep the notes of a personal assistant: what a good friend would still know about this person next month. Read the \
@@ -71,7 +72,7 @@ _NAMED: Final = ("properties", "$defs")
 
 
 class KeeperModel:
-    """`memory.keeper.contract.KeepingModel` for any provider by its id; pydantic-ai is imported when one needs it."""
+    """`memory.keeper.contract.KeepingModel` for any provider by its id."""
 
     def __init__(self, name: str, *, prices: Prices = NO_PRICES, spend: Spend = nobody_asks) -> None:
         self.name = name
@@ -83,9 +84,8 @@ class KeeperModel:
         return FIXED_TOKENS + round(len(request_text(request)) / CHARS_PER_TOKEN)
 
     async def __call__(self, request: KeeperRequest, again: Again | None = None) -> Keeping:
-        """Return the model's answer with what it cost. Raises `ContractBroken`, `ModelError`, or pydantic-ai's own."""
-        ask = self._chat if self.name.startswith(PREFIX) else self._agent
-        usage, answer = await ask(fence(request_text(request), TITLE), again)
+        """Return the model's answer with what it cost. Raises `ContractBroken`, `ModelError`, ImportError."""
+        usage, answer = await self._answer(fence(request_text(request), TITLE), again)
         spent = spent_of(self.name, "reading", usage, self._prices)
         self._spend(spent)
         tokens = spent.input_tokens, spent.output_tokens, spent.cost_nanodollars
@@ -93,88 +93,61 @@ class KeeperModel:
             raise ContractBroken(answer, Keeping(KeeperAnswer(), *tokens))
         return Keeping(answer, *tokens)
 
-    async def _agent(self, text: str, again: Again | None) -> tuple[Used, KeeperAnswer | str]:
-        """Ask through pydantic-ai; what was wrong with its answer in words when it is none."""
-        from pydantic_ai import UnexpectedModelBehavior, capture_run_messages  # noqa: PLC0415 - 1.6 s at a start
-
-        agent = await asyncio.to_thread(_agent, self.name)
+    async def _answer(self, text: str, again: Again | None) -> tuple[Usage, KeeperAnswer | str]:
+        """Ask, and once more with what was wrong when the answer is none. Raises `ModelError`."""
+        wire, usage = await wire_to(self.name, listed=self.name not in self._prices), Usage()
+        messages = (PromptMessage("user", text),)
+        asked = Asked(RULES, messages, tools=(_tool(),), forced=True, max_tokens=OUTPUT_MAX_TOKENS)
         if again:
-            before = again.answer.model_dump_json(exclude_defaults=True)
-            text = "\n".join([f"{text}\n\nYou called {TOOL} with {before}", NOT_TAKEN.strip(), *again.reasons])
-        with capture_run_messages() as messages:
-            try:
-                result = await agent.run(text)
-            except UnexpectedModelBehavior as exc:
-                usage = Usage()
-                for each in messages:
-                    usage.input_tokens += getattr(getattr(each, "usage", None), "input_tokens", 0)
-                    usage.output_tokens += getattr(getattr(each, "usage", None), "output_tokens", 0)
-                return usage, str(exc)
-        return result.usage, result.output
-
-    async def _chat(self, text: str, again: Again | None) -> tuple[Used, KeeperAnswer | str]:
-        """Ask over aiohttp alone, once more with what was wrong when the answer is none. Raises `ModelError`."""
-        server, usage = ChatServer.of_environment(), Usage()
-        messages: list[dict[str, Any]] = [{"role": "system", "content": RULES}, {"role": "user", "content": text}]
-        messages += _not_taken(again) if again else []
-        answer: KeeperAnswer | str = ""
+            asked = replace(asked, messages=(*messages, *_not_taken(again)))
         try:
             for _ in range(2):
-                name = self.name.removeprefix(PREFIX)
-                body = {"model": name, "messages": messages, "max_completion_tokens": OUTPUT_MAX_TOKENS}
-                whole = await server.whole(body | {"tool_choice": "required", "tools": [_tool()]})
-                count(whole.get("usage") or {}, usage)
-                message = _message(whole)
-                answer = read_answer(message)
+                reply = await reply_to(asked, wire, usage)
+                answer = read_answer(reply)
                 if not isinstance(answer, str):
                     break
-                messages += [message, *_returned(message.get("tool_calls"), answer)]
-            usage.cost = await priced(
-                self.name.removeprefix(PREFIX), server, usage, listed=self.name not in self._prices
-            )
+                asked = replace(asked, messages=(*asked.messages, *_wrong(reply, answer)))
+            usage.cost = await wire.price(usage)
         finally:
-            await server.close()
+            await wire.close()
         return usage, answer
 
 
-def read_answer(message: dict[str, Any]) -> KeeperAnswer | str:
-    """Return the answer that a message calls the tool with; what is wrong with it, in words, when it is none."""
+def read_answer(reply: Reply) -> KeeperAnswer | str:
+    """Return the answer that a response calls the tool with; what is wrong with it, in words, when it is none."""
+    call = next(iter(reply.calls.values()), None)
+    if call is None:
+        return f"Nothing but a call of {TOOL} is an answer. Call it once."
+    if call.name != TOOL:
+        return f"There is one tool, {TOOL}. Call it once."
     try:
-        call = message["tool_calls"][0]["function"]
-        if call.get("name", TOOL) != TOOL:
-            return f"There is one tool, {TOOL}. Call it once."
-        return KeeperAnswer.model_validate_json(call["arguments"])
+        return KeeperAnswer.model_validate_json(call.arguments)
     except ValidationError as exc:
         first = exc.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the arguments"
         return f"{where}: {first['msg']}. Call {TOOL} once more."
-    except (LookupError, TypeError, AttributeError):
-        return f"Nothing but a call of {TOOL} is an answer. Call it once."
 
 
-def _message(whole: dict[str, Any]) -> dict[str, Any]:
-    try:
-        message: dict[str, Any] = whole["choices"][0]["message"]
-    except (LookupError, TypeError) as exc:
-        raise garbage("the answer has no message") from exc
-    if not isinstance(message, dict):
-        raise garbage("the answer has no message")
-    return message
+def _not_taken(again: Again) -> tuple[PromptMessage, ...]:
+    """Return the call that was made and what of it was not taken, as messages."""
+    made = ToolCall(call_id="call_1", name=TOOL, arguments=again.answer.model_dump_json(exclude_defaults=True))
+    return _returned((made,), NOT_TAKEN + "\n".join(again.reasons))
 
 
-def _not_taken(again: Again) -> list[dict[str, Any]]:
-    """Return the call that was made and what of it was not taken, as the server knows them."""
-    made = {"name": TOOL, "arguments": again.answer.model_dump_json(exclude_defaults=True)}
-    calls = [{"id": "call_1", "type": "function", "function": made}]
-    told = NOT_TAKEN + "\n".join(again.reasons)
-    return [{"role": "assistant", "content": None, "tool_calls": calls}, *_returned(calls, told)]
+def _wrong(reply: Reply, told: str) -> tuple[PromptMessage, ...]:
+    """Return a response and what is wrong with it as messages: to each call that it made, or behind its text."""
+    calls = tuple(
+        ToolCall(call_id=f"call_{number}", name=clean(call.name) or TOOL, arguments=clean(call.arguments) or "{}")
+        for number, call in enumerate(reply.calls.values(), 1)
+    )
+    if calls:
+        return _returned(calls, told)
+    return PromptMessage("assistant", own_words(reply).strip() or NO_REPLY), PromptMessage("user", told)
 
 
-def _returned(calls: Any, told: str) -> list[dict[str, Any]]:
-    """Return what the model hears: to each call it made, or as a message when it made none."""
-    ids = [call["id"] for call in calls if isinstance(call, dict) and call.get("id")] if isinstance(calls, list) else []
-    heard = [{"role": "tool", "tool_call_id": call_id, "content": told} for call_id in ids]
-    return heard or [{"role": "user", "content": told}]
+def _returned(calls: tuple[ToolCall, ...], told: str) -> tuple[PromptMessage, ...]:
+    returned = tuple(call.model_copy(update={"result": told}) for call in calls)
+    return PromptMessage("assistant", tool_calls=calls), PromptMessage("tool", tool_calls=returned)
 
 
 @cache
@@ -194,14 +167,3 @@ def _bare(schema: Any) -> Any:
     named = {key: {name: _bare(field) for name, field in schema[key].items()} for key in _NAMED if key in schema}
     rest = {key: _bare(value) for key, value in schema.items() if key not in {"title", "default", *_NAMED}}
     return rest | named | ({"additionalProperties": False} if "properties" in schema else {})
-
-
-@lru_cache(maxsize=4)
-def _agent(name: str) -> Agent[None, KeeperAnswer]:
-    from pydantic_ai import Agent, ToolOutput  # noqa: PLC0415 - 1.6 s that a start need not wait for
-    from pydantic_ai.models import infer_model  # noqa: PLC0415
-    from pydantic_ai.settings import ModelSettings  # noqa: PLC0415
-
-    settings = ModelSettings(max_tokens=OUTPUT_MAX_TOKENS)
-    output = ToolOutput(KeeperAnswer, name=TOOL, description=ABOUT)
-    return Agent(infer_model(name), output_type=output, instructions=RULES, retries=1, model_settings=settings)

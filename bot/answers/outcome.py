@@ -1,14 +1,12 @@
-"""What goes to a model, and what comes back when it has answered: the same for every way to a model."""
+"""What goes to a model, and what comes back when it has answered: the same for every model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from bot.answers.cost import Used
-from bot.answers.responder import Show
-from bot.answers.tools.toolbox import Toolbox
+from bot.answers.cost import Usage
+from bot.answers.responder import Picture
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -20,6 +18,8 @@ class Prompted:
 
     instructions: str
     messages: Sequence[PromptMessage]
+    pictures: Sequence[Picture] = ()
+    """They belong to the last message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,11 @@ class Outcome:
 
     text: str
     tool_calls: tuple[ToolCall, ...]
-    usage: Used
+    usage: Usage
     steps: tuple[PromptMessage, ...] = ()
     """What went to the model after the prompt: its calls of tools and their returns, in order."""
+    blind: bool = False
+    """There were pictures that the model cannot see."""
 
 
 def storable(outcome: Outcome) -> Outcome:
@@ -42,15 +44,3 @@ def storable(outcome: Outcome) -> Outcome:
 def _storable(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
     names = ("call_id", "name", "arguments", "result")
     return tuple(call.model_copy(update={name: clean(getattr(call, name)) for name in names}) for call in calls)
-
-
-class Model(Protocol):
-    """One way to a model."""
-
-    async def run(self, prompted: Prompted, toolbox: Toolbox, show: Show, alive: Callable[[], None]) -> Outcome:
-        """Return the answer, once the model calls no tool any more; `alive` is called at each sign of life."""
-        ...
-
-    async def close(self) -> None:
-        """Close the connections."""
-        ...

@@ -19,6 +19,15 @@ Show = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture as a model is shown it."""
+
+    media_type: str
+    """`image/jpeg` and the like."""
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One message to be answered, with everything that is known about the past."""
 
@@ -47,6 +56,8 @@ class Ask:
     """What the model can do beyond the notes, for this person in this chat."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
+    pictures: tuple[Picture, ...] = ()
+    """What came with the message for a model that sees."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,17 +28,19 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "openai-chat": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     "openai-responses": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-    "anthropic": ("ANTHROPIC_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "groq": ("GROQ_API_KEY",),
     "mistral": ("MISTRAL_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),
     "openrouter": ("OPENROUTER_API_KEY",),
-    "ollama": ("OLLAMA_BASE_URL",),
+    "ollama": (),
+    "together": ("TOGETHER_API_KEY",),
+    "fireworks": ("FIREWORKS_API_KEY",),
+    "moonshotai": ("MOONSHOTAI_API_KEY", "MOONSHOTAI_BASE_URL"),
 }
-"""Provider → the variables of which one must be set (a compatible server needs no key); others are not judged."""
+"""Provider → the variables of which one must be set (a compatible server needs no key), none for one without a key."""
 PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("anthropic", "pydantic-ai-slim[anthropic]"),
     "google": ("google.genai", "pydantic-ai-slim[google]"),
     "groq": ("groq", "pydantic-ai-slim[groq]"),
     "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
@@ -97,9 +99,9 @@ def model_key(
 
     The key's value is never looked at.
     """
-    if model in WITHOUT_KEY:
-        return Check("model.key", "ok", f"'{model}' needs no key")
     provider, _, name = model.partition(":")
+    if model in WITHOUT_KEY or PROVIDER_KEYS.get(provider) == ():
+        return Check("model.key", "ok", f"'{model}' needs no key")
     if not name:
         do = "write provider:name, e.g. openai:gpt-5-mini"
         return Check("model.key", "fail", f"{setting} '{model}' names no provider", do)

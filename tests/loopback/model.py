@@ -1,4 +1,4 @@
-"""A language model on 127.0.0.1 that says what the test wants: OpenAI chat completions, streamed or whole."""
+"""A language model on 127.0.0.1 that says what the test wants, in the three formats of `loopback.formats`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from typing import Any, Self
 from aiohttp import web
 
 from bot.playground.changes import Changes
+from loopback.formats import FORMATS, Chat, Reply, ToolCall, chat_calls, chat_usage, sse, text_of
+
+__all__ = ["Gate", "LoopbackModel", "ModelFault", "ModelRequest", "ToolCall", "billed", "echo"]
 
 _BEFORE_WORDS = re.compile(
     r"\A(?:<data-(\w+)>\nWhat (?:came|the assistant).*?</data-\1>\s*|\[(?:Earlier|From|It is)[^\]]*\]\s*)*", re.DOTALL
 )
+_PICTURE = re.compile(r'"type": "(?:image|image_url|input_image)"')
 
 
 class ModelFault(StrEnum):
@@ -29,18 +33,6 @@ class ModelFault(StrEnum):
     GARBAGE = "garbage"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """The model wants a tool to run."""
-
-    name: str
-    arguments: dict[str, Any]
-    call_id: str = "call_1"
-
-
-Reply = str | list[ToolCall]
-
-
 @dataclass(slots=True)
 class ModelRequest:
     """One request as the model got it."""
@@ -51,11 +43,17 @@ class ModelRequest:
     reply: Reply = ""
     is_finished: bool = False
     """The whole answer went out."""
+    path: str = Chat.path
+
+    @property
+    def chat(self) -> list[dict[str, Any]]:
+        """Every message as chat completions have it, in whatever format it came."""
+        return FORMATS[self.path].messages(self.body)
 
     @property
     def messages(self) -> list[tuple[str, str]]:
         """Role and text of every message, in order."""
-        return [(m["role"], _text(m.get("content"))) for m in self.body["messages"]]
+        return [(m["role"], text_of(m.get("content"))) for m in self.chat]
 
     @property
     def said(self) -> str:
@@ -103,9 +101,9 @@ class _Plan:
 
 def echo(messages: list[dict[str, Any]]) -> Reply:
     """Answer with the last line of the last user message, so that a test sees what was answered; in a group unnamed."""
-    said = next((_text(m.get("content")) for m in reversed(messages) if m["role"] == "user"), "")
+    said = next((text_of(m.get("content")) for m in reversed(messages) if m["role"] == "user"), "")
     line = said.strip().splitlines()[-1] if said.strip() else ""
-    is_group = any("in a Telegram group" in _text(m.get("content")) for m in messages if m["role"] != "user")
+    is_group = any("in a Telegram group" in text_of(m.get("content")) for m in messages if m["role"] != "user")
     return f"You said: {line.partition(': ')[2] if is_group and ': ' in line else line}"
 
 
@@ -125,16 +123,24 @@ class LoopbackModel:
     url: str = ""
     tokens: Callable[[str], int] | None = None
     """Counts what is billed, schemas too; without it a quarter of the characters of the messages is."""
+    thought: str = ""
+    """What it thinks before each answer; it has to come back with what it called."""
+    blind: bool = False
+    """It refuses pictures."""
+    strict: bool = False
+    """A request that the provider's own client would not send is refused, and so is what the types cannot say."""
 
     def __post_init__(self) -> None:
         self._plans: list[_Plan] = []
         self._changes = Changes()
         self._runner: web.AppRunner | None = None
         self._stopping = asyncio.Event()
+        self._thoughts: dict[str, Any] = {}
 
     async def __aenter__(self) -> Self:
         app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._complete)
+        for path in FORMATS:
+            app.router.add_post(path, self._complete)
         self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -172,18 +178,22 @@ class LoopbackModel:
         return struck
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
-        asked = ModelRequest(body, dict(request.headers), self._strike())
+        body, spoken = await request.json(), FORMATS[request.path]
+        asked = ModelRequest(body, dict(request.headers), self._strike(), path=request.path)
         self.requests.append(asked)
         self._changes.announce()
         if asked.fault is ModelFault.HANG:
             await self._stopping.wait()
         if asked.fault in _ERRORS:
-            status, error = _ERRORS[asked.fault]
-            error = error | {"message": f"{error['message']} on input {body['messages'][-1:]}"}  # providers do so
-            return web.json_response({"error": error}, status=status, headers={"retry-after-ms": "10"})
+            return _refused(asked, *_ERRORS[asked.fault])
+        if self.blind and _PICTURE.search(json.dumps(body)):
+            return _refused(asked, 400, {"message": "image input is not supported", "type": "invalid_request_error"})
+        if self.strict and (wrong := _wrong(spoken, body, self._thoughts)):
+            return _refused(asked, 400, {"message": wrong, "type": "invalid_request_error"})
         await asyncio.sleep(self.pause_s)
-        reply = asked.reply = self.reply(body["messages"])
+        reply = asked.reply = self.reply(asked.chat)
+        if self.thought and isinstance(reply, list):
+            spoken.keep(reply, self.thought, self._thoughts)
         if body.get("stream"):
             return await self._stream(request, asked, reply)
         if asked.fault is ModelFault.GARBAGE:
@@ -200,21 +210,36 @@ class LoopbackModel:
         if asked.fault is ModelFault.GARBAGE:
             await response.write(b"data: <<<not json>>>\n\n")
             return response
-        chunks = _chunks(asked.body, reply, self.tokens)
+        spoken, bare = FORMATS[asked.path], asked.path == Chat.path
+        events = list(spoken.events(asked.body, reply, _used(asked, reply, self.tokens), self.thought))
         if asked.fault is ModelFault.BREAK:
-            chunks = chunks[: max(2, len(chunks) // 2)]
-        for chunk in chunks:
-            if self.gate and chunk["choices"] and chunk["choices"][0]["delta"].get("content"):
+            events = events[: max(2, len(events) // 2)]
+        for name, data in events:
+            if self.gate and name == "word":
                 await self.gate.pass_one()
-            await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+            await response.write(sse(name, data, bare=bare))
             self._changes.announce()
         if asked.fault is ModelFault.BREAK:
             request.transport.abort()
             return response
-        await response.write(b"data: [DONE]\n\n")
+        if bare:
+            await response.write(b"data: [DONE]\n\n")
         asked.is_finished = True
         self._changes.announce()
         return response
+
+
+def _wrong(spoken: Any, body: dict[str, Any], thoughts: dict[str, Any]) -> str:
+    try:
+        return spoken.wrong(body, thoughts)
+    except ValueError as exc:
+        return str(exc)
+
+
+def _refused(asked: ModelRequest, status: int, error: dict[str, Any]) -> web.Response:
+    """Refuse a request in the words of a provider, who repeats some of the input in them."""
+    error = error | {"message": f"{error['message']} on input {asked.chat[-1:]}"}
+    return web.json_response({"type": "error", "error": error}, status=status, headers={"retry-after-ms": "10"})
 
 
 _ERRORS = {
@@ -223,63 +248,31 @@ _ERRORS = {
 }
 
 
-def _text(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(part.get("text", "") for part in content)
-    return content or ""
-
-
 def billed(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int]) -> tuple[int, int]:
     """Return the tokens of a whole request, messages and schemas, and of its answer."""
-    texts = [_text(m.get("content")) + json.dumps(m.get("tool_calls") or "") for m in body["messages"]]
+    texts = [text_of(m.get("content")) + json.dumps(m.get("tool_calls") or "") for m in body["messages"]]
     schemas = [json.dumps(body[name], ensure_ascii=False) for name in ("tools", "response_format") if body.get(name)]
     said = reply if isinstance(reply, str) else json.dumps([call.arguments for call in reply], ensure_ascii=False)
     return sum(map(tokens, [*texts, *schemas])), tokens(said)
 
 
-def _usage(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> dict[str, int]:
-    asked, said = len(json.dumps(body["messages"])) // 4, len(str(reply)) // 4
-    if tokens is not None:
-        asked, said = billed(body, reply, tokens)
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
-
-
-def _head(body: dict[str, Any], kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-loopback", "object": kind, "created": 1_700_000_000, "model": body["model"]}
-
-
-def _calls(reply: list[ToolCall]) -> list[dict[str, Any]]:
-    return [
-        {
-            "index": number,
-            "id": call.call_id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
-        }
-        for number, call in enumerate(reply)
-    ]
+def _used(asked: ModelRequest, reply: Reply, tokens: Callable[[str], int] | None) -> tuple[int, int]:
+    if tokens is None:
+        return len(json.dumps(asked.chat)) // 4, len(str(reply)) // 4
+    return billed(asked.body | {"messages": asked.chat}, reply, tokens)
 
 
 def _whole(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> dict[str, Any]:
     is_text = isinstance(reply, str)
     message = {"role": "assistant", "content": reply if is_text else None}
     if not is_text:
-        message["tool_calls"] = [{k: v for k, v in call.items() if k != "index"} for call in _calls(reply)]
+        message["tool_calls"] = [{k: v for k, v in call.items() if k != "index"} for call in chat_calls(reply)]
     choice = {"index": 0, "message": message, "finish_reason": "stop" if is_text else "tool_calls", "logprobs": None}
-    return _head(body, "chat.completion") | {"choices": [choice], "usage": _usage(body, reply, tokens)}
-
-
-def _chunks(body: dict[str, Any], reply: Reply, tokens: Callable[[str], int] | None) -> list[dict[str, Any]]:
-    if isinstance(reply, str):
-        deltas = [{"content": word} for word in re.findall(r"\S+\s*|\s+", reply)]
-    else:
-        deltas = [{"tool_calls": [call]} for call in _calls(reply)]
-    end = "stop" if isinstance(reply, str) else "tool_calls"
-    steps = [({"role": "assistant", "content": ""}, None), *((delta, None) for delta in deltas), ({}, end)]
-    chunks = [
-        _head(body, "chat.completion.chunk") | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-        for delta, finish in steps
-    ]
-    if (body.get("stream_options") or {}).get("include_usage"):
-        chunks.append(_head(body, "chat.completion.chunk") | {"choices": [], "usage": _usage(body, reply, tokens)})
-    return chunks
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": body["model"],
+        "choices": [choice],
+        "usage": chat_usage(_used(ModelRequest(body, {}), reply, tokens)),
+    }

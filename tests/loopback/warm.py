@@ -17,10 +17,10 @@ import typer
 import typer._adapters
 import wcwidth
 
-import bot.answers.agent
 import bot.answers.keeper
 import bot.answers.model
-import bot.answers.model_messages
+import bot.answers.summary
+import bot.answers.wires.any_provider
 import bot.app
 import bot.cli
 import bot.http.server
@@ -63,7 +63,7 @@ Languages.load().warm()
 asyncio.run(bot.offline.responder.OfflineResponder().warm())
 telegramify_markdown.convert("*once*")
 os.environ["OPENAI_API_KEY"] = "sk-nobody"
-bot.answers.agent.AgentModel.build("openai-chat:nobody", 0)
+bot.answers.wires.any_provider.AnyProvider.build("openai-chat:nobody", listed=False)
 del os.environ["OPENAI_API_KEY"]
 gc.collect()
 gc.freeze()

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from bot import replies
-from bot.answers import chat_server
 from bot.answers.model import ATTEMPTS
+from bot.answers.wires import server
 
 CUT = object()
 """The server drops the line here."""
@@ -154,7 +154,7 @@ WRONG = [
     b'{"choices": [null]}', b'{"choices": {"0": 1}}', b'{"choices": [{"delta": "Hi"}]}', b"[]", b"5", b"{",
     b'{"choices": [{"delta": {"content": 5}}]}', b'{"choices": [{"delta": {"tool_calls": [null]}}]}',
     b'{"choices": [{"delta": {"tool_calls": [{"index": [], "function": "x"}]}}]}',
-    b'{"choices": [{"delta": {"content": "\xff"}}]}', b'{"x": "' + b"x" * chat_server.LINE_MAX_BYTES,
+    b'{"choices": [{"delta": {"content": "\xff"}}]}', b'{"x": "' + b"x" * server.LINE_MAX_BYTES,
 ]  # fmt: skip
 
 
@@ -225,7 +225,7 @@ async def test_the_next_question_goes_over_the_same_connection(asks, wire, scree
 
 async def test_a_stream_that_stays_open_behind_its_end_holds_nobody_up(asks, wire, screen, monkeypatch):
     """The answer is shown; its connection is given up."""
-    monkeypatch.setattr(chat_server, "DRAIN_S", 0.01)
+    monkeypatch.setattr(server, "DRAIN_S", 0.01)
     await asks([says("one").removesuffix(END), asyncio.Event()])
 
     assert screen.sent == ["one"]
@@ -255,7 +255,7 @@ async def test_what_no_database_takes_is_cleaned_out_of_an_answer(asks, wire, sc
 )
 async def test_an_answer_without_an_end_is_ended(asks, wire, screen, delta, monkeypatch):
     """A model that never stops, whatever it says: the person hears so, and it is not asked again."""
-    monkeypatch.setattr(chat_server, "ANSWER_MAX_BYTES", 500_000)
+    monkeypatch.setattr(server, "ANSWER_MAX_BYTES", 500_000)
     await asks([HEAD, *[chunk(event(delta))] * 2000, chunk(event({}, "stop")), chunk(DONE), END])
 
     assert screen.sent == [replies.say("model_down", why=replies.say("why_too_long"))]

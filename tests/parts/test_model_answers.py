@@ -7,7 +7,7 @@ from pydantic_ai.exceptions import ModelAuthenticationError, ModelHTTPError, Mod
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 from bot import replies
-from bot.answers.chat_model import MAX_REQUESTS
+from bot.answers.loop import MAX_REQUESTS
 from bot.answers.model import ATTEMPTS
 
 NAME = "another:scripted"
@@ -31,7 +31,9 @@ async def model(start, monkeypatch):
             for word in step.split(" "):
                 yield f"{word} "
 
-        monkeypatch.setattr("bot.answers.agent.infer_model", lambda _: FunctionModel(stream_function=stream))
+        monkeypatch.setattr(
+            "bot.answers.wires.any_provider.infer_model", lambda _: FunctionModel(stream_function=stream)
+        )
         one = await start(continuity_model=NAME, continuity_memory_model="off")
         await one.services.responder.warm()
         return one

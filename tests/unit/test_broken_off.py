@@ -9,7 +9,7 @@ import pytest
 from telegram.error import TimedOut
 from telegram.request import HTTPXRequest
 
-from bot.answers.chat_server import ChatServer
+from bot.answers.wires.server import Server as ModelServer
 from bot.intake.telegram_request import TelegramRequest
 
 WORDS = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 14\r\n\r\ndata: [DONE]\n\n"
@@ -114,10 +114,10 @@ async def test_a_shutdown_ends_what_is_under_way(wait):
 async def test_answers_of_a_model_that_are_stopped_mute_nobody():
     """More of them than a pool has places by itself, stopped at many turns of the loop: the next one comes."""
     async with server(WORDS) as url:
-        model = ChatServer(url.rstrip("/"), {})
+        model = ModelServer(url.rstrip("/"), {})
 
         async def ask() -> None:
-            async for _ in model.stream({}):
+            async for _ in model.stream("/chat/completions", {}, lambda: False):
                 pass
 
         await ask()

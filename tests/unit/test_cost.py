@@ -6,16 +6,15 @@ from decimal import Decimal
 
 import pytest
 from pydantic import ValidationError
-from pydantic_ai.usage import RunUsage
 
-from bot.answers.cost import spent_of
+from bot.answers.cost import Usage, spent_of
 from bot.meters import Meters
 from bot.settings import Settings
 from bot.spent import Spent
 
 
-def usage(**fields) -> RunUsage:
-    return RunUsage(**({"input_tokens": 1_000_000, "output_tokens": 500_000} | fields))
+def usage(**fields) -> Usage:
+    return Usage(**({"input_tokens": 1_000_000, "output_tokens": 500_000} | fields))
 
 
 @pytest.mark.parametrize(

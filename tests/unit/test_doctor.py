@@ -53,9 +53,9 @@ def test_the_chosen_model_needs_its_own_key(model, environment, level):
 
 def test_a_provider_without_its_library_fails():
     """The message says what to install."""
-    assert checks.model_package("anthropic:x", set()).level == "fail"
-    assert "pydantic-ai-slim[anthropic]" in checks.model_package("anthropic:x", set()).do
-    assert checks.model_package("anthropic:x", {"anthropic"}).level == "ok"
+    assert checks.model_package("google:x", set()).level == "fail"
+    assert "pydantic-ai-slim[google]" in checks.model_package("google:x", set()).do
+    assert checks.model_package("google:x", {"google.genai"}).level == "ok"
 
 
 def test_modes_that_let_others_in_are_named_with_the_remedy():

@@ -10,7 +10,7 @@ import pytest
 from telegram import Bot
 from telegram.error import NetworkError, TimedOut
 
-from bot.answers.chat_server import ChatServer
+from bot.answers.wires.server import Server as ModelServer
 from bot.delivery.connection import make_bot
 from bot.intake.telegram_request import NotSent, TelegramRequest, proxy_of
 from bot.settings import SettingsError
@@ -129,8 +129,9 @@ async def test_the_proxy_of_the_environment_is_asked(proxied, variable):
         proxied(variable, url)
         async with telegram() as request:
             await request.do_request("http://telegram.invalid/bot1:x/getMe", "POST")
-        model = ChatServer("http://model.invalid/v1", {})
-        await model.whole({})
+        model = ModelServer("http://model.invalid/v1", {})
+        async for _ in model.stream("/chat/completions", {}, lambda: False):
+            pass
         await model.close()
         proxied("no_proxy", "telegram.invalid")
 

@@ -1,0 +1,174 @@
+"""One loop for every provider: a model's tools are run until it answers; nothing half is taken for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Final
+
+from bot.answers.cost import Usage
+from bot.answers.errors import ModelError, broken, garbage
+from bot.answers.outcome import Outcome, Prompted
+from bot.answers.responder import Show
+from bot.answers.tools.calls import WrongCall
+from bot.answers.tools.toolbox import Toolbox
+from bot.answers.wires.port import Asked, GrowingCall, Reply, Round, Wire, own_words
+from memory.context.transcript import PromptMessage, clip_tool_output
+from memory.text import clean
+from memory.types import ToolCall
+
+MAX_REQUESTS: Final = 16
+"""Requests of one answer: a model that calls tools for ever is stopped."""
+WRONG_CALLS: Final = 1
+"""How many wrong calls of a tool are forgiven: the model is told what was wrong and may try again."""
+UNSEEN: Final = "[{count} picture(s) came with this message; you can't see pictures.]"
+_BLIND: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 422}
+"""How servers refuse a picture that their model cannot see."""
+
+
+def nobody_looks(_: str) -> None:
+    """Show nothing."""
+
+
+def nobody_listens() -> None:
+    """Tell nobody that the model is alive."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What was done for one answer so far."""
+
+    toolbox: Toolbox
+    show: Show
+    alive: Callable[[], None]
+    usage: Usage = field(default_factory=Usage)
+    made: list[ToolCall] = field(default_factory=list)
+    steps: list[PromptMessage] = field(default_factory=list)
+    wrong: int = 0
+    said: str = ""
+    """The text of responses that their provider only paused."""
+
+    def shown(self, text: str) -> None:
+        """Show the text with what was said before a pause."""
+        self.show(self.said + text)
+
+
+class ModelLoop:
+    """Asks one model over its wire."""
+
+    def __init__(self, wire: Wire, tool_output_max_chars: int) -> None:
+        self._wire = wire
+        self._max_chars = tool_output_max_chars
+        self.sees: bool | None = None
+        """Whether it sees pictures; None until it was shown one."""
+
+    async def run(self, prompted: Prompted, toolbox: Toolbox, show: Show, alive: Callable[[], None]) -> Outcome:
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`.
+
+        `show` gets the text so far each time it grows; `alive` is called at each sign of life.
+        """
+        run = Run(toolbox, show, alive)
+        asked = Asked(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered())
+        if self.sees is False:
+            asked = _unseen(asked)
+        for _ in range(MAX_REQUESTS):
+            asked, reply = await self._reply(asked, run)
+            if not reply.calls and not reply.paused:
+                return await self._outcome(run, reply, blind=bool(prompted.pictures) and not asked.pictures)
+            calls = await self._called(reply, run)
+            run.said += reply.shown if reply.paused else ""
+            asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
+        raise ModelError("Endless", "why_endless", "too many requests for one answer")
+
+    async def _outcome(self, run: Run, reply: Reply, *, blind: bool) -> Outcome:
+        text = run.said + reply.shown
+        if not clean(text).strip():
+            raise broken("nothing was said")
+        run.usage.cost = await self._wire.price(run.usage)
+        return Outcome(text, tuple(run.made), run.usage, tuple(run.steps), blind=blind)
+
+    async def _reply(self, asked: Asked, run: Run) -> tuple[Asked, Reply]:
+        """Return the response, and the request that it answers: without pictures where the model refuses them."""
+        try:
+            reply = await reply_to(asked, self._wire, run.usage, run.shown, run.alive)
+        except ModelError as exc:
+            if not asked.pictures or asked.rounds or self.sees or exc.status_code not in _BLIND:
+                raise
+            asked = _unseen(asked)
+            reply = await reply_to(asked, self._wire, run.usage, run.shown, run.alive)
+            self.sees = False
+        self.sees = True if asked.pictures else self.sees
+        return asked, reply
+
+    async def _called(self, reply: Reply, run: Run) -> tuple[ToolCall, ...]:
+        """Make the calls of a response, one after another; return them with what the model is told of each."""
+        calls: list[ToolCall] = []
+        for called in reply.calls.values():
+            calls.append(_named(called, [*run.made, *calls]))
+        if not calls:
+            return ()
+        run.steps.append(PromptMessage("assistant", own_words(reply), tuple(calls)))
+        returned: list[ToolCall] = []
+        for call in calls:
+            done, result = await self._make(call, run.toolbox)
+            run.made += [done] if done else []
+            run.wrong += done is None
+            if run.wrong > WRONG_CALLS:
+                raise garbage("a tool was called wrongly again and again")
+            told = ToolCall(call_id=call.call_id, name=call.name, result=result)
+            run.steps.append(PromptMessage("tool", tool_calls=(told,)))
+            returned.append(call.model_copy(update={"result": result}))
+            run.alive()
+        return tuple(returned)
+
+    async def _make(self, call: ToolCall, toolbox: Toolbox) -> tuple[ToolCall | None, str]:
+        """Return the call as it was made, None for a wrong one, and what the model is told of it."""
+        try:
+            result = await toolbox.call(call.call_id, call.name, call.arguments)
+        except WrongCall as exc:
+            return None, clean(str(exc))
+        result = clean(result)
+        return call.model_copy(update={"result": clip_tool_output(result, self._max_chars)}), result
+
+    async def close(self) -> None:
+        """Close the connections to the provider."""
+        await self._wire.close()
+
+
+async def reply_to(
+    asked: Asked,
+    wire: Wire,
+    usage: Usage,
+    show: Show = nobody_looks,
+    alive: Callable[[], None] = nobody_listens,
+) -> Reply:
+    """Return one whole response, and add to `usage` what it took. Raises `ModelError`."""
+    reply = Reply()
+    async with aclosing(wire.stream(asked, reply)) as pieces:
+        async for grew in pieces:
+            alive()
+            if grew:
+                show(reply.shown)
+    usage.add(reply.usage)
+    if not reply.finished:
+        raise broken("the stream ended before the model said that it was finished")
+    return reply
+
+
+def _unseen(asked: Asked) -> Asked:
+    """Return the request without its pictures, of which the model is told."""
+    if not asked.pictures:
+        return asked
+    *past, last = asked.messages
+    told = f"{last.text}\n\n{UNSEEN.format(count=len(asked.pictures))}"
+    return replace(asked, messages=(*past, replace(last, text=told)), pictures=())
+
+
+def _named(called: GrowingCall, made: Sequence[ToolCall]) -> ToolCall:
+    """Return a call with an id that no other call of the turn has; arguments that are no JSON are kept as they are."""
+    taken = {each.call_id for each in made}
+    wanted = clean(called.call_id) or f"call_{len(made) + 1}"
+    call_id = next(i for i in (wanted, *(f"{wanted}_{n}" for n in range(2, len(taken) + 3))) if i not in taken)
+    return ToolCall(call_id=call_id, name=clean(called.name), arguments=clean(called.arguments) or "{}", result="")
