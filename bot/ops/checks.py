@@ -34,19 +34,19 @@ PROVIDER_KEYS: Mapping[str, tuple[str, ...]] = {
     "mistral": ("MISTRAL_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),
     "openrouter": ("OPENROUTER_API_KEY",),
-    "ollama": (),
+    "ollama": ("OLLAMA_BASE_URL",),
     "together": ("TOGETHER_API_KEY",),
     "fireworks": ("FIREWORKS_API_KEY",),
     "moonshotai": ("MOONSHOTAI_API_KEY", "MOONSHOTAI_BASE_URL"),
 }
-"""Provider → the variables of which one must be set (a compatible server needs no key), none for one without a key."""
+"""Provider → the variables of which one must be set (a compatible server needs no key); others are not judged."""
 PROVIDER_PACKAGES: Mapping[str, tuple[str, str]] = {
     "google": ("google.genai", "pydantic-ai-slim[google]"),
     "groq": ("groq", "pydantic-ai-slim[groq]"),
     "mistral": ("mistralai", "pydantic-ai-slim[mistral]"),
 }
 """Provider → the module it needs beyond the default installation, and what to install for it."""
-WITHOUT_KEY = ("offline",)
+WITHOUT_KEY = ("offline", "ollama")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def model_key(
     The key's value is never looked at.
     """
     provider, _, name = model.partition(":")
-    if model in WITHOUT_KEY or PROVIDER_KEYS.get(provider) == ():
+    if provider in WITHOUT_KEY:
         return Check("model.key", "ok", f"'{model}' needs no key")
     if not name:
         do = "write provider:name, e.g. openai:gpt-5-mini"
