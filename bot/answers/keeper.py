@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from bot.answers.cost import Usage, spent_of
 from bot.answers.loop import reply_to
-from bot.answers.wires.port import Asked, Reply, own_words
+from bot.answers.wires.port import GrowingReply, WireRequest, own_words
 from bot.answers.wires.providers import wire_to
 from bot.settings import NO_PRICES, Prices
 from bot.spent import Spend, nobody_asks
@@ -97,7 +97,7 @@ class KeeperModel:
         """Ask, and once more with what was wrong when the answer is none. Raises `ModelError`."""
         wire, usage = await wire_to(self.name, listed=self.name not in self._prices), Usage()
         messages = (PromptMessage("user", text),)
-        asked = Asked(RULES, messages, tools=(_tool(),), forced=True, max_tokens=OUTPUT_MAX_TOKENS)
+        asked = WireRequest(RULES, messages, tools=(_tool(),), forced=True, max_tokens=OUTPUT_MAX_TOKENS)
         if again:
             asked = replace(asked, messages=(*messages, *_not_taken(again)))
         try:
@@ -113,7 +113,7 @@ class KeeperModel:
         return usage, answer
 
 
-def read_answer(reply: Reply) -> KeeperAnswer | str:
+def read_answer(reply: GrowingReply) -> KeeperAnswer | str:
     """Return the answer that a response calls the tool with; what is wrong with it, in words, when it is none."""
     call = next(iter(reply.calls.values()), None)
     if call is None:
@@ -134,7 +134,7 @@ def _not_taken(again: Again) -> tuple[PromptMessage, ...]:
     return _returned((made,), NOT_TAKEN + "\n".join(again.reasons))
 
 
-def _wrong(reply: Reply, told: str) -> tuple[PromptMessage, ...]:
+def _wrong(reply: GrowingReply, told: str) -> tuple[PromptMessage, ...]:
     """Return a response and what is wrong with it as messages: to each call that it made, or behind its text."""
     calls = tuple(
         ToolCall(call_id=f"call_{number}", name=clean(call.name) or TOOL, arguments=clean(call.arguments) or "{}")

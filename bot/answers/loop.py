@@ -14,7 +14,7 @@ from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
 from bot.answers.tools.calls import WrongCall
 from bot.answers.tools.toolbox import Toolbox
-from bot.answers.wires.port import Asked, GrowingCall, Reply, Round, Wire, own_words
+from bot.answers.wires.port import GrowingCall, GrowingReply, Round, Wire, WireRequest, own_words
 from memory.context.transcript import PromptMessage, clip_tool_output
 from memory.text import clean
 from memory.types import ToolCall
@@ -70,7 +70,7 @@ class ModelLoop:
         `show` gets the text so far each time it grows; `alive` is called at each sign of life.
         """
         run = Run(toolbox, show, alive)
-        asked = Asked(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered())
+        asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered())
         if self.sees is False:
             asked = _unseen(asked)
         for _ in range(MAX_REQUESTS):
@@ -82,14 +82,14 @@ class ModelLoop:
             asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
 
-    async def _outcome(self, run: Run, reply: Reply, *, blind: bool) -> Outcome:
+    async def _outcome(self, run: Run, reply: GrowingReply, *, blind: bool) -> Outcome:
         text = run.said + reply.shown
         if not clean(text).strip():
             raise broken("nothing was said")
         run.usage.cost = await self._wire.price(run.usage)
         return Outcome(text, tuple(run.made), run.usage, tuple(run.steps), blind=blind)
 
-    async def _reply(self, asked: Asked, run: Run) -> tuple[Asked, Reply]:
+    async def _reply(self, asked: WireRequest, run: Run) -> tuple[WireRequest, GrowingReply]:
         """Return the response, and the request that it answers: without pictures where the model refuses them."""
         try:
             reply = await reply_to(asked, self._wire, run.usage, run.shown, run.alive)
@@ -102,7 +102,7 @@ class ModelLoop:
         self.sees = True if asked.pictures else self.sees
         return asked, reply
 
-    async def _called(self, reply: Reply, run: Run) -> tuple[ToolCall, ...]:
+    async def _called(self, reply: GrowingReply, run: Run) -> tuple[ToolCall, ...]:
         """Make the calls of a response, one after another; return them with what the model is told of each."""
         calls: list[ToolCall] = []
         for called in reply.calls.values():
@@ -138,14 +138,14 @@ class ModelLoop:
 
 
 async def reply_to(
-    asked: Asked,
+    asked: WireRequest,
     wire: Wire,
     usage: Usage,
     show: Show = nobody_looks,
     alive: Callable[[], None] = nobody_listens,
-) -> Reply:
+) -> GrowingReply:
     """Return one whole response, and add to `usage` what it took. Raises `ModelError`."""
-    reply = Reply()
+    reply = GrowingReply()
     async with aclosing(wire.stream(asked, reply)) as pieces:
         async for grew in pieces:
             alive()
@@ -157,7 +157,7 @@ async def reply_to(
     return reply
 
 
-def _unseen(asked: Asked) -> Asked:
+def _unseen(asked: WireRequest) -> WireRequest:
     """Return the request without its pictures, of which the model is told."""
     if not asked.pictures:
         return asked

@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.answers.cost import Usage, spent_of
 from bot.answers.loop import reply_to
-from bot.answers.wires.port import Asked, own_words
+from bot.answers.wires.port import WireRequest, own_words
 from bot.answers.wires.providers import wire_to
 from bot.settings import NO_PRICES, Prices
 from bot.spent import Spent
@@ -29,7 +29,7 @@ async def write_summary(
     text = fence(f"Summary so far:\n{previous or '(none)'}\n\nNew part:\n{said}", "A conversation to summarize.")
     wire, usage = await wire_to(model, listed=model not in prices), Usage()
     try:
-        reply = await reply_to(Asked(RULES, (PromptMessage("user", text),)), wire, usage)
+        reply = await reply_to(WireRequest(RULES, (PromptMessage("user", text),)), wire, usage)
         usage.cost = await wire.price(usage)
     finally:
         await wire.close()

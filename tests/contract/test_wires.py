@@ -22,7 +22,7 @@ from bot.answers.tools import calls
 from bot.answers.tools.calls import WrongCall, checked, specs
 from bot.answers.wires.any_provider import AnyProvider
 from bot.answers.wires.http_wire import HttpWire
-from bot.answers.wires.port import Asked, Reply
+from bot.answers.wires.port import GrowingReply, WireRequest
 from bot.answers.wires.providers import PROVIDERS, wire_to
 from memory.context.transcript import PromptMessage
 from memory.keeper.contract import Again, ContractBroken, KeeperAnswer, KeeperRequest
@@ -237,11 +237,11 @@ async def test_a_request_of_another_shape_is_refused_by_these_servers(server, na
     wire = await wire_to(name, listed=False)
     stray = PromptMessage("tool", tool_calls=CALLS)
     with pytest.raises(ModelError) as caught:
-        await reply_to(Asked("x", (stray, PromptMessage("user", "hi"))), wire, Usage())
+        await reply_to(WireRequest("x", (stray, PromptMessage("user", "hi"))), wire, Usage())
     assert caught.value.status_code == 400
     wrong = HttpWire("m", wire._server, Misspelt(wire._format), "openai", listed=False)
     with pytest.raises(ModelError) as caught:
-        await reply_to(Asked("x", (PromptMessage("user", "hi"),)), wrong, Usage())
+        await reply_to(WireRequest("x", (PromptMessage("user", "hi"),)), wrong, Usage())
     assert caught.value.status_code == 400
     await wire.close()
 
@@ -304,7 +304,7 @@ def over(provider, *pieces):
 async def test_an_answer_that_ends_otherwise_is_no_answer(provider, pieces, why):
     """Cut off, withheld, an error in its midst, garbage: told apart, in words of ours."""
     with pytest.raises(ModelError) as caught:
-        await reply_to(Asked("x", (PromptMessage("user", "hi"),)), over(provider, *pieces), Usage())
+        await reply_to(WireRequest("x", (PromptMessage("user", "hi"),)), over(provider, *pieces), Usage())
     assert caught.value.why == why
 
 
@@ -354,7 +354,7 @@ async def test_a_provider_that_pauses_is_asked_to_go_on(server, monkeypatch):
 
 def test_thoughts_in_the_text_are_not_part_of_an_answer():
     """What a model thinks aloud before its answer is neither shown nor kept; a mention of the tag is."""
-    reply = Reply()
+    reply = GrowingReply()
     reply.say("<think>hm, ")
     assert reply.shown == ""
     reply.say("well</think>\nHello <think>")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot.answers.errors import unfinished, within
 from bot.answers.responder import Picture
-from bot.answers.wires.port import Asked, Reply, Round, functions, own_words, tokens
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, own_words, tokens
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -26,7 +26,7 @@ class Messages:
 
     path = "/v1/messages"
 
-    def body(self, model: str, asked: Asked) -> dict[str, Any]:
+    def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request. The marks for the cache stand behind the instructions, the past, and the last round."""
         *past, last = asked.messages
         said = [_message(message) for message in past]
@@ -50,7 +50,7 @@ class Messages:
             body["tool_choice"] = {"type": "tool", "name": name, "disable_parallel_tool_use": True}
         return body
 
-    def read(self, reply: Reply, piece: dict[str, Any]) -> bool:
+    def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one event of the stream; return True when the text grew."""
         kind = piece.get("type")
         if kind == "content_block_delta":
@@ -72,7 +72,7 @@ class Messages:
         return False
 
 
-def _begin(reply: Reply, index: int, block: dict[str, Any]) -> bool:
+def _begin(reply: GrowingReply, index: int, block: dict[str, Any]) -> bool:
     """Keep the block of this number, to be given back as it came."""
     reply.native[index] = dict(block)
     if block["type"] == "tool_use":
@@ -80,7 +80,7 @@ def _begin(reply: Reply, index: int, block: dict[str, Any]) -> bool:
     return block["type"] == "text" and reply.say(block.get("text") or "")
 
 
-def _grow(reply: Reply, index: int, delta: dict[str, Any]) -> bool:
+def _grow(reply: GrowingReply, index: int, delta: dict[str, Any]) -> bool:
     block, kind = reply.native[index], delta["type"]
     if kind == "text_delta":
         block["text"] = block.get("text", "") + delta["text"]
@@ -106,14 +106,14 @@ def _end(block: dict[str, Any]) -> None:
         block["input"] = _object(block.pop("partial_json"))
 
 
-def _stop(reply: Reply, reason: str | None) -> None:
+def _stop(reply: GrowingReply, reason: str | None) -> None:
     if error := unfinished(reason):
         raise error
     reply.paused = reason == "pause_turn"
     reply.finished = reply.finished or bool(reason)
 
 
-def _count(reply: Reply, told: Any) -> None:
+def _count(reply: GrowingReply, told: Any) -> None:
     """Take what was used: input is told without what the cache held or took, and each time the whole of it."""
     used = reply.usage
     fresh = tokens(told, "input_tokens") or used.input_tokens - used.cache_read_tokens - used.cache_write_tokens

@@ -28,7 +28,7 @@ from pydantic_ai.settings import ModelSettings
 
 from bot.answers.cost import Usage, list_price
 from bot.answers.errors import ModelError, broken, unfinished
-from bot.answers.wires.port import Asked, Reply, Round, functions
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions
 from memory.context.transcript import PromptMessage
 from memory.types import ToolCall
 
@@ -67,7 +67,7 @@ class AnyProvider:
             raise translated(exc) from exc
         return cls(found, listed=listed)
 
-    async def stream(self, asked: Asked, reply: Reply) -> AsyncGenerator[bool]:
+    async def stream(self, asked: WireRequest, reply: GrowingReply) -> AsyncGenerator[bool]:
         """Fill the reply, and yield at each sign of life whether its text grew."""
         settings = ModelSettings(max_tokens=asked.max_tokens) if asked.max_tokens else None
         try:
@@ -106,7 +106,7 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, exceptions.ModelAPIError) and not isinstance(error, exceptions.ModelRequestRejectedError)
 
 
-def _parameters(asked: Asked) -> ModelRequestParameters:
+def _parameters(asked: WireRequest) -> ModelRequestParameters:
     tools = [
         ToolDefinition(
             name=each["name"],
@@ -121,7 +121,7 @@ def _parameters(asked: Asked) -> ModelRequestParameters:
     return ModelRequestParameters(function_tools=tools)
 
 
-def _messages(asked: Asked) -> list[ModelMessage]:
+def _messages(asked: WireRequest) -> list[ModelMessage]:
     """Return neutral messages as pydantic-ai's; every call of a tool keeps its return (003 FR-001)."""
     *past, last = asked.messages
     seen: list[UserContent] = [BinaryContent(each.data, media_type=each.media_type) for each in asked.pictures]
@@ -160,7 +160,7 @@ def _round(done: Round) -> list[ModelMessage]:
     return [replace(response, parts=parts), *([_returns(done.calls)] if done.calls else [])]
 
 
-def _read(reply: Reply, event: Any) -> bool:
+def _read(reply: GrowingReply, event: Any) -> bool:
     """Take one event; return True when the text grew. Raises `ModelError` for a response that does not end."""
     if isinstance(event, PartStartEvent):
         if isinstance(event.part, TextPart):
@@ -173,14 +173,14 @@ def _read(reply: Reply, event: Any) -> bool:
     return False
 
 
-def _grew(reply: Reply, part: Any) -> bool:
+def _grew(reply: GrowingReply, part: Any) -> bool:
     """Count what came besides text: thoughts, arguments of a tool."""
     fields = ("content", "args", "content_delta", "args_delta", "tool_name_delta")
     reply.grew(sum(len(found) for name in fields if isinstance(found := getattr(part, name, None), str)))
     return False
 
 
-def _whole(reply: Reply, response: ModelResponse) -> None:
+def _whole(reply: GrowingReply, response: ModelResponse) -> None:
     """Take the calls and what was used of a response that has ended. Raises `ModelError` for one that is not whole."""
     if error := unfinished(response.finish_reason):
         raise error

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bot.answers.cost import Usage
 from bot.answers.errors import unfinished, within
 from bot.answers.responder import Picture
-from bot.answers.wires.port import Asked, Reply, Round, own_words, tokens
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, own_words, tokens
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -23,7 +23,7 @@ class ChatCompletions:
 
     path = "/chat/completions"
 
-    def body(self, model: str, asked: Asked) -> dict[str, Any]:
+    def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""
         said = [each for message in asked.messages for each in _message(message)]
         if asked.pictures:
@@ -38,7 +38,7 @@ class ChatCompletions:
             body |= {"tool_choice": "required" if asked.forced else "auto", "tools": list(asked.tools)}
         return body | ({"max_completion_tokens": asked.max_tokens} if asked.max_tokens else {})
 
-    def read(self, reply: Reply, piece: dict[str, Any]) -> bool:
+    def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one piece of the stream; return True when the text grew."""
         if piece.get("type") == "done":
             reply.finished = reply.over = True
@@ -57,7 +57,7 @@ class ChatCompletions:
         return grew
 
 
-def _take(reply: Reply, delta: dict[str, Any]) -> bool:
+def _take(reply: GrowingReply, delta: dict[str, Any]) -> bool:
     for asked in delta.get("tool_calls") or ():
         function = asked.get("function") or {}
         key, call_id = asked.get("index", len(reply.calls)), str(asked.get("id") or "")

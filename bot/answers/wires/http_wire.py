@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.answers.cost import Usage, list_price
 from bot.answers.errors import garbage
-from bot.answers.wires.port import Asked, Format, Reply
+from bot.answers.wires.port import Format, GrowingReply, WireRequest
 from bot.answers.wires.server import Server
 
 
@@ -25,7 +25,7 @@ class HttpWire:
         self._provider = provider
         self._listed = listed and not server.is_here
 
-    async def stream(self, asked: Asked, reply: Reply) -> AsyncGenerator[bool]:
+    async def stream(self, asked: WireRequest, reply: GrowingReply) -> AsyncGenerator[bool]:
         """Fill the reply, and yield at each sign of life whether its text grew."""
         body = self._format.body(self._name, asked)
         async with aclosing(self._server.stream(self._format.path, body, lambda: reply.over)) as arriving:
@@ -33,7 +33,7 @@ class HttpWire:
                 grew = [self._read(reply, piece) for piece in pieces if not reply.over]
                 yield any(grew)
 
-    def _read(self, reply: Reply, piece: dict[str, Any]) -> bool:
+    def _read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one piece; return True when the text grew. Raises `ModelError`, also for one of another shape."""
         try:
             return self._format.read(reply, piece)

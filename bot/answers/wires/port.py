@@ -34,7 +34,7 @@ class GrowingCall:
 
 
 @dataclass(slots=True)
-class Reply:
+class GrowingReply:
     """One response as it grows."""
 
     text: str = ""
@@ -82,12 +82,12 @@ class Reply:
 class Round:
     """One response that called tools, and each call as it was made, with what the model is told of it."""
 
-    reply: Reply
+    reply: GrowingReply
     calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WireRequest:
     """One request, free of any provider's format."""
 
     instructions: str
@@ -106,7 +106,7 @@ class Asked:
 class Wire(Protocol):
     """The way to one model of one provider."""
 
-    def stream(self, asked: Asked, reply: Reply) -> AsyncGenerator[bool]:
+    def stream(self, asked: WireRequest, reply: GrowingReply) -> AsyncGenerator[bool]:
         """Fill the reply, and yield at each sign of life whether its text grew.
 
         Close it when you leave early, so that the request ends. Raises `ModelError` for all that goes wrong on the way;
@@ -129,11 +129,11 @@ class Format(Protocol):
     path: str
     """Behind the server's address."""
 
-    def body(self, model: str, asked: Asked) -> dict[str, Any]:
+    def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""
         ...
 
-    def read(self, reply: Reply, piece: dict[str, Any]) -> bool:
+    def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one piece of the stream; return True when the text grew.
 
         Raises `ModelError`, and TypeError, AttributeError or LookupError for a piece of another shape.
@@ -160,11 +160,11 @@ def tokens(told: Any, *path: str) -> int:
     return told if type(told) is int and 0 <= told <= MOST_TOKENS else 0
 
 
-def functions(asked: Asked) -> list[Mapping[str, Any]]:
+def functions(asked: WireRequest) -> list[Mapping[str, Any]]:
     """Return name, description and parameters of each tool."""
     return [tool["function"] for tool in asked.tools]
 
 
-def own_words(reply: Reply) -> str:
+def own_words(reply: GrowingReply) -> str:
     """Return the text of a response as it is given back to its model."""
     return clean(reply.shown)

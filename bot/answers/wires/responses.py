@@ -9,7 +9,7 @@ from bot.answers.cost import Usage
 from bot.answers.errors import cut_off, unfinished, within
 from bot.answers.responder import Picture
 from bot.answers.wires.chat_completions import data_url
-from bot.answers.wires.port import Asked, Reply, Round, functions, own_words, tokens
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, own_words, tokens
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -26,7 +26,7 @@ class Responses:
 
     path = "/responses"
 
-    def body(self, model: str, asked: Asked) -> dict[str, Any]:
+    def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request."""
         said = [each for message in asked.messages for each in _message(message)]
         if asked.pictures:
@@ -43,7 +43,7 @@ class Responses:
             body |= {"tool_choice": choice, "tools": [_tool(each) for each in functions(asked)]}
         return body | ({"max_output_tokens": asked.max_tokens} if asked.max_tokens else {})
 
-    def read(self, reply: Reply, piece: dict[str, Any]) -> bool:
+    def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one event of the stream; return True when the text grew."""
         kind = piece.get("type")
         if kind in _TEXT:
@@ -62,7 +62,7 @@ class Responses:
         return False
 
 
-def _done(reply: Reply, key: int, item: dict[str, Any]) -> None:
+def _done(reply: GrowingReply, key: int, item: dict[str, Any]) -> None:
     """Keep an item that is whole; a call is taken as it stands there, a text that came in no pieces, too."""
     reply.native[key] = item
     if item["type"] == "function_call" and not (key in reply.calls and reply.calls[key].arguments):
@@ -71,7 +71,7 @@ def _done(reply: Reply, key: int, item: dict[str, Any]) -> None:
         reply.call(key, call_id=item["call_id"], name=name, arguments=item["arguments"])
 
 
-def _ended(reply: Reply, kind: object, piece: dict[str, Any]) -> None:
+def _ended(reply: GrowingReply, kind: object, piece: dict[str, Any]) -> None:
     """Take an event that ends the response. Raises `ModelError` for every end but a whole one."""
     if kind == "error" or piece.get("error"):
         told = piece.get("error")
