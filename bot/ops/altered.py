@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ops.workspace import Workspace
-from memory.ports import Statement
 from memory.sessions.evidence import state_of_row
 from memory.sessions.hydrator import altered
-from memory.storage.store import LoggedTurn, Store, heal_turn, insert_turn, turn_digest, update_session
+from memory.storage.store import (
+    LoggedTurn,
+    Store,
+    heal_turn,
+    insert_turn,
+    rewrite_turn,
+    turn_digest,
+    update_session,
+)
 
 PAGE_TURNS = 500
 
@@ -104,11 +111,7 @@ async def accept(workspace: Workspace, session_id: str) -> list[int]:
         return []
     new = await asyncio.to_thread(rechained, log)
     await asyncio.to_thread(memory.checkpoints.remove, session_id)
-    changed = [
-        Statement("rewrite_turn", {"turn_id": now.turn.turn_id, "seq": now.turn.seq, "digest": now.digest})
-        for before, now in zip(log, new, strict=True)
-        if before.digest != now.digest
-    ]
+    changed = [rewrite_turn(now) for before, now in zip(log, new, strict=True) if before.digest != now.digest]
     state = state.model_copy(update={"last_turn_digest": new[-1].digest, "edits": state.edits + 1})
     await memory.db.write(
         *changed, update_session(state, version=row.version, title=row.title, at_ms=row.created_at_ms)

@@ -100,11 +100,12 @@ def traces(gone: Iterable[str], left: Iterable[str]) -> list[str]:
     Each is short and free of what JSON escapes, so that it stands in a file as it is, if it stands there.
     """
     said = "\n".join(left)
-    pieces = {piece for text in gone for piece in _pieces(text)}
-    return sorted((piece for piece in pieces if piece not in said), key=lambda piece: (-len(piece), piece))[:MAX_TRACES]
+    found = {piece for text in gone for piece in pieces(text)}
+    return sorted((piece for piece in found if piece not in said), key=lambda piece: (-len(piece), piece))[:MAX_TRACES]
 
 
-def _pieces(text: str) -> list[str]:
+def pieces(text: str) -> list[str]:
+    """The beginnings of its sentences, free of what JSON escapes; of short words alone the longest."""
     found = [piece.strip()[:MAX_TRACE_CHARS] for piece in _BREAKS.split(text)]
     long = [piece for piece in found if len(piece) >= MIN_TRACE_CHARS]
     return long or sorted((piece for piece in found if len(piece) >= MIN_OWN_WORD_CHARS), key=len)[-1:]
@@ -118,21 +119,18 @@ def carries(payload: str, ids: Collection[str], words: Sequence[str]) -> bool:
     if any(word in payload for word in words):
         return True
     try:
-        strings = list(_strings(orjson.loads(payload)))
+        found = list(strings_of(orjson.loads(payload)))
     except orjson.JSONDecodeError:
         return True
-    return any(text in ids or not _NAME.fullmatch(text) for text in strings)
+    return any(text in ids or not _NAME.fullmatch(text) for text in found)
 
 
-def _strings(value: Any) -> Iterator[str]:
+def strings_of(value: Any) -> Iterator[str]:
+    """Every string in a JSON value, keys aside."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings_of(each)
 
 
 def jobs_of(rows: Iterable[Row], turn_ids: Collection[str], session_ids: Collection[str]) -> list[Row]:

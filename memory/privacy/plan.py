@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from memory.ledger.store import erase_everything
 from memory.ledger.types import Ledger
 from memory.ports import Clock, Database, Row, Statement
-from memory.privacy import erasure
+from memory.privacy import calls, erasure
 from memory.privacy.notes import NotesPlanner, Thinned, asked_for
 from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.state import state_manager
 from memory.storage.extension import Erase, Erasure
-from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, update_session
+from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, rewrite_turn, update_session
 from memory.types import ConversationTurn, SessionState
 
 SAMPLED_TURNS = 50
@@ -66,6 +66,8 @@ class ForgetPlan:
     session_ids: set[str] = field(default_factory=set)
     gone_texts: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    quotable: list[str] = field(default_factory=list)
+    """What people and the assistant said in turns that go, and what the notes said: a tool's result may repeat it."""
     notes: list[str] = field(default_factory=list)
     note_ids: set[str] = field(default_factory=set)
     """Notes that go, or whose history is written again: no checkpoint of the conversation may hold them."""
@@ -74,6 +76,8 @@ class ForgetPlan:
     """The turns that stay, of each session that loses some."""
     before: dict[str, list[ConversationTurn]] = field(default_factory=dict)
     """The same sessions with the turns that they had."""
+    logs: dict[str, list[LoggedTurn]] = field(default_factory=dict)
+    """Their turns as they are stored."""
     gone: set[str] = field(default_factory=set)
     """Every turn that goes, also of sessions that go as a whole."""
     jobs: list[Row] = field(default_factory=list)
@@ -124,6 +128,7 @@ class ForgetPlanner:
             else:
                 plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
         gone_notes = await self._drop_notes(plan, request, ledger, {note.note_id for note in asked})
+        await self._rewrite_sessions(plan, request.conversation_id)
         await self._drop_memories(plan, request)
         await self._drop_jobs(plan, request)
         await self._clear_states(plan, gone_notes)
@@ -145,6 +150,7 @@ class ForgetPlanner:
         for turn in await self._store.last_turns(key, SAMPLED_TURNS):
             plan.turn_ids.add(turn.turn_id)
             plan.gone_texts += erasure.texts_of(turn)
+            plan.quotable += (turn.user_text, turn.assistant_text)
             plan.said.append(turn.user_text)
         for name in ("erase_turns", "erase_snapshots", "erase_compactions", "erase_choice", "erase_session"):
             plan.add(name, session_id=key)
@@ -165,26 +171,40 @@ class ForgetPlanner:
         if not doomed:
             return
         gone = {turn.turn_id for turn in doomed}
-        after = erasure.renumbered([logged for logged in before if logged.turn.turn_id not in gone])
-        old = state_of_row(row)[0] or _new_state(row)
-        state = await self._refolded(old, after)
-        plan.checkpoints.append(row.session_id)
+        kept = [logged for logged in before if logged.turn.turn_id not in gone]
+        plan.logs[row.session_id] = before
         plan.turn_ids |= gone
         plan.gone |= gone
         plan.before[row.session_id] = [logged.turn for logged in before]
         plan.turns += len(gone)
-        plan.summaries += bool(old.rolling_summary)
         plan.gone_texts += [text for turn in doomed for text in erasure.texts_of(turn)]
+        plan.quotable += [text for turn in doomed for text in (turn.user_text, turn.assistant_text)]
         plan.said += [turn.user_text for turn in doomed]
-        plan.left_texts += [text for logged in after for text in erasure.texts_of(logged.turn)]
-        plan.left[row.session_id] = [logged.turn for logged in after]
+        plan.left_texts += [text for logged in kept for text in (logged.turn.user_text, logged.turn.assistant_text)]
+        plan.left[row.session_id] = [logged.turn for logged in erasure.renumbered(kept)]
+        plan.states[row.session_id] = row, state_of_row(row)[0] or _new_state(row)
         for turn_id in sorted(gone):
             plan.add("erase_turn", turn_id=turn_id, session_id=row.session_id)
             plan.add("erase_snapshot", turn_id=turn_id)
-        for logged in erasure.moved(before, after):
-            plan.add("rewrite_turn", turn_id=logged.turn.turn_id, seq=logged.turn.seq, digest=logged.digest)
-        plan.add("erase_compactions", session_id=row.session_id)
-        plan.states[row.session_id] = row, state
+
+    async def _rewrite_sessions(self, plan: ForgetPlan, conversation_id: str) -> None:
+        """Make the sessions again that lose turns, or whose tool calls repeat what is forgotten, from what is left."""
+        words = calls.needles(plan.quotable, plan.notes)
+        rows = await self._db.read("sessions_with_calls", conversation_id=conversation_id) if words else []
+        for session_id in sorted({*plan.left, *(found["session_id"] for found in rows)} & plan.states.keys()):
+            before = plan.logs.get(session_id) or await self._store.logged_between(session_id, 1)
+            kept = [logged for logged in before if logged.turn.turn_id not in plan.gone]
+            silent = calls.silenced(kept, words)
+            if session_id not in plan.left and silent == kept:
+                continue
+            row, old = plan.states[session_id]
+            after = erasure.renumbered(silent)
+            plan.left.setdefault(session_id, [logged.turn for logged in after])
+            plan.checkpoints.append(session_id)
+            plan.summaries += bool(old.rolling_summary)
+            plan.statements += [rewrite_turn(logged) for logged in erasure.moved(before, after)]
+            plan.add("erase_compactions", session_id=session_id)
+            plan.states[session_id] = row, await self._refolded(old, after)
 
     async def _clear_states(self, plan: ForgetPlan, gone_notes: Collection[str]) -> None:
         """Write the sessions that lost turns, and those that spoke of what goes: a list that they showed, its lines."""
@@ -230,6 +250,7 @@ class ForgetPlanner:
         plan.note_ids |= notes.erased.touched
         plan.notes += [note.text for note in notes.erased.gone if note.status != "replaced"]
         plan.gone_texts += notes.words
+        plan.quotable += notes.words
         plan.left_texts += notes.left
         return frozenset(note.note_id for note in notes.erased.gone)
 

@@ -249,9 +249,14 @@ DELETE FROM conversation_turns WHERE turn_id = :turn_id AND session_id = :sessio
 -- A whole session.
 DELETE FROM conversation_turns WHERE session_id = :session_id;
 
+-- name: sessions_with_calls
+-- Sessions of a conversation in which tools were called: their arguments and results may repeat what is forgotten.
+SELECT DISTINCT session_id FROM conversation_turns WHERE conversation_id = :conversation_id AND tool_calls_json <> '[]';
+
 -- name: rewrite_turn
--- A turn that moved up, with its chain digest made again.
-UPDATE conversation_turns SET seq = :seq, digest = :digest WHERE turn_id = :turn_id;
+-- A turn that moved up or whose tool calls repeated what is forgotten, with its chain digest made again.
+UPDATE conversation_turns SET seq = :seq, digest = :digest, tool_calls_json = :tool_calls_json
+WHERE turn_id = :turn_id;
 
 -- name: erase_snapshot
 -- What the model was given for a turn that is gone.
@@ -298,6 +303,7 @@ DELETE FROM jobs WHERE job_id = :job_id;
 -- Whether words that were found in a file are in somebody's turn or note that nobody asked to forget.
 SELECT 1 AS found FROM conversation_turns
 WHERE replace(user_text, :words, '') <> user_text OR replace(assistant_text, :words, '') <> assistant_text
+    OR replace(tool_calls_json, :words, '') <> tool_calls_json
 UNION ALL
 SELECT 1 AS found FROM notes WHERE replace(text, :words, '') <> text
 LIMIT 1;

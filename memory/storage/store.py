@@ -157,6 +157,12 @@ def heal_turn(turn: ConversationTurn, digest: str) -> Statement:
     return Statement("heal_turn", turn_params(turn, digest), expect=1)
 
 
+def rewrite_turn(logged: LoggedTurn) -> Statement:
+    """Write a turn's place, digest and tool calls again: others before it went, or its calls lost their words."""
+    params = turn_params(logged.turn, logged.digest)
+    return Statement("rewrite_turn", {name: params[name] for name in ("turn_id", "seq", "digest", "tool_calls_json")})
+
+
 def _state_params(state: SessionState, title: str) -> dict[str, Any]:
     return {
         "session_id": state.session_id,

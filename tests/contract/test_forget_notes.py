@@ -17,6 +17,7 @@ from memory.ledger.views import standing
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.testing import START_MS, make_exchange, open_memory
+from memory.types import ToolCall
 
 HERE, SOMEBODY, FRIEND = "tg:1:7:0", 7, 8
 
@@ -153,6 +154,36 @@ async def test_a_note_is_forgotten_with_its_messages_when_asked(memory, say):
     assert (done.counts.notes, done.counts.turns) == (1, 1)
     assert await texts(memory) == ["Likes tea"]
     assert b"lima" not in raw(memory)
+
+
+async def test_what_tools_were_told_of_it_goes_too(memory, say):
+    """A call that wrote the note and a search in another session that found it stay, without their words."""
+    noted = ToolCall(call_id="c_1", name="note", arguments=r'{"text": "Lena can\u2019t eat fish"}', result="Noted: #1")
+    found = ToolCall(call_id="c_2", name="search", arguments='{"query": "Lena"}', result="#1 Lena can’t eat fish")
+    other = ToolCall(call_id="c_3", name="search", arguments='{"query": "tea"}', result="#2 Likes tea")
+    await say("Lena: no fish.", add("n_1", "Lena can’t eat fish", "t_1"), tool_calls=(noted,))
+    await say("What of Lena?", tool_calls=(found, other), session=2)
+    await memory.recorder.settle()
+    done = await memory.forgetter.forget(ForgetRequest(HERE, note_ids=("n_1",)))
+
+    kept = [call for turn in await memory.store.last_turns("s_2", 9) for call in turn.tool_calls]
+    assert [(call.name, call.result) for call in kept] == [("search", "(forgotten)"), ("search", "#2 Likes tea")]
+    await memory.recorder.settle()
+    assert b"eat fish" not in raw(memory)
+    assert (await memory.forgetter.prove(done)).found == 0
+    await say("And now?", session=2)
+    assert [turn.user_text for turn in await memory.store.last_turns("s_2", 9)] == ["What of Lena?", "And now?"]
+
+
+async def test_a_search_that_quoted_a_forgotten_message_quotes_it_no_more(memory, say):
+    """What was said goes from what tools returned, in whatever session."""
+    await say("The door code is forty-two eleven.")
+    quoted = ToolCall(call_id="c_1", name="search", result="Mon: “The door code is forty-two eleven.”")
+    await say("Which code?", tool_calls=(quoted,), session=2)
+    await memory.forgetter.forget(ForgetRequest(HERE, turn_ids=("t_1",)))
+
+    await memory.recorder.settle()
+    assert b"forty-two eleven" not in raw(memory)
 
 
 async def test_what_was_replaced_by_what_goes_stands_again(memory, say):

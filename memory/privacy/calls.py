@@ -1,0 +1,54 @@
+"""Tool calls that repeat forgotten words lose their arguments and results; the call itself stays in its turn. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+import orjson
+
+from memory.privacy.erasure import MIN_OWN_WORD_CHARS, MIN_TRACE_CHARS, pieces, strings_of
+from memory.storage.store import LoggedTurn
+from memory.types import ToolCall
+
+FORGOTTEN: Final = "(forgotten)"
+
+
+def needles(texts: Iterable[str], notes: Iterable[str]) -> frozenset[str]:
+    """The words to look for: long pieces of what was said, and notes as a whole, in small letters.
+
+    >>> sorted(needles(["Yes. The PIN is Zebrafish!"], ["Likes tea"]))
+    ['likes tea', 'the pin is zebrafish']
+    """
+    said = (piece for text in texts for piece in pieces(text) if len(piece) >= MIN_TRACE_CHARS)
+    noted = (text for text in notes if len(text) >= MIN_OWN_WORD_CHARS)
+    return frozenset(text.lower() for text in (*said, *noted))
+
+
+def silenced(turns: Iterable[LoggedTurn], words: Collection[str]) -> list[LoggedTurn]:
+    """The turns, those calls without what they said that hold one of these words; a digest is not made again."""
+    return [_without(logged, words) if logged.turn.tool_calls else logged for logged in turns]
+
+
+def _without(logged: LoggedTurn, words: Collection[str]) -> LoggedTurn:
+    calls = tuple(_forgotten(call) if _tells(call, words) else call for call in logged.turn.tool_calls)
+    return replace(logged, turn=logged.turn.model_copy(update={"tool_calls": calls}))
+
+
+def _forgotten(call: ToolCall) -> ToolCall:
+    return call.model_copy(update={"arguments": "{}", "result": FORGOTTEN})
+
+
+def _tells(call: ToolCall, words: Collection[str]) -> bool:
+    """Whether a call holds one of these words, however its JSON spells them."""
+    said = "\n".join((call.arguments, call.result, *_spelled_out(call.arguments), *_spelled_out(call.result))).lower()
+    return any(word in said for word in words)
+
+
+def _spelled_out(text: str) -> Iterator[str]:
+    r"""The strings of a JSON text, in which `\u2019` is one letter; nothing of any other text."""
+    try:
+        yield from strings_of(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return
