@@ -10,7 +10,7 @@ LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-
 
 unexport PYTHONDONTWRITEBYTECODE # else every process of every test compiles all of it
 
-.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers trial docs fuzz-api pictures lock clean
+.PHONY: help install setup run chat test check soak test-postgres bench bench-quality bench-peers trial docs image fuzz-api pictures lock clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -72,6 +72,10 @@ trial: setup ## try it with a strong model by hand: one plays the person, anothe
 
 docs: $(SITE) ## build the documents as a site, into site/
 	NO_MKDOCS_2_WARNING=1 $(SITE:.installed=bin/mkdocs) build --strict --quiet && echo "site/index.html is ready."
+
+image: ## build the container image continuity-bot (needs docker or podman)
+	@engine=$$(command -v docker || command -v podman) || { echo "No docker or podman here."; exit 1; }; \
+	"$$engine" build -f deploy/Dockerfile -t continuity-bot .
 
 fuzz-api: setup ## throw anything at the HTTP API, for a minute (schemathesis, in an environment of its own)
 	@$(PYTHON) .ci/install.py .venv-api requirements-api.lock

@@ -86,7 +86,7 @@ def token(*, present: bool, well_formed: bool) -> Check:
     """Judge the shape of the bot token; only Telegram knows whether it is valid."""
     get = "get a token from @BotFather and set TELEGRAM_BOT_TOKEN"
     if not present:
-        return Check("token.shape", "warn", "TELEGRAM_BOT_TOKEN is not set: only `chat` works", get)
+        return Check("token.shape", "warn", "TELEGRAM_BOT_TOKEN is not set: `chat` and `play` work without", get)
     if not well_formed:
         return Check("token.shape", "fail", "TELEGRAM_BOT_TOKEN does not look like 123456789:AA…", get)
     return Check("token.shape", "ok", "the token looks like one")
