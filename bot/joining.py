@@ -24,6 +24,7 @@ from bot.features.basics import Basics
 from bot.features.continuity.commands import Continuity
 from bot.features.continuity.gate import ContinuityGate
 from bot.features.continuity.idle import Idle
+from bot.features.continuity.scope import is_carried
 from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
 from bot.features.follow_ups import FollowUps
@@ -156,6 +157,8 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
 
     async def scope_of(state: SessionState | None, user_id: int | None) -> Scope:
         scope, persona = await scope_of_state(state, user_id), await personas.of(user_id)
+        if state is not None and user_id is not None and not await is_carried(memory, personas, user_id, state):
+            scope = Scope(session_id=state.session_id)
         return replace(scope, persona=persona.name)
 
     async def names_of(conversation_id: str, user_ids: Collection[int]) -> Mapping[int, str]:

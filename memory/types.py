@@ -21,6 +21,8 @@ CARE = "care"
 """`action_name` of a turn in which somebody in distress was answered with care."""
 UNDOES = "undo"
 """`action_name` of a turn that took back what an earlier one changed."""
+PRIVATE = "private"
+"""`action_name` of a turn of a private session: it stays in that session."""
 Tier = Literal["history", "summary", "retrieved", "today", "threads", "memories", "last_conversation"]
 
 
@@ -83,7 +85,7 @@ class ConversationTurn(Contract):
     @property
     def unfiled(self) -> bool:
         """True when nothing may be noted, listed, indexed or summed up from it: it stays in the talk alone."""
-        return self.action_name in {CARE, UNDOES}
+        return self.action_name in {CARE, UNDOES, PRIVATE}
 
 
 class Topic(Contract):
@@ -211,6 +213,8 @@ class SessionState(Contract):
     conversation_id: str
     isolated: bool = False
     """True in a session started with /fresh: nothing of other sessions reaches the model through any tier."""
+    private: bool = False
+    """True in a session started with /fresh private: nothing of it is noted, indexed or carried into another one."""
     status: SessionStatus = "active"
     active_topics: tuple[Topic, ...] = ()
     pending_clarifications: tuple[PendingClarification, ...] = ()

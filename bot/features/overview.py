@@ -75,6 +75,7 @@ class ChatStatus:
     turns: int
     """Of the session that goes on."""
     ledger: Ledger
+    private: bool = False
 
 
 def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
@@ -83,7 +84,8 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     turns = replies.counted(status.turns, "message")
     named = replies.say("status_title", title=title, turns=turns)
     plain = replies.say("status_no_title", turns=turns)
-    lines = [(named if title else plain) if status.turns else replies.say("status_new"), ""]
+    lines = [(named if title else plain) if status.turns else replies.say("status_new")]
+    lines += [replies.say("status_private"), ""] if status.private else [""]
     listed = to_do(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
@@ -138,6 +140,7 @@ class Overview:
             lines.get(state.session_id, NO_LINE).title if state else "",
             state.turn_count if state else 0,
             await services.memory.ledgers.read(envelope.conversation_id),
+            private=state is not None and state.private,
         )
         zone = (await services.people.time_zone(envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)

@@ -33,19 +33,35 @@ class Sessions:
         self.commands: dict[str, Command] = {"sessions": self.overview}
         self.actions: dict[str, Action] = {}
 
-    async def fresh(self, envelope: Envelope, *effects: Statement) -> None:
-        """Open a session with nothing carried over, and say how to come back."""
+    async def fresh(self, envelope: Envelope, *effects: Statement, private: bool = False) -> None:
+        """Open a session with nothing carried over, and say how to come back; of a `private` one nothing is kept."""
         recorder = self._services.memory.recorder
         current = await recorder.current(envelope.conversation_id)
-        if current is None or (current.turn_count == 0 and current.isolated):
-            text = replies.say("fresh_first") if current is None else replies.say("fresh")
+        was_private = current is not None and current.private
+        untouched = current is None or (current.turn_count == 0 and current.isolated)
+        if untouched and private == was_private:
+            text = replies.say("fresh_private" if private else "fresh_first" if current is None else "fresh")
             await self._services.committer.done([envelope], [OutgoingMessage(text)], *effects)
             return
+        text = replies.say("fresh_private" if private else "fresh")
+        over = [replies.say("private_over")] if was_private and not private else []
+        origin = "private" if private else "fresh"
         await self._changing(
             envelope,
-            OutgoingMessage(replies.say("fresh")),
-            lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh", *ends, *effects),
+            OutgoingMessage("\n\n".join([*over, text])),
+            lambda ends: recorder.open_session(envelope.conversation_id, envelope.user_id, origin, *ends, *effects),
         )
+
+    async def end_private(self, envelope: Envelope) -> str:
+        """Open a session in place of a private one; return what is said of it, "" where none goes on."""
+        recorder = self._services.memory.recorder
+        current = await recorder.current(envelope.conversation_id)
+        if current is None or not current.private:
+            return ""
+        await self._services.committer.until_stored(
+            lambda: recorder.open_session(envelope.conversation_id, envelope.user_id, "fresh")
+        )
+        return replies.say("private_over")
 
     async def choices(self, envelope: Envelope) -> tuple[tuple[Button, ...], ...]:
         """Return a button for each of the latest sessions but the current one, by topic and age."""
@@ -57,12 +73,11 @@ class Sessions:
             if row.session_id != current_id
         )
 
-    async def nothing_to_offer(self, envelope: Envelope) -> None:
-        """Say why there is nothing to take up again."""
+    async def nothing_to_offer(self, envelope: Envelope, over: str = "") -> None:
+        """Say why there is nothing to take up again, behind what is `over`."""
         rows, _ = await self._rows(envelope)
-        await self._services.committer.done(
-            [envelope], [OutgoingMessage(replies.say("continue_only") if rows else replies.say("no_sessions"))]
-        )
+        why = replies.say("continue_only") if rows else replies.say("no_sessions")
+        await self._services.committer.done([envelope], [OutgoingMessage("\n\n".join(filter(None, [over, why])))])
 
     async def overview(self, envelope: Envelope) -> None:
         """List the sessions of this conversation."""

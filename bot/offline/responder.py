@@ -61,7 +61,7 @@ def respond(ask: Ask) -> Answer:
     words = _words_for(ask)
     with replies.speaking(words.code):
         small = _small_talk(ask, words)
-        found = Read() if small else understood(ask.text, ask.ledger, context_of(ask))
+        found = Read() if small or ask.state.private else understood(ask.text, ask.ledger, context_of(ask))
         if found.operations or found.missing or found.forgets_all:
             return _done(ask, found)
         reply, action = small or _answered(ask, words)

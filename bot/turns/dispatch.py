@@ -29,6 +29,7 @@ from memory import faults
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.ports import Row, Statement
 from memory.storage.ahead import apart, let_go
+from memory.types import PRIVATE
 
 log = structlog.get_logger(__name__)
 
@@ -245,6 +246,9 @@ class Dispatch:
             if about.items() <= said.items():
                 latest, meant = row, said
         before = meant.get("replaces") or meant.get("answered_by") or await self._turn_of(envelope)
+        if before and await self._is_of_a_private_session_before(envelope, before):
+            await self._services.committer.done([envelope], [])
+            return
         if before:  # before the update is finished: after a crash it is done once more, and changes nothing
             await self._services.memory.edited(envelope.conversation_id, before)
         if latest is not None and latest["used_at_ms"] is None:
@@ -257,6 +261,14 @@ class Dispatch:
         button = Button(replies.say("answer_again"), "answer_again", payload)
         message = OutgoingMessage(replies.say("edited"), buttons=((button,),), reply_to_message_id=envelope.message_id)
         await self._services.committer.done([envelope], [message])
+
+    async def _is_of_a_private_session_before(self, edit: Envelope, turn_id: str) -> bool:
+        """Whether an edited message belongs to a private session that is over: it is brought into no other one."""
+        turn = await self._services.memory.store.turn(turn_id)
+        if turn is None or turn.action_name != PRIVATE:
+            return False
+        current = await self._services.memory.recorder.current(edit.conversation_id)
+        return current is None or current.session_id != turn.session_id
 
     async def _turn_of(self, edit: Envelope) -> str | None:
         """Return the turn that answered a message before it was edited, None when none did."""

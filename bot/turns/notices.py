@@ -70,7 +70,7 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
 
     A message that is tried again sets it once: the note's id is the turn's. Raises `StorageUnavailable`.
     """
-    if ask.third_party or not services.settings.by_model:
+    if ask.third_party or ask.state.private or not services.settings.by_model:
         return []
     from bot.offline.safety import reminder_of  # noqa: PLC0415 - only when the model fails
 

@@ -4,7 +4,7 @@
 -- What one user did in one conversation, newest first: the position is the number of conversations ago.
 SELECT session_id, title, turn_count, last_turn_at_ms
 FROM conversation_sessions
-WHERE conversation_id = :conversation_id AND user_id = :user_id AND turn_count > 0
+WHERE conversation_id = :conversation_id AND user_id = :user_id AND turn_count > 0 AND origin <> 'private'
 ORDER BY last_turn_at_ms DESC, session_id
 LIMIT :limit;
 
@@ -12,7 +12,7 @@ LIMIT :limit;
 -- For the heartbeat: one page of the sessions that went on since the last pass, latest first.
 SELECT session_id, conversation_id, user_id, last_turn_at_ms
 FROM conversation_sessions
-WHERE last_turn_at_ms > :since_ms AND turn_count > 0 AND user_id IS NOT NULL
+WHERE last_turn_at_ms > :since_ms AND turn_count > 0 AND user_id IS NOT NULL AND origin <> 'private'
     AND (last_turn_at_ms < :before_ms OR (last_turn_at_ms = :before_ms AND session_id < :before_id))
 ORDER BY last_turn_at_ms DESC, session_id DESC
 LIMIT :limit;

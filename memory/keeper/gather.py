@@ -13,6 +13,7 @@ from memory.keeper.request import BEFORE_TURNS, before_them, is_shown, shown_not
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Note
+from memory.ledger.views import Scope
 from memory.ports import Clock, Ids
 from memory.sessions.evidence import state_of_row
 from memory.storage.store import Store, checked
@@ -48,15 +49,20 @@ class RequestMaker:
     ) -> KeeperRequest:
         """Return the request to read these turns of a session, one at least."""
         conversation_id, user_id, first = waiting.conversation_id, turns[-1].user_id, turns[0].seq
+        scope = await self._scope(state, turns)
+        alone = state is None or scope.session_id is not None
         earlier = await self._shown(waiting.session_id, first - BEFORE_TURNS, first - 1, state)
-        lately = await self._lately(waiting, state) if len(earlier) < BEFORE_TURNS else []
+        lately = await self._lately(waiting) if len(earlier) < BEFORE_TURNS and not alone else []
         before = before_them([*lately, *earlier])
         self._ledgers.evict(lambda each: each == conversation_id)  # another process may have gone on with it
         ledger = await self._ledgers.read(conversation_id)
-        scope, now_ms = await self._around.scope_of(state, user_id), self._clock.now_ms()
+        now_ms = self._clock.now_ms()
         notes = shown_notes(ledger, scope, (*before, *turns), turns, now_ms)
         held = {turn.turn_id for turn in (*before, *turns)}
-        told = [*await self._rested_on(notes), *await self._told_before(waiting, turns[0], state)]
+        told = [
+            *await self._rested_on(notes),
+            *await self._told_before(waiting, turns[0], alone=alone and state is not None),
+        ]
         beside = {turn.turn_id: turn for turn in told if turn.turn_id not in held}
         speakers = {turn.user_id for turn in (*before, *turns) if turn.user_id is not None}
         return KeeperRequest(
@@ -81,10 +87,16 @@ class RequestMaker:
         turns = await self._store.turns_between(session_id, first, last)
         return [turn for turn in turns if is_shown(turn, undone)]
 
-    async def _lately(self, waiting: WaitingReading, state: SessionState | None) -> list[ConversationTurn]:
-        """The last turns of the session before this one; none where it was started fresh."""
-        if state is None or state.isolated:
-            return []
+    async def _scope(self, state: SessionState | None, turns: Sequence[ConversationTurn]) -> Scope:
+        """Which notes may be seen: only the session's own as soon as one of those who speak may see no others."""
+        scopes = [
+            await self._around.scope_of(state, user_id)
+            for user_id in dict.fromkeys(turn.user_id for turn in reversed(turns))
+        ]
+        return next((scope for scope in scopes if scope.session_id is not None), scopes[0])
+
+    async def _lately(self, waiting: WaitingReading) -> list[ConversationTurn]:
+        """The last turns of the session before this one."""
         rows = await self._store.sessions(waiting.conversation_id, limit=12)
         at = next((n for n, row in enumerate(rows) if row.session_id == waiting.session_id), len(rows))
         for row in rows[at + 1 : at + 2]:
@@ -93,14 +105,13 @@ class RequestMaker:
         return []
 
     async def _told_before(
-        self, waiting: WaitingReading, first: ConversationTurn, state: SessionState | None
+        self, waiting: WaitingReading, first: ConversationTurn, *, alone: bool
     ) -> list[ConversationTurn]:
-        """The last turns before the new ones, of this session alone where it was started fresh; the latest first."""
+        """The last turns before the new ones, of this session alone where no other reaches it; the latest first."""
         where = {"conversation_id": waiting.conversation_id, "limit": LOOKED_THROUGH_TURNS}
         rows = await self._store.db.read("turns_told_before", **where, before_ms=first.created_at_ms)
         told = (checked(row).turn for row in rows)
-        isolated = state is not None and state.isolated
-        return [turn for turn in told if is_shown(turn) and (not isolated or turn.session_id == waiting.session_id)]
+        return [turn for turn in told if is_shown(turn) and (not alone or turn.session_id == waiting.session_id)]
 
     async def _rested_on(self, notes: Sequence[Note]) -> list[ConversationTurn]:
         """The turns that these notes rest on."""

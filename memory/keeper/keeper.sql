@@ -90,7 +90,7 @@ SELECT s.session_id, s.user_id, s.last_seq,
     (SELECT COALESCE(SUM(t.user_tokens + t.assistant_tokens), 0) FROM conversation_turns t
      WHERE t.session_id = s.session_id) AS tokens
 FROM conversation_sessions s
-WHERE s.conversation_id = :conversation_id AND s.last_seq > 0
+WHERE s.conversation_id = :conversation_id AND s.last_seq > 0 AND s.origin <> 'private'
     AND NOT EXISTS (SELECT 1 FROM session_lines l WHERE l.session_id = s.session_id)
 ORDER BY s.last_turn_at_ms DESC, s.session_id;
 

@@ -45,7 +45,7 @@ def moved(before: Iterable[LoggedTurn], after: Iterable[LoggedTurn]) -> list[Log
 def blank(old: SessionState) -> SessionState:
     """Return the state from which the turns that are left are folded again."""
     state = state_manager.new_state(old.session_id, old.conversation_id)
-    return state.model_copy(update={"isolated": old.isolated})
+    return state.model_copy(update={"isolated": old.isolated, "private": old.private})
 
 
 def carried(new: SessionState, old: SessionState) -> SessionState:

@@ -22,7 +22,7 @@ from memory.storage.store import (
     turn_digest,
     update_session,
 )
-from memory.types import STATE_SCHEMA, ConversationCheckpointSnapshot, SessionState, SessionStatus
+from memory.types import PRIVATE, STATE_SCHEMA, ConversationCheckpointSnapshot, SessionState, SessionStatus
 
 Base = Literal["checkpoint", "session", "empty"]
 NO_NOTES: Final = NotesCopy()
@@ -208,7 +208,13 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
         opened_at_ms = turns[0].turn.created_at_ms if turns else state.last_turn_at_ms
         user_id = turns[-1].turn.user_id if turns else None
         statements.append(
-            insert_session(state, user_id=user_id, origin="first", created_at_ms=opened_at_ms, title=title)
+            insert_session(
+                state,
+                user_id=user_id,
+                origin=PRIVATE if state.private else "first",
+                created_at_ms=opened_at_ms,
+                title=title,
+            )
         )
         statements.append(adopt_conversation(state.conversation_id, state.session_id, state.last_turn_at_ms))
     else:

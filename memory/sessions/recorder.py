@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import orjson
@@ -38,6 +38,8 @@ from memory.storage.store import (
 from memory.text import clean
 from memory.turn_taking import TurnTaking
 from memory.types import (
+    CARE,
+    PRIVATE,
     ConversationCheckpointSnapshot,
     ConversationContextPacket,
     ConversationTurn,
@@ -121,6 +123,12 @@ def refusals(writing: Writing, exchange: Exchange) -> list[Statement]:
     ]
 
 
+def kept_private(exchange: Exchange) -> Exchange:
+    """The turn as a private session stores it: nothing of it is noted, whoever wanted that."""
+    is_care = exchange.action_name == CARE
+    return replace(exchange, operations=(), action_name=CARE if is_care else PRIVATE)
+
+
 def _lost(operation: Operation, outcome: Outcome) -> Refusal | None:
     """Why an operation is not as it was told."""
     if isinstance(outcome, Refusal):
@@ -166,12 +174,14 @@ class Recorder:
     ) -> SessionState:
         """Open a new session and make it the conversation's current one; the one before is paused. One transaction.
 
-        `origin` is first, gap or fresh; a fresh one is isolated: nothing of other sessions reaches it.
+        `origin` is first, gap, fresh or private; a fresh one is isolated: nothing of other sessions reaches it. Nothing
+        of a private one is noted or reaches another.
         Raises `StorageUnavailable` or `Conflict` with nothing changed.
         """
         now_ms = self._clock.now_ms()
         state = state_manager.new_state(self._ids.new("s"), conversation_id)
-        state = state.model_copy(update={"isolated": origin == "fresh"})
+        is_private = origin == PRIVATE
+        state = state.model_copy(update={"isolated": is_private or origin == "fresh", "private": is_private})
         async with self._taking.of(conversation_id):
             before = await self._store.current_session_id(conversation_id)
             async with self._taking.of(before):
@@ -261,6 +271,7 @@ class Recorder:
     ) -> ConversationTurn:
         async with self._taking.of(exchange.session_id):
             live = await self._live.load(exchange.session_id)
+            exchange = kept_private(exchange) if live.state.private else exchange
             turn = self._turn(live.state, exchange)
             logged = LoggedTurn(turn, turn_digest(live.state.last_turn_digest, turn))
             before = live.state.model_copy(update={"time_zone": exchange.time_zone or live.state.time_zone})

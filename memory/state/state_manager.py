@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.text import asks_at_the_end, clean, sentences, shorten
-from memory.types import ConversationTurn, PendingClarification, ResponseType, SessionState, Topic
+from memory.types import PRIVATE, ConversationTurn, PendingClarification, ResponseType, SessionState, Topic
 
 MAX_QUESTION_CHARS = 300
 TITLE_CHARS = 60
@@ -52,6 +52,8 @@ def apply_turn(state: SessionState, turn: ConversationTurn) -> SessionState:
     return counted(state, turn).model_copy(
         update={
             "status": "awaiting_clarification" if pending else "active",
+            "private": state.private or turn.action_name == PRIVATE,
+            "isolated": state.isolated or turn.action_name == PRIVATE,
             "language": turn.language or state.language,
             "pending_clarifications": pending,
             "active_topics": state.active_topics or _begun(turn),

@@ -71,10 +71,16 @@ WHERE status IN ('active', 'awaiting_clarification');
 SELECT * FROM conversation_sessions WHERE session_id = :session_id;
 
 -- name: list_sessions
--- The sessions of a conversation, the latest first; empty ones are nothing to come back to.
+-- The sessions of a conversation, the latest first; empty and private ones are nothing to come back to.
 SELECT * FROM conversation_sessions
-WHERE conversation_id = :conversation_id AND turn_count > 0
+WHERE conversation_id = :conversation_id AND turn_count > 0 AND origin <> 'private'
 ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
+
+-- name: session_before
+-- What was talked in before a session, private or not.
+SELECT session_id, origin FROM conversation_sessions
+WHERE conversation_id = :conversation_id AND session_id <> :session_id AND turn_count > 0
+ORDER BY last_turn_at_ms DESC, session_id LIMIT 1;
 
 -- name: all_sessions
 -- For the operator: every session, the latest first.

@@ -38,6 +38,10 @@ HOWS: Final = ("done", "dropped", "reopen")
 AS_WRITTEN: Final = "auto"
 """The language of a person who wants to be spoken to in the one that they write."""
 NO_RING: Final = "It does not ring."
+KEPT_PRIVATE: Final = (
+    "Not done: this conversation is private, nothing of it is noted, set or kept. Where the person wants it kept, tell "
+    "them to say it again after /fresh or /continue, which end it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,8 @@ class Toolbox:
         self._calls += 1
         if self._calls > MAX_CALLS:
             return "No more tool calls in this turn. Answer the person now."
+        if changes and self._desk.ask.state.private:
+            return KEPT_PRIVATE
         if changes and self._desk.ask.third_party:
             return "Not done: the message holds somebody else's text. Ask the person whether they want it."
         if changes and self._turn_calls.is_foreign:

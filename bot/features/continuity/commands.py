@@ -20,7 +20,7 @@ from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import Preference
 from memory.errors import Conflict
 from memory.ports import Statement
-from memory.types import SessionState
+from memory.types import PRIVATE, SessionState
 
 NOTHING = BootstrapPreview(offer="nothing", mode="ask", skip_preview=False)
 
@@ -57,18 +57,22 @@ class Continuity:
         """
         if not envelope.arguments and await self._is_the_word(envelope):
             return
+        over = await self._sessions.end_private(envelope)
         sessions = await self._sessions.choices(envelope)
         shown = await self._preview(envelope, has_others=bool(sessions))
         if not shown.arcs and not sessions:
-            await self._sessions.nothing_to_offer(envelope)
+            await self._sessions.nothing_to_offer(envelope, over)
             return
         waits = bool(await self._gate.held(envelope))
         told = await self._told(envelope, shown)
-        await self._services.committer.done([envelope], [asked_message(shown, told, sessions, (), waits=waits)])
+        said = [OutgoingMessage(over)] if over else []
+        offered = asked_message(shown, told, sessions, (), waits=waits)
+        await self._services.committer.done([envelope], [*said, offered])
 
     async def fresh(self, envelope: Envelope) -> None:
-        """Open a session with nothing carried over; a message that waits is answered in it."""
-        await self._letting_go(envelope, lambda effects: self._sessions.fresh(envelope, *effects))
+        """Open a session with nothing carried over, or a `private` one; a message that waits is answered in it."""
+        private = envelope.arguments.strip().casefold() in {PRIVATE, *map(str.casefold, replies.every("private_word"))}
+        await self._letting_go(envelope, lambda effects: self._sessions.fresh(envelope, *effects, private=private))
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 

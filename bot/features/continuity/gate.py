@@ -21,6 +21,7 @@ import structlog
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.features.continuity.preview import carried_message, offer_message, preview_lines, shown_message
+from bot.features.continuity.scope import is_carried
 from bot.features.continuity.word import Choice, choice_in
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Postponed
@@ -31,7 +32,7 @@ from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.session_lines import session_lines
 from memory.ports import Statement
-from memory.types import SessionState
+from memory.types import PRIVATE, SessionState
 
 CARRIED_SESSIONS, CARRIED_NOTES = 2, 2
 """How much of what was carried is named under the first answer."""
@@ -93,11 +94,17 @@ class ContinuityGate:
         nothing = SaidBehind()
         if state.turn_count or state.isolated or first.user_id is None:
             return nothing
+        over = (OutgoingMessage(replies.say("private_over")),) if await self._was_private(state) else ()
+        said = await self._carried_behind(first, state, turn_id)
+        return replace(said, messages=(*over, *said.messages))
+
+    async def _carried_behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
+        nothing = SaidBehind()
         try:
             choice = await self._services.memory.bootstrap.choice(state.session_id)
             if choice is None or choice.mode == "off" or not choice.internal_packet:
                 return nothing
-            owner = await self.owner(first.conversation_id, first.user_id)
+            owner = await self.owner(first.conversation_id, first.user_id or 0)
             preference = await self._services.memory.bootstrap.preference(owner)
             row = await self._services.memory.store.session(state.session_id)
             if preference.skip_preview or preference.mode != "use" or row is None or row.origin != "gap":
@@ -113,6 +120,12 @@ class ContinuityGate:
         except Exception:
             log.exception("what was carried forward is not named", session_id=state.session_id)
             return nothing
+
+    async def _was_private(self, state: SessionState) -> bool:
+        """Whether a pause has just ended a private session; a command that ended one has said so."""
+        before = {"conversation_id": state.conversation_id, "session_id": state.session_id}
+        row = await self._services.db.read_one("session_before", **before)
+        return row is not None and row["origin"] == PRIVATE
 
     async def _carried(self, owner: BootstrapOwner) -> list[str]:
         """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
@@ -142,22 +155,10 @@ class ContinuityGate:
             return False
         key = (state.session_id, first.user_id)
         if not state.turn_count or key not in self._carries:
-            self._carries[key] = await self._is_carried(first, first.user_id, state)
+            self._carries[key] = await is_carried(self._services.memory, self._services.personas, first.user_id, state)
             while len(self._carries) > DECISIONS_KEPT:
                 self._carries.popitem(last=False)
         return self._carries[key]
-
-    async def _is_carried(self, first: Envelope, user_id: int, state: SessionState) -> bool:
-        memory = self._services.memory
-        if not first.private:
-            session = await memory.store.session(state.session_id)
-            if session is None or session.user_id != user_id:
-                return False
-        choice = await memory.bootstrap.choice(state.session_id)
-        if choice is not None:
-            return choice.mode != "off"
-        chosen = await memory.bootstrap.preference(await self.owner(first.conversation_id, user_id))
-        return chosen.mode == "use" or (chosen.mode == "ask" and not chosen.skip_preview)
 
     def decided(self, session_id: str) -> None:
         """Ask again whether notes are carried into this session: somebody chose."""

@@ -1,0 +1,148 @@
+"""/fresh private: nothing of it is noted, found or carried, whoever wants to, across kills, until it is over."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from loopback.model import ToolCall
+from story import FRIEND, NOTE, PERSON, PROMISE, answered, asked, bot_texts, noted, noting, reply, rows, shows
+
+pytestmark = pytest.mark.acceptance
+
+SECRET = "I am going to quit at Halden, the codeword is zebra"
+OTHER = "Private from here on"
+OVER = "The private conversation is over."
+
+
+def calling(*calls):
+    """A model that calls these tools for each message, and then says so."""
+    return lambda messages: "Understood." if messages[-1]["role"] == "tool" else list(calls)
+
+
+EVERY_TOOL = [
+    ToolCall("note", {"text": "Quits at Halden", "kind": "decision"}, "a"),
+    ToolCall("remind", {"text": "Write the notice", "at": "2031-03-05T09:00"}, "b"),
+    ToolCall("settings", {"name": "Zebra"}, "c"),
+]
+
+
+def notes(bot):
+    return rows(bot, "SELECT text FROM notes ORDER BY number")
+
+
+async def test_no_tool_and_no_keeper_writes_anything(api, model, bot_here):
+    """The tools say so to the model, nothing waits for the keeper or is indexed, nothing of before is seen."""
+    bot = await bot_here(CONTINUITY_MEMORY_MODEL="openai-chat:keeper")
+    await reply(api, PROMISE)
+    await noted(bot, "promise", NOTE)
+    await reply(api, "/fresh private")
+    await shows(api, OTHER)
+    before = rows(bot, "SELECT COUNT(*) FROM search_docs"), rows(bot, "SELECT COUNT(*) FROM people")
+    model.reply = calling(*EVERY_TOOL)
+    assert (await reply(api, SECRET)).text == "Understood."
+
+    told = [m["content"] for m in asked(model)[-1].body["messages"] if m["role"] == "tool"]
+    assert len(told) == 3
+    assert all("is private" in each for each in told)
+    assert NOTE not in asked(model)[-1].text
+    assert notes(bot) == [(NOTE,)]
+    assert (rows(bot, "SELECT COUNT(*) FROM search_docs"), rows(bot, "SELECT COUNT(*) FROM people")) == before
+    private = rows(bot, "SELECT session_id FROM conversation_sessions WHERE origin = 'private'")[0][0]
+    assert rows(bot, "SELECT 1 FROM readings WHERE session_id = :id", id=private) == []
+    assert "private: nothing of it is kept" in (await reply(api, "/status")).text
+
+
+@pytest.mark.parametrize("ends", ["/fresh", "/continue"])
+async def test_nothing_of_it_reaches_the_conversations_after_it(api, model, bot_here, ends):
+    """It is in no prompt, no search, no list of sessions; that it is over is said."""
+    bot = await bot_here(CONTINUITY_MAX_HISTORY_MESSAGES="6")
+    await reply(api, "good morning")
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    await reply(api, ends)
+    await shows(api, OVER)
+    model.reply = calling(ToolCall("search", {"query": "codeword zebra Halden"}, "s"))
+    await reply(api, "which codeword was it?")
+    await api.until(lambda: asked(model)[-1].body["messages"][-1]["role"] == "tool")
+
+    assert "zebra" not in asked(model)[-1].text
+    assert "Halden," not in asked(model)[-1].text
+    for command in ("/sessions", "/continue", "/memory", "/loops", "/summary"):
+        assert "quit" not in (await reply(api, command)).text
+    states = rows(bot, "SELECT origin, state_json FROM conversation_sessions ORDER BY created_at_ms")
+    assert [(origin, json.loads(state)["private"]) for origin, state in states if origin == "private"] == [
+        ("private", True)
+    ]
+
+
+async def test_the_keeper_sees_of_other_sessions_what_the_speaker_may_see(api, model, bot_here):
+    """In a group: the notes of who began the session, and none of them for anybody else."""
+    bot = await bot_here(CONTINUITY_MEMORY_MODEL="openai-chat:keeper")
+    group = api.people.opens_group("Friends")
+    await noted(bot, "fact", "The boat lies in Fernley", chat_id=group, session_id="s_0")
+
+    async def reads(user, text):
+        api.people.says(user, f"@continuity_bot {text}", chat_id=group)
+        await answered(api, group, text)
+        await bot.app.services.memory.keeper.read_now(f"tg:{bot.app.services.me.bot_id}:{group}:0")
+        return [each for each in model.requests if each.messages[0][1].startswith("You keep the notes")][-1].text
+
+    assert "Fernley" in await reads(PERSON, "the sails are to be mended before we go out again in May")
+    assert "Fernley" not in await reads(FRIEND, "somebody has to ask the harbour master for the new key")
+
+
+async def test_a_pause_ends_it_and_that_is_said(api, model, bot_here):
+    """Who comes back after hours is told that notes are kept again."""
+    bot = await bot_here()
+    await reply(api, "/fresh private")
+    await reply(api, SECRET)
+    await bot.passes(hours=7)
+    await reply(api, "good evening")
+
+    await shows(api, OVER)
+    assert "zebra" not in asked(model)[-1].text
+    await reply(api, "and another thing")
+    assert sum(OVER in text for text in bot_texts(api)) == 1
+
+
+async def test_the_offline_reader_keeps_nothing_of_it_either(api, bot_here):
+    """Without a model an explicit form notes nothing there."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    await reply(api, "/fresh private")
+    await reply(api, "remember that my locker is 42")
+    assert notes(bot) == []
+
+    await reply(api, "/fresh")
+    await reply(api, "remember that my locker is 42")
+    assert len(notes(bot)) == 1
+
+
+@pytest.mark.crash
+async def test_it_is_private_after_a_kill_and_from_a_checkpoint_alone(api, model, bot_process):
+    """Killed in the middle, and with the database lost: still nothing is noted, indexed or listed."""
+    model.reply = noting(SECRET, "decision", "Quits at Halden")
+    bot = await bot_process()
+    api.people.says(PERSON, "hello there")
+    await answered(api, PERSON, "hello there")
+    api.people.says(PERSON, "/fresh private")
+    await shows(api, OTHER)
+    await bot.restart()
+    api.people.says(PERSON, "it is about my job")
+    await answered(api, PERSON, "it is about my job")
+    await api.until(lambda: len(list(bot.checkpoints.glob("*.json"))) > 1)
+    await bot.kill()
+    for file in bot.database.parent.glob(f"{bot.database.name}*"):
+        if file.suffix not in {".lock", ".waiting"}:
+            file.unlink()
+    await bot.start()
+    api.people.says(PERSON, SECRET)
+    await answered(api, PERSON, SECRET)
+
+    assert notes(bot) == []
+    [(origin, state)] = rows(
+        bot, "SELECT origin, state_json FROM conversation_sessions ORDER BY last_turn_at_ms DESC LIMIT 1"
+    )
+    assert (origin, json.loads(state)["private"]) == ("private", True)
+    assert rows(bot, "SELECT 1 FROM search_docs d JOIN conversation_turns t ON t.turn_id = d.ref"
+                     " WHERE t.user_text LIKE '%zebra%' OR t.user_text LIKE '%my job%'") == []  # fmt: skip
