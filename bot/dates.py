@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -16,6 +17,7 @@ _WORKING: Final = frozenset(_DAYS[:5])
 _WEEKEND: Final = frozenset(_DAYS[5:])
 _TWO: Final = 2
 _SUFFIX: Final = {1: "st", 2: "nd", 3: "rd"}
+_MONTH_CHARS: Final = 3
 _TEENS: Final = range(11, 14)
 
 
@@ -57,9 +59,12 @@ def day_text(at_ms: int, now_ms: int, zone: str, language: str) -> str:
 
 
 def tells_day(text: str, at_ms: int, zone: str, language: str) -> bool:
-    """Whether a text names the day itself, as `12 Dec` or longer."""
+    """Whether a text names the day itself: `12 Dec`, `12. Dezember`, `December 12`, `12.12.`."""
     at = local(at_ms, zone)
-    return _date(at, at, language).rstrip(".").casefold() in text.casefold()
+    month = _say(language, "dates.months").split()[at.month - 1].rstrip(".").casefold()[:_MONTH_CHARS]
+    in_words = rf"(?<!\d){at.day}(?:\.|st|nd|rd|th|º|er)?\s+(?:\w{{1,3}}\s+)?{month}|{month}\w*\.?\s+{at.day}(?!\d)"
+    in_digits = rf"(?<![\d.,:])0?{at.day}[./]\s?0?{at.month}(?![\d,:])"
+    return re.search(f"{in_words}|{in_digits}", text.casefold()) is not None
 
 
 def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import replies
-from bot.dates import every_text, hour_text, tells_day, when_text
+from bot.dates import days_from, every_text, hour_text, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.ledger.views import is_past, is_snoozed, waits_for_word
@@ -26,11 +26,16 @@ def bare(text: str) -> str:
     return text.rstrip().removesuffix(".") if not text.rstrip().endswith("..") else text.rstrip()
 
 
-def ring_text(note: Note, now_ms: int, zone: str) -> str:
-    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; "" when it doesn't any more."""
+def ring_text(note: Note, now_ms: int, zone: str, *, day_told: bool = False) -> str:
+    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; "" when it doesn't any more.
+
+    The hour alone where the line or what stands over it tells the day.
+    """
     if note.rings_at_ms is None:
         return ""
     language = replies.spoken()
+    if day_told and not note.repeats:
+        return replies.say("lines.rings", when=hour_text(note.rings_at_ms, zone, language))
     when = when_text(note.rings_at_ms, now_ms, zone, language)
     if not note.repeats:
         return replies.say("lines.rings", when=when)
@@ -39,9 +44,12 @@ def ring_text(note: Note, now_ms: int, zone: str) -> str:
 
 def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str]:
     found = [note.owner] if note.owner not in {"", USER, ASSISTANT} and note.owner not in note.text else []
-    due, rings = _due(note, now_ms, zone, under_day=under_day), ring_text(note, now_ms, zone)
-    is_one = rings and note.due_at_ms is not None and abs(note.due_at_ms - (note.rings_at_ms or 0)) < _TOGETHER_MS
-    if due and not (is_one and note.due_exact):
+    rings_at_ms, language = note.rings_at_ms or 0, replies.spoken()
+    is_day = note.due_at_ms is not None and days_from(note.due_at_ms, rings_at_ms, note.time_zone) == 0
+    day_told = (under_day and (is_day or note.due_at_ms is None)) or tells_day(note.text, rings_at_ms, zone, language)
+    due, rings = _due(note, now_ms, zone, under_day=under_day), ring_text(note, now_ms, zone, day_told=day_told)
+    is_one = note.due_at_ms is not None and abs(note.due_at_ms - rings_at_ms) < _TOGETHER_MS
+    if due and not (rings and (is_one if note.due_exact else is_day)):
         found.append(due)
     if not rings and waits_for_word(note) and not (due and is_past(note, now_ms)):
         rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]

@@ -29,12 +29,13 @@ and most small talk deserves one.
 Note what should outlive the message it came from: plans and dates, what somebody has to do or promised, questions \
 still waiting for an answer, projects and where they stand, people who matter, lasting facts, likes, limits (health, \
 money, time), decisions. Things said in passing count ("since I'm allergic to nickel anyway").
-Do not note: small talk, moods and states of the moment, jokes, what the assistant explained or suggested, questions \
-it answered, what stands in Notes or was noted by a tool already, words marked as somebody else's, and what is in \
-text that the person only works on (pasted, drafted, translated, proofread, role-played): put the numbers of such \
-turns into worked_on; at most the project or story itself is worth a note.
+Do not note: small talk, moods, complaints and states of the moment, jokes, what the assistant explained or \
+suggested, questions it answered, what stands in Notes or was noted by a tool already, words marked as somebody \
+else's, and what is in text that the person only works on (pasted, drafted, translated, proofread, role-played): put \
+the numbers of such turns into worked_on; at most the project or story itself is worth a note.
 
-Kinds. Lasting: person (who somebody is to them), fact, preference, constraint (what limits them: allergy, diet, \
+Kinds. Lasting: person (who somebody is to them, and what that somebody likes and \
+cannot have), fact, preference, constraint (what limits them: allergy, diet, \
 budget, health), decision. Going on until it ends: project, event (happens on a day), task (somebody has to do it), \
 promise (somebody said they would), question (waits for an answer), story (fiction or role play that goes on; about \
 names it; never a task). owner is who has to act: user, assistant only for what the assistant itself promised and \
@@ -42,8 +43,9 @@ still owes, else a name; leave it empty when nobody has to; of a story whose sce
 it is. In a group owner is the speaker's name.
 
 text is one line in the person's own language that stands alone, as a friend would have written it down: who or what \
-it is about by name, no "the user", "he" or "it", no quotation marks, no "today" or "tomorrow" (give due). Use the \
-person's words, names and numbers; a program drops what nobody said. Merge details of one thing into one note.
+it is about by name, no "the user", "he" or "it", no quotation marks, no day that due holds, no "today" or \
+"tomorrow". Use the person's words, names and numbers; a program drops what nobody said. Merge details of one thing \
+into one note.
 due is the person's local day, YYYY-MM-DD, with THH:MM only when an hour was said; work it out from the turn's own \
 date. subject only for a value that can change ("address", "budget"). weight: 0.9 they would be hurt if it were \
 forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 ordinary, 0.3 good to know.
@@ -51,7 +53,8 @@ forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month
 Change rather than add beside: when a day moved, a part was paid or finished, a number or name was corrected, change \
 that note's number and give its whole new text (and due). end with how done when it is done, answered or over, how \
 dropped when it is not wanted any more; a part that is done ends nothing. "All done!" ends what it is about. What \
-ended is never opened again. merge two notes that say the same; delete only what was never true.
+ended is never opened again. merge two notes that say the same; delete only what was never true. \
+A note that is doubtful rests on a message that was edited: change it to what holds, or delete it.
 Every change cites turns, and said copies at most 12 words in a row from one of them, exactly as the person wrote \
 them (the assistant's words only for its own promises and for stories).
 

@@ -1,4 +1,4 @@
-"""/export: everything that is kept about a private chat, as one JSON document.
+"""/export: everything that is kept about a private chat, as one JSON document, and the notes as Markdown to read.
 
 A file cannot go through the outbox, which holds text. It is made in memory, sent, and only then the command is
 finished: a crash in between sends it once more after the restart, which does no harm, and it never lies on our disk.
@@ -17,11 +17,15 @@ from telegram.error import RetryAfter, TelegramError
 from bot import replies
 from bot.delivery.after_failure import retry_after_s
 from bot.delivery.outbox import OutgoingMessage
+from bot.features.lists import Listing
+from bot.features.loops import loop_list
+from bot.features.memories import memory_list
 from bot.intake.updates import Envelope
 from bot.people.export import about_person
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
-from memory.privacy.export import as_bytes, gather
+from memory.ledger.types import Ledger
+from memory.privacy.export import as_bytes, as_markdown, gather
 from memory.zones import zone_of
 
 MAX_BYTES = 45_000_000
@@ -41,6 +45,18 @@ def packed(document: dict[str, Any], day: str) -> tuple[str, bytes] | None:
         return name, data
     data = gzip.compress(data, mtime=0)
     return (f"{name}.gz", data) if len(data) <= MAX_BYTES else None
+
+
+def notes_text(ledger: Ledger, now_ms: int, zone: str) -> str:
+    """Return the notes as Markdown, as /loops and /memory show them; "" when there are none."""
+    lists = (loop_list(ledger, now_ms, zone), memory_list(ledger, now_ms, zone))
+    pages = [
+        (f"{listing.head.rstrip(':')}: {group.head}" if group.head else listing.head, [*map(listing.line, group.notes)])
+        for listing in lists
+        if isinstance(listing, Listing)
+        for group in listing.groups
+    ]
+    return as_markdown(pages)
 
 
 def contents_text(document: dict[str, Any]) -> str:
@@ -81,13 +97,19 @@ class Exporting:
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
         document["person"] = await about_person(services.db, envelope.user_id)
-        zone = zone_of((await services.people.time_zone(envelope.user_id)).name)
-        day = f"{datetime.fromtimestamp(services.clock.now_ms() / 1000, zone):%Y-%m-%d}"
+        zone, now_ms = (await services.people.time_zone(envelope.user_id)).name, services.clock.now_ms()
+        day = f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"
         file = await asyncio.to_thread(packed, document, day)
         if file is None:
             return replies.say("export_too_big")
         caption = replies.say("export_caption", what=contents_text(document))
-        return await self._send(envelope, *file, caption)
+        if failed := await self._send(envelope, *file, caption):
+            return failed
+        ledger = await services.memory.ledgers.read(envelope.conversation_id)
+        notes = notes_text(ledger, now_ms, zone)
+        if not notes:
+            return ""
+        return await self._send(envelope, f"notes-{day}.md", notes.encode(), replies.say("export_notes"))
 
     async def _send(self, envelope: Envelope, name: str, data: bytes, caption: str) -> str:
         """Send the file, waiting as Telegram asks; return "" or why it could not be sent."""

@@ -74,7 +74,8 @@ def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, priva
     more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
     buttons = (yes, *([more] if what == "notes" else ()), Button(replies.say("never_mind"), "forget_no"))
     parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
-    return OutgoingMessage("\n\n".join((*parts, replies.say("forget_final"))), buttons=(buttons,))
+    final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
+    return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))
 
 
 def goes_text(foreseen: Foreseen, *, counted: bool = False) -> str:
@@ -136,6 +137,12 @@ def _around(text: str, words: str) -> str:
     at = text.casefold().find(words.casefold())
     start = max(0, at - QUOTED_CHARS // 3)
     return ("…" if start else "") + replies.shorten(text[start:], QUOTED_CHARS)
+
+
+def says_all(row: Row, words: str) -> bool:
+    """Tell whether a message or its answer holds all of the words."""
+    said = f"{row['user_text']}\n{row['assistant_text']}".casefold()
+    return all(word in said for word in words.casefold().split())
 
 
 def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
@@ -253,10 +260,20 @@ class Forgetting:
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         mine = [note for note in standing(ledger) if envelope.private or note.user_id == envelope.user_id]
         notes = holding(best_first(mine, services.clock.now_ms()), words)
-        found = found_in(notes, await services.db.read("turns_with", **whose), words)
-        found = found or await self._related(envelope, words)
+        turns = await services.db.read("turns_with", **whose) or await self._saying(envelope, notes, words)
+        found = found_in(notes, turns, words) or await self._related(envelope, words)
         quoted = replies.shorten(words, 60)
         return found_list(quoted, found) if found else OutgoingMessage(replies.say("forget_not_found", words=quoted))
+
+    async def _saying(self, envelope: Envelope, notes: Sequence[Note], words: str) -> list[Row]:
+        """Return the messages that say all of the words in another order: what these notes rest on, what is found."""
+        ids = [turn_id for note in notes for turn_id in note.turn_ids]
+        turns: list[Row] = []
+        for turn_id in dict.fromkeys([*ids, *await self._memories.related(envelope.conversation_id, words)]):
+            row = await self._services.db.read_one("get_turn", turn_id=turn_id)
+            if row and (envelope.private or row["user_id"] == envelope.user_id) and says_all(row, words):
+                turns.append(row)
+        return turns
 
     async def _related(self, envelope: Envelope, words: str) -> list[ForgetMatch]:
         """Return the messages that the search finds of the same meaning, when nothing holds the words themselves."""

@@ -35,7 +35,7 @@ class Listing:
     groups: Sequence[Group]
     line: Callable[[Note], str]
     row: Callable[[int, Note], Row]
-    """The buttons of a line, by its number on the page."""
+    """The buttons of a line, by its number on the list."""
     turns_page: str
     """The action of [More] and [Back]."""
     payload: Mapping[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
     """One page of the list with its buttons; the last one where `offset` lies behind the end."""
     total = len(listing.notes)
     offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
-    lines, rows, passed, number = [listing.head], [], 0, 0
+    lines, rows, passed, number = [listing.head], [], 0, offset
     for group in listing.groups:
         shown = [note for at, note in enumerate(group.notes, passed) if offset <= at < offset + PAGE]
         passed += len(group.notes)
@@ -88,7 +88,7 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
             lines.append(f"{number}. {listing.line(note)}")
             row = listing.row(number, note)
             rows.append(tuple(replace(each, payload={**each.payload, "offset": offset}) for each in row))
-    if left := total - offset - number:
+    if left := total - number:
         lines += ["", replies.say("list_more", count=left)]
     if listing.foot:
         lines += ["", listing.foot]
@@ -99,10 +99,10 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
 
 
 def shown_on(listing: Listing, offset: int) -> list[Note]:
-    """The notes of one page, in the order of its numbers."""
+    """The notes up to the end of a page, in the order of their numbers."""
     total = len(listing.notes)
     offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
-    return listing.notes[offset : offset + PAGE]
+    return listing.notes[: offset + PAGE]
 
 
 def _turns(listing: Listing, offset: int, left: int) -> Row:

@@ -89,6 +89,7 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     listed = to_do(ledger, now_ms)
     lines.append(replies.say("status_open", count=len(listed)) if listed else replies.say("status_nothing_open"))
     lines += [f"• {note_line(note, now_ms, zone)}" for note in listed[:OPEN_SHOWN]]
+    lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
     known = sum(len(notes) for _, notes in by_heading(ledger, now_ms))
     lines.append(replies.say("status_known", things=replies.counted(known, "thing")))
     coming = [note for note in ringing(ledger) if note.rings_at_ms is not None and note.rings_at_ms > now_ms]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from bot import replies
+from bot.dates import days_from
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.intake.updates import Envelope
 from bot.turns import session_choice
@@ -66,9 +67,9 @@ class Sessions:
     async def choices(self, envelope: Envelope) -> tuple[tuple[Button, ...], ...]:
         """Return a button for each of the latest sessions but the current one, by topic and age."""
         rows, current_id = await self._rows(envelope)
-        now_ms = self._services.clock.now_ms()
+        now_ms, zone = await self._clock(envelope)
         return tuple(
-            (Button(_label(row, now_ms, current_id), "continue", {"session_id": row.session_id}),)
+            (Button(_label(row, now_ms, zone, current_id), "continue", {"session_id": row.session_id}),)
             for row in rows
             if row.session_id != current_id
         )
@@ -82,8 +83,8 @@ class Sessions:
     async def overview(self, envelope: Envelope) -> None:
         """List the sessions of this conversation."""
         rows, current_id = await self._rows(envelope)
-        now_ms = self._services.clock.now_ms()
-        lines = [f"• {_label(row, now_ms, current_id)}" for row in rows]
+        now_ms, zone = await self._clock(envelope)
+        lines = [f"• {_label(row, now_ms, zone, current_id)}" for row in rows]
         text = (
             "\n".join([replies.say("sessions_head"), *lines, "", replies.say("sessions_tail")])
             if rows
@@ -100,11 +101,12 @@ class Sessions:
             return
         row = await self._named(titled(row, await self._titles(envelope)))
         last = await services.memory.store.last_turns(session_id, 1)
+        now_ms, zone = await self._clock(envelope)
         text = replies.say(
             "continued",
             title=row.title or replies.say("untitled"),
             turns=replies.counted(row.turn_count, "message"),
-            ago=replies.ago(services.clock.now_ms() - row.last_turn_at_ms),
+            ago=_ago(row, now_ms, zone),
         )
         if last and not last[0].unfiled:
             text += "\n\n" + replies.say("continued_last", user=replies.shorten(last[0].user_text, QUOTED_CHARS))
@@ -115,6 +117,10 @@ class Sessions:
                 envelope.conversation_id, session_id, *ends, tap.use, *effects
             ),
         )
+
+    async def _clock(self, envelope: Envelope) -> tuple[int, str]:
+        """Return what time it is, and by which clock this person counts days."""
+        return self._services.clock.now_ms(), (await self._services.people.time_zone(envelope.user_id)).name
 
     async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
         store = self._services.memory.store
@@ -149,6 +155,10 @@ class Sessions:
         await self._services.committer.say(Target.of(envelope), [message], lambda *rows: change((end, *rows)))
 
 
-def _label(row: SessionRow, now_ms: int, current_id: str | None) -> str:
-    elapsed_ms = now_ms - row.last_turn_at_ms
-    return session_choice.label(row.title, row.turn_count, elapsed_ms, current=row.session_id == current_id)
+def _label(row: SessionRow, now_ms: int, zone: str, current_id: str | None) -> str:
+    is_current = row.session_id == current_id
+    return session_choice.label(row.title, row.turn_count, _ago(row, now_ms, zone), current=is_current)
+
+
+def _ago(row: SessionRow, now_ms: int, zone: str) -> str:
+    return replies.ago_on(row.last_turn_at_ms, now_ms, -days_from(row.last_turn_at_ms, now_ms, zone))

@@ -9,7 +9,8 @@ from typing import Literal
 import structlog
 
 from bot import replies
-from bot.delivery.outbox import OutgoingMessage, Part, Target
+from bot.answers.answer_buttons import UNDO_NOTE
+from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
 from bot.features.lists import Listing, page, shown_on
 from bot.intake.updates import Envelope
 from bot.turns.feature import Tap
@@ -80,7 +81,8 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
     zone = (await services.people.time_zone(envelope.user_id)).name
     message, _ = view.message(outcome.ledger, zone, tap.payload.get("offset", 0))
     text = f"{said}\n\n{message.text}" if said else message.text
-    message = replace(message, text=text, edits_message_id=envelope.message_id)
+    undo = (Button(replies.say("undo"), UNDO_NOTE, {"cause": envelope.button_id}),)
+    message = replace(message, text=text, buttons=(*message.buttons, undo), edits_message_id=envelope.message_id)
     await change(services, tap, [operation], message)
     return bool(message.buttons)
 

@@ -40,6 +40,7 @@ SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
 _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 _SENTENCE_END: Final = re.compile(r"[.!?…]+[\"')\]»”]*\s|[\u3002\uff01\uff1f]+")
+_NUMBER: Final = re.compile(r"#(\d+)")
 _STEM_CHARS: Final = 4
 _SHORTEST: Final = 3
 
@@ -166,7 +167,8 @@ def _turn(number: int, turn: ConversationTurn, request: KeeperRequest, *, is_new
     name = request.names.get(turn.user_id or 0, "")
     person = f"person ({' '.join(name.split())})" if name else "person"
     found = [f"{number}. [{moment(turn.created_at_ms, request.zone)}] {person}: {_said(turn, most)}"]
-    found += [_called(call) for call in turn.tool_calls if call.name not in LOOKS]
+    notes = {note.number for note in request.notes}
+    found += [_called(call, notes) for call in turn.tool_calls if call.name not in LOOKS]
     if answer := cut(turn.assistant_text, ASSISTANT_CHARS if is_new else BEFORE_ASSISTANT_CHARS):
         found.append(f"   assistant: {answer}")
     return "\n".join(found)
@@ -181,9 +183,11 @@ def _said(turn: ConversationTurn, most: int) -> str:
     return " ".join(f"{SOMEBODY_ELSE} {text}]" if is_foreign else text for is_foreign, text in stretches if text)
 
 
-def _called(call: ToolCall) -> str:
-    """What the assistant noted at once, so that it is not noted again."""
-    return f"   (the assistant's tool {call.name}: {cut(call.result or call.arguments, TOOL_CHARS)})"
+def _called(call: ToolCall, shown: Collection[int]) -> str:
+    """What the assistant noted at once, so that it is not noted again: by its number where the note stands above."""
+    numbers = [int(number) for number in _NUMBER.findall(call.result)]
+    known = ", ".join(f"#{number}" for number in numbers) if shown and numbers and set(numbers) <= set(shown) else ""
+    return f"   (the assistant's tool {call.name}: {known or cut(call.result or call.arguments, TOOL_CHARS)})"
 
 
 def cut(text: str, most: int) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from memory.text import shorten
 from memory.types import ListedItem, SessionState, ShownList
 
-MAX_ITEMS: Final = 20
+MAX_ITEMS: Final = 60
 MAX_TEXT_CHARS: Final = 120
 LISTED_TURNS: Final = 6
 """A list is spoken of for this many turns; later a number means nothing any more."""

@@ -63,7 +63,7 @@ async def test_a_note_is_listed_found_and_forgotten_with_its_message(api, model,
 
 
 async def test_everything_is_on_a_page(api, model, bot_here):
-    """Fourteen things are three pages, turned in place; none is left out, and a number means its page."""
+    """Fourteen things are three pages, turned in place; none is left out, and the numbers go on."""
     bot = await bot_here()
     await reply(api, "hello")
     now_ms = bot.clock.now_ms()
@@ -75,10 +75,24 @@ async def test_everything_is_on_a_page(api, model, bot_here):
     second = await tap(api, "Show more", "Thing g is known")
     assert second.message_id == first.message_id
     last = await tap(api, "Show more", "Thing n is known")
-    assert "2. Thing n is known" in last.text
+    assert "\n14. Thing n is known" in last.text
     assert last.buttons[-1] == ("Back",)
 
-    assert "Thing n" in (await reply(api, "/forget 2")).text
+    assert "Thing n" in (await reply(api, "/forget 14")).text
+
+
+async def test_words_in_another_order_find_note_and_message_together(api, model, bot_here):
+    """/forget lena fish offers the note and the message that says it, with one tap for both."""
+    bot = await bot_here()
+    await reply(api, "my sister Lena comes on Sunday, she eats no fish")
+    await noted(bot, "person", "Lena is the sister and eats no fish")
+    found = await reply(api, "/forget lena fish")
+
+    assert "1. Lena is the sister" in found.text
+    assert "my sister Lena comes" in found.text
+    assert ("All 2 of them",) in found.buttons
+    question = await tap(api, "All 2 of them", "can't be undone")
+    assert "backups" not in question.text
 
 
 async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_here):
@@ -102,13 +116,16 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
 
     bot.app.services.memory.keeper = Keeper()
     listed = await reply(api, "/loops")
-    assert listed.text.endswith("3 messages aren't in the notes yet")
+    assert listed.text.endswith("I'm still writing down 3 messages; the list follows in a moment")
     gate.set()
 
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
-    assert "in the notes yet" not in edited.text
-    await tap(api, "1 Done", "Nothing's open")
+    assert "still writing down" not in edited.text
+    done = await tap(api, "1 Done", "Nothing's open")
+    assert done.buttons[-1] == ("Undo",)
+    await tap(api, "Undo", "Send Maria the contract")
+    assert "Send Maria the contract" in (await reply(api, "/loops")).text
 
 
 async def test_a_group_has_notes_of_its_own(api, model, bot_here):
@@ -223,7 +240,7 @@ async def test_a_kill_while_forgetting_is_made_good(api, model, bot_process, fau
 
 
 async def test_export_sends_all_of_ones_data(api, model, bot_here):
-    """/export is one JSON document: turns, sessions, notes and choices, and nobody else's."""
+    """/export is one JSON document: turns, sessions, notes and choices, nobody else's; and the notes to be read."""
     bot = await bot_here()
     assert "nothing to export" in (await reply(api, "/export")).text
     await reply(api, "secret of a friend", chat_id=FRIEND, user=FRIEND)
@@ -231,8 +248,8 @@ async def test_export_sends_all_of_ones_data(api, model, bot_here):
     await noted(bot, "fact", "My dog is called Zebrafish")
     await reply(api, "/export")
 
-    (call,) = api.calls_of("sendDocument")
-    line = bot_lines(api)[-1]
+    await api.until(lambda: len(api.calls_of("sendDocument")) > 1)
+    line, notes = bot_lines(api)[-2:]
     document = json.loads(api.world.files[line.file_id])
     (session,) = document["sessions"]
     assert session["turns"][0]["user_text"].startswith("My dog is called")
@@ -240,7 +257,7 @@ async def test_export_sends_all_of_ones_data(api, model, bot_here):
     assert [note["text"] for note in document["notes"]] == ["My dog is called Zebrafish"]
     assert document["person"]["user_id"] == PERSON
     assert "secret of a friend" not in json.dumps(document)
-    assert call is not None
+    assert api.world.files[notes.file_id].decode().endswith("- My dog is called Zebrafish\n")
 
 
 async def test_the_receipt_shows_tiers_and_takes_a_compaction_back(api, model, bot_here):

@@ -76,3 +76,14 @@ def test_what_was_put_off_says_until_when_in_the_language_that_is_spoken():
         assert line(a_note(snoozed_until_ms=START_MS + DAY_MS)).startswith(
             "Call mum (zurückgestellt, wieder dran morgen"
         )
+
+
+def test_a_day_that_the_text_tells_is_not_told_again():
+    """Written in words or digits; what rings that day says its hour alone, and another day is said."""
+    at_ms = 1_700_146_800_000  # Thursday 16 November 2023, 15:00 UTC
+    ring = {"rings_from": "2023-11-16T15:00", "rings_at_ms": at_ms}
+    for text in ("The exam is on Thu 16.11.2023", "The exam is on November 16th", "Exam, 16 Nov"):
+        assert line(a_note(text, due_at_ms=at_ms)) == text
+        assert line(a_note(text, due_at_ms=at_ms, **ring)) == f"{text} (⏰ at 15:00)"
+    assert "16 Nov" in line(a_note("Room 16, second floor", due_at_ms=at_ms))
+    assert line(a_note("Ben pays", due_at_ms=at_ms, **ring)).count("16 Nov") == 1

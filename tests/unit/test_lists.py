@@ -60,7 +60,7 @@ def test_loops_stand_under_their_days():
 
 
 def test_a_page_has_six_lines_with_a_row_of_buttons_each():
-    """Twenty things are four pages; nothing is left out, and numbers begin again on each."""
+    """Twenty things are four pages; nothing is left out, and the numbers go on."""
     listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(20))), START_MS, "UTC")
     pages = [page(listing, offset) for offset in range(0, 20, PAGE)]
 
@@ -69,6 +69,9 @@ def test_a_page_has_six_lines_with_a_row_of_buttons_each():
     assert [button.label for button in pages[0].buttons[0]] == ["1 Done", "1 Later", "1 Drop"]
     assert [button.label for button in pages[1].buttons[-1]] == ["Back", "Show more"]
     assert "and 14 more" in pages[0].text
+    assert "\n20. " in pages[3].text
+    assert [button.label for button in pages[1].buttons[0]] == ["7 Done", "7 Later", "7 Drop"]
+    assert [note.number for note in shown_on(listing, 6)] == list(range(1, 13))
 
 
 def test_a_page_that_is_gone_is_the_last_one():

@@ -34,7 +34,7 @@ from memory.keeper.session_lines import session_lines
 from memory.ports import Statement
 from memory.types import PRIVATE, SessionState
 
-CARRIED_SESSIONS, CARRIED_NOTES = 2, 2
+CARRIED, CARRIED_CHARS = 1, 50
 """How much of what was carried is named under the first answer."""
 
 ANSWER_AFTER_S = 120.0
@@ -132,9 +132,10 @@ class ContinuityGate:
         memory = self._services.memory
         shown = await memory.bootstrap.preview(owner, asked_for=True)
         lines = await session_lines(memory.db, owner.conversation_id)
-        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED_SESSIONS + 1)
+        rows = await memory.store.sessions(owner.conversation_id, limit=CARRIED + 1)
         titles = [lines[row.session_id].title for row in rows if row.session_id in lines]
-        return [each for each in titles if each][:CARRIED_SESSIONS] or [arc.title for arc in shown.arcs[:CARRIED_NOTES]]
+        names = [each for each in titles if each] or [arc.title for arc in shown.arcs]
+        return [replies.shorten(name, CARRIED_CHARS) for name in names[:CARRIED]]
 
     async def is_shown(self, first: Envelope, state: SessionState) -> bool:
         """Return whether the chat shows what is carried forward into this first turn of a session."""
