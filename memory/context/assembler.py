@@ -16,17 +16,17 @@ from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import (
     CACHED_SESSIONS,
-    FIRST_WORDS_CHARS,
     MAX_SESSIONS,
     EarlierSessions,
     by_day,
     midnight_of,
-    one_line,
+    title_of,
 )
 from memory.context.finds import MAX_FINDS, relevant, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
     NOTHING_SINCE,
+    SINCE_TOKENS,
     Block,
     Since,
     mark_for,
@@ -36,7 +36,7 @@ from memory.context.notes_block import (
 )
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, Occasion, Reserved
 from memory.context.tiers import shown_whole
-from memory.context.transcript import NOBODY, clip, local_moment, user_message
+from memory.context.transcript import NOBODY, local_moment, user_message
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.past import as_of
@@ -106,7 +106,7 @@ class Assembler:
         self._counter = counter
         self._ledgers = ledgers
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
-        self._blocks: OrderedDict[tuple[str, NotesMark], Block] = OrderedDict()
+        self._blocks: OrderedDict[tuple[str, NotesMark, str], Block] = OrderedDict()
         self._earlier = EarlierSessions(store)
         self._near: set[str] = set()
 
@@ -169,7 +169,7 @@ class Assembler:
                 history=history,
                 block=remembered.block,
                 since=remembered.since,
-                fields=fields_of(remembered.ledger, scope, _title(state, titles, history, zone), now_ms),
+                fields=fields_of(remembered.ledger, scope, title_of(state, titles, history, zone), now_ms),
                 retrieved=found,
                 today=days[0],
                 last_conversation=days[1],
@@ -233,7 +233,7 @@ class Assembler:
     async def _remembered(
         self, state: SessionState, scope: Scope, zone: str, shown: Sequence[ConversationTurn], now_ms: int
     ) -> Remembered:
-        """Return the session's block of notes, and what the ledger did since."""
+        """Return the session's block of notes, taken anew when the ledger did much since, and what it did since."""
         ledger = await self._ledgers.read(state.conversation_id)
         mark = mark_for(state, scope, zone)
         if mark is None or mark.version > ledger.version:
@@ -241,14 +241,18 @@ class Assembler:
             return Remembered(ledger, self._block(state, fresh, scope, ledger))
         moved = ledger.version > mark.version
         changes = await self._ledgers.since(state.conversation_id, mark.version) if moved else []
-        block = self._blocks.get((state.session_id, mark))
+        block = self._blocks.get((state.session_id, mark, ledger.epoch))
         block = block or self._block(state, mark, scope, as_of(ledger, changes))
         told = {turn.turn_id for turn in shown if turn.tool_calls}
-        return Remembered(ledger, block, since(block, ledger, changes, scope, told=told, now_ms=now_ms))
+        news = since(block, ledger, changes, scope, told=told, now_ms=now_ms)
+        if sum(map(self._counter.count, news.lines)) > SINCE_TOKENS:
+            fresh = new_mark(state, ledger, scope, zone, now_ms)
+            return Remembered(ledger, self._block(state, fresh, scope, ledger))
+        return Remembered(ledger, block, news)
 
     def _block(self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger) -> Block:
         block = take(ledger, scope, mark, self._budget.threads_tokens, self._counter)
-        self._blocks[state.session_id, mark] = block
+        self._blocks[state.session_id, mark, ledger.epoch] = block
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
         return block
@@ -295,7 +299,7 @@ class Assembler:
             now_ms=now_ms,
         )
         found = [item for item in await self._searcher.search(query) if item.source == "turn"]
-        return relevant([item for item in found if not alone or item.session_id == state.session_id])
+        return relevant([item for item in found if not alone or item.session_id == state.session_id], message)
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""
@@ -323,20 +327,6 @@ def local_time(now_ms: int, time_zone: str, *, known: bool) -> str:
     """Return what time it is: `Sun 2026-11-22 14:05 (Europe/Lisbon)`; a clock that nobody chose is called so."""
     day, minute = local_moment(now_ms, time_zone)
     return f"{day} {minute} ({time_zone})" if known else f"{day} {minute} ({time_zone}; their time zone is not known)"
-
-
-def _title(
-    state: SessionState, titles: Mapping[str, SessionLine], history: Sequence[ConversationTurn], zone: str
-) -> str:
-    """Return what a session is about: the keeper's title, else its day and first words; "" before there are any."""
-    line = titles.get(state.session_id)
-    if line and line.title:
-        return line.title
-    first = next((turn for turn in history if turn.seq == 1), None)
-    if first is None:
-        return ""
-    day, _ = local_moment(first.created_at_ms, zone)
-    return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"
 
 
 def _gaps(held: Collection[int], first: int, last: int, kept: Sequence[int]) -> list[tuple[int, int]]:

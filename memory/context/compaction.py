@@ -20,7 +20,7 @@ HOLD_TURNS: Final = 10
 
 _KEPT_PERCENT: Final = 25
 """Share of the history after a compaction, in tokens and in messages, that older turns with decisions may take."""
-_FLOOR_PERCENT: Final = 90
+_FLOOR_PERCENT: Final = 75
 """Thirty turns stay when they take at most this share of the history, so that the next turn is not compacted again."""
 _SHRINK_PERCENT: Final = 60
 """A summary may take at most this share of what it replaces, so that every compaction makes the prompt smaller."""
@@ -160,9 +160,7 @@ def _recent(window: Sequence[_Priced], budget: Budget) -> list[_Priced]:
     taken: list[_Priced] = []
     goal_tokens, goal_messages = _goal(budget, 100 - _KEPT_PERCENT)
     newest = window[-FLOOR_TURNS:]
-    fits = (
-        _sum(newest) <= budget.history_tokens and sum(each.messages for each in newest) <= budget.max_history_messages
-    )
+    fits = _sum(newest) <= _room(budget) and sum(each.messages for each in newest) <= budget.max_history_messages
     floor = fits and len(window) > FLOOR_TURNS
     for each in reversed(window):
         tokens += each.tokens

@@ -197,9 +197,9 @@ def _summary(part: TierPart, inputs: ContextInputs, missing: int, counter: Token
 
 
 def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> None:
-    """Take what changed in the notes and what rang, then the lines of the block, best first."""
+    """Take the lines of the block, which stay the same whatever comes, then what changed in the notes and what rang."""
     sections: tuple[tuple[_Section, Sequence[str]], ...] = (
-        ("changed", inputs.since.changed), ("rang", inputs.since.rang), ("lasting", inputs.block.lasting),
+        ("lasting", inputs.block.lasting), ("rang", inputs.since.rang), ("changed", inputs.since.changed),
     )  # fmt: skip
     for section, lines in sections:
         for line in lines:

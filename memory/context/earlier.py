@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from memory.context.transcript import clip
+from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
 from memory.ledger.lines import moment
 from memory.storage.store import SessionRow, Store
+from memory.types import ConversationTurn, SessionState
 from memory.zones import zone_of
 
 MAX_SESSIONS: Final = 8
@@ -51,6 +52,20 @@ class EarlierSessions:
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
         return self._began[row.session_id]
+
+
+def title_of(
+    state: SessionState, titles: Mapping[str, SessionLine], history: Sequence[ConversationTurn], zone: str
+) -> str:
+    """Return what a session is about: the keeper's title, else its day and first words; "" before there are any."""
+    line = titles.get(state.session_id)
+    if line and line.title:
+        return line.title
+    first = next((turn for turn in history if turn.seq == 1), None)
+    if first is None:
+        return ""
+    day, _ = local_moment(first.created_at_ms, zone)
+    return f"{day}: {one_line(clip(first.user_text, FIRST_WORDS_CHARS))}"
 
 
 def one_line(text: str) -> str:

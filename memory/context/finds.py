@@ -9,6 +9,7 @@ from memory.context.notes_block import Block, Since, newest_form
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, worth
+from memory.text import has_question_mark
 from memory.types import RetrievedItem
 
 MAX_FINDS: Final = 12
@@ -19,19 +20,27 @@ BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
 LATER_SHARE: Final = 0.02
 """What a find behind them has to hold itself."""
+SHORT_WORDS: Final = 12
+"""A longer message that does not ask tells something rather than look for it."""
+BEST_OF_TELLING: Final = 3
+HALF: Final = 0.5
+"""To such a message so many finds are told, each of at least half the share of the closest."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
 
-def relevant(found: Sequence[RetrievedItem]) -> list[RetrievedItem]:
+def relevant(found: Sequence[RetrievedItem], message: str) -> list[RetrievedItem]:
     """The finds that bear on the message, in their order; none of a message that nothing bears on.
 
     A long message, or one of words that everybody says, shares little of what it says with anything before; a question
     for something shares much with the place where it was said.
     """
-    if max((item.share for item in found), default=0.0) < FLOOR:
+    closest = max((item.share for item in found), default=0.0)
+    if closest < FLOOR:
         return []
-    return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
+    if has_question_mark(message) or len(message.split()) <= SHORT_WORDS:
+        return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
+    return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 
 
 def with_notes(
@@ -43,9 +52,10 @@ def with_notes(
     now_ms: int,
     zone: str,
 ) -> list[RetrievedItem]:
-    """The finds, each with the notes that rest on it, in their newest form.
+    """The finds, each with the notes that rest on it, in their newest form, marked where it is later than the find.
 
-    A note that the prompt tells elsewhere, or with a find before, is named by its number alone.
+    A note that the prompt tells elsewhere, or with a find before, is named by its number alone: `#12`; one that is over
+    by its number and how it ended: `later done: #12`.
     """
     if not found:
         return []
@@ -55,26 +65,35 @@ def with_notes(
     joined: list[RetrievedItem] = []
     for item in found:
         words: list[str] = []
-        for note in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
-            words.append(f"#{note.number}" if note.number in told else model_line(note, now_ms, zone))
+        for note, is_later in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
+            is_known = note.number in told or not note.is_open
+            line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
+            mark = "" if not is_later else "later changed: " if note.is_open else f"later {note.status}: "
+            words.append(mark + line)
             told.add(note.number)
         joined.append(item.model_copy(update={"note": "; ".join(words)}) if words else item)
     return joined
 
 
-def _by_turn(ledger: Ledger, scope: Scope, turn_ids: Collection[str], now_ms: int) -> Mapping[str, list[Note]]:
-    """The notes that rest on each of these turns, each in its newest form, what stands and matters most first."""
-    of_turn: dict[str, dict[int, Note]] = {}
+def _by_turn(
+    ledger: Ledger, scope: Scope, turn_ids: Collection[str], now_ms: int
+) -> Mapping[str, list[tuple[Note, bool]]]:
+    """The notes that rest on each of these turns, each in its newest form, what stands and matters most first.
+
+    With each whether that form is later than the turn: it is another note's, it rests on a later turn too, or is over.
+    """
+    of_turn: dict[str, dict[int, tuple[Note, bool]]] = {}
     for note in ledger:
         on = [turn_id for turn_id in note.turn_ids if turn_id in turn_ids]
         if not on:
             continue
         newest = newest_form(note, ledger)
-        if newest.status == "dropped" or not belongs(newest, scope):
+        if not belongs(newest, scope):
             continue
         for turn_id in on:
-            of_turn.setdefault(turn_id, {})[newest.number] = newest
+            is_later = newest is not note or not newest.is_open or newest.turn_ids[-1] != turn_id
+            of_turn.setdefault(turn_id, {})[newest.number] = (newest, is_later)
     return {
-        turn_id: sorted(notes.values(), key=lambda note: (not note.is_open, -worth(note, now_ms), note.number))
+        turn_id: sorted(notes.values(), key=lambda each: (not each[0].is_open, -worth(each[0], now_ms), each[0].number))
         for turn_id, notes in of_turn.items()
     }

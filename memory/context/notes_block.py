@@ -15,6 +15,8 @@ from memory.types import NotesMark, SessionState
 
 LASTING_TOKENS: Final = 350
 """What lasts and what goes on takes at most so much of the block."""
+SINCE_TOKENS: Final = 250
+"""When what changed since takes more, the block is taken anew: it would be told again with every message."""
 MAX_OPEN: Final = 5
 """Open matters that are told in their words (003 AC-3.4); the rest are counted."""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
@@ -51,6 +53,11 @@ class Since:
     rang: tuple[str, ...] = ()
     numbers: frozenset[int] = frozenset()
     """Notes that are told here, or whose newest form a tool's result in the messages tells."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it."""
+        return (*self.changed, *self.rang)
 
 
 NO_BLOCK: Final = Block()
@@ -113,7 +120,7 @@ def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCo
     """The lines that fit, in their order."""
     lines: dict[int, str] = {}
     for note in notes:
-        line = model_line(note, mark.at_ms, mark.time_zone)
+        line = model_line(note, mark.at_ms, mark.time_zone, brief=True)
         cost = counter.count(line) + 1
         if cost <= most:
             most -= cost
@@ -168,7 +175,7 @@ def since(
 
 def _with_successor(note: Note, ledger: Ledger, now_ms: int, zone: str) -> str:
     """A note's line; of one that was replaced with the number of what took its place."""
-    line = model_line(note, now_ms, zone)
+    line = model_line(note, now_ms, zone, brief=True)
     newest = ledger.by_id(note.replaced_by) if note.replaced_by else None
     return f"{line} -> #{newest.number}" if newest else line
 

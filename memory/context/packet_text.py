@@ -19,12 +19,12 @@ from memory.context.transcript import (
     SOMEBODY,
     Company,
     PromptMessage,
-    local_moment,
     spoken,
     to_messages,
     turn_marks,
     user_message,
 )
+from memory.ledger.lines import brief_moment
 from memory.ports import TokenCounter
 from memory.types import ConversationContextPacket, RetrievedItem
 
@@ -122,14 +122,14 @@ def left_out(packet: ConversationContextPacket) -> int:
 def retrieved_line(item: RetrievedItem, packet: ConversationContextPacket) -> str:
     """Return what was found: when it was said, the note that rests on it, and the words, in a group with their speaker.
 
-    `- Mon 2026-11-23 19:20 (#12 task: Call Ana): User: I'll call Ana …`
+    `- Mon 23 Nov 19:20 (#12 task: Call Ana): User: I'll call Ana …`
     """
     note = f" ({item.note})" if item.note else ""
     text = item.text.strip()
     if packet.is_group and text.startswith(_USER):
         name = packet.speakers.get(item.user_id or 0, "") or SOMEBODY
         text = f"{name}: {text.removeprefix(_USER)}"
-    return f"- {' '.join(local_moment(item.at_ms, packet.time_zone))}{note}: {text}"
+    return f"- {brief_moment(packet.context_compiled_at_ms, item.at_ms, packet.time_zone)}{note}: {text}"
 
 
 def _sections(*sections: tuple[str, str]) -> str:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
+from typing import Final
 
 from memory.ledger import series
 from memory.ledger.types import USER, Note
 from memory.ledger.views import is_past, is_snoozed, waits_for_word
 from memory.zones import zone_of
 
+NEAR_DAYS: Final = 300
+"""A day that is no further away is named without its year."""
 
-def model_line(note: Note, now_ms: int, zone: str) -> str:
+
+def model_line(note: Note, now_ms: int, zone: str, *, brief: bool = False) -> str:
     """One line: `#12 task: Call Ana (due Fri 2026-11-27 14:30; rings Fri 2026-11-27 09:00, FREQ=WEEKLY)`.
 
-    Times are by the person's clock, `zone`; the person's own matters name no owner.
+    Times are by the person's clock, `zone`; the person's own matters name no owner. A `brief` one says `Fri 27 Nov`
+    for a day that is near: the line is told again with every message.
     """
-    remarks = "; ".join(_remarks(note, now_ms, zone))
+    when = partial(brief_moment, now_ms) if brief else moment
+    remarks = "; ".join(_remarks(note, now_ms, zone, when))
     return f"#{note.number} {note.kind}: {note.text}" + (f" ({remarks})" if remarks else "")
 
 
-def _remarks(note: Note, now_ms: int, zone: str) -> list[str]:
+def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> list[str]:
     found: list[str] = [note.status] if not note.is_open else []
     if note.about:
         found.append(f"in {note.about}")
@@ -27,20 +35,18 @@ def _remarks(note: Note, now_ms: int, zone: str) -> list[str]:
         found.append(f"owner {note.owner}")
     if note.due_at_ms is not None:
         word = "was" if is_past(note, now_ms) else "due"
-        found.append(
-            f"{word} {moment(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}"
-        )
+        found.append(f"{word} {when(note.due_at_ms, zone if note.due_exact else note.time_zone, exact=note.due_exact)}")
     if note.rings_at_ms is not None:
         rule = f", {note.repeats}" if note.repeats else ""
-        found.append(f"rings {moment(note.rings_at_ms, zone)}{rule}")
+        found.append(f"rings {when(note.rings_at_ms, zone)}{rule}")
     elif note.rings and not note.is_open:
         found.append("rings no more")
     found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
     if note.is_open and waits_for_word(note):
         rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
-        found.append(f"rang {moment(series.at_ms_of(rang, note.time_zone), zone)}, not called done")
+        found.append(f"rang {when(series.at_ms_of(rang, note.time_zone), zone)}, not called done")
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
-        found.append(f"put off until {moment(note.snoozed_until_ms, zone)}")
+        found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:
         found.append("doubtful: the message was edited")
     return found
@@ -50,3 +56,14 @@ def moment(at_ms: int, zone: str, *, exact: bool = True) -> str:
     """The local minute as `Fri 2026-11-27 14:30`, or the day alone."""
     at = datetime.fromtimestamp(at_ms / 1000, zone_of(zone))
     return f"{at:%a %Y-%m-%d %H:%M}" if exact else f"{at:%a %Y-%m-%d}"
+
+
+def brief_moment(now_ms: int, at_ms: int, zone: str, *, exact: bool = True) -> str:
+    """The same as `Fri 27 Nov 14:30`, with its year where that could be mistaken; `?` outside the calendar."""
+    clock = zone_of(zone)
+    try:
+        at, now = (datetime.fromtimestamp(each / 1000, clock) for each in (at_ms, now_ms))
+    except (OverflowError, OSError, ValueError):
+        return "?"
+    year = "" if abs((at - now).days) <= NEAR_DAYS else f" {at.year}"
+    return f"{at:%a} {at.day} {at:%b}{year}" + (f" {at:%H:%M}" if exact else "")

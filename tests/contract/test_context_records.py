@@ -18,6 +18,7 @@ from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, Change, End, Ring
 from memory.ledger.views import Scope
 from memory.ports import Statement
+from memory.privacy.notes import NotesPlanner
 from memory.search.languages import Languages
 from memory.storage.store import insert_session, insert_turn, update_session
 from memory.testing import (
@@ -107,8 +108,8 @@ def desk(store):
     return Workspace(store)
 
 
-def assembler(store, searcher=None, budget=BUDGET):
-    return Assembler(store, searcher, budget, COUNTER, Ledgers(store.db))
+def assembler(store, searcher=None, budget=BUDGET, *, shared=False):
+    return Assembler(store, searcher, budget, COUNTER, Ledgers(store.db, shared=shared))
 
 
 async def note(store, *operations, hand="person", cause="tap"):
@@ -275,7 +276,7 @@ async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, de
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS + HOUR_MS)
 
     assert packet.notes_changed == ""
-    assert packet.notes_rang == "#1 task: Take the bins out (rang Wed 2026-03-04 15:30, not called done)"
+    assert packet.notes_rang == "#1 task: Take the bins out (rang Wed 4 Mar 15:30, not called done)"
 
 
 async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store, desk):
@@ -352,9 +353,69 @@ async def test_a_find_is_told_with_its_note_in_the_newest_form(store, desk):
     assert packet.notes_changed.splitlines() == [
         "#1 decision: Green grout (replaced) -> #2", "#2 decision: Beige grout",
     ]  # fmt: skip
-    assert [item.note for item in packet.retrieved] == ["#2", ""]
-    assert [item.note for item in anew.retrieved] == ["#2", ""]
+    assert [item.note for item in packet.retrieved] == ["later changed: #2", ""]
+    assert [item.note for item in anew.retrieved] == ["later changed: #2", ""]
     assert anew.notes_block == "#2 decision: Beige grout"
+
+
+async def test_a_find_says_how_what_was_noted_of_it_ended(store, desk):
+    """What was done or dropped since would be taken for open else: the find has its words, the mark its end."""
+    for n, how in enumerate(("done", "dropped"), 1):
+        await note(store, Add(kind="task", text=f"Thing {n}", note_id=f"n_{n}", fields={"turn_ids": (f"t_{n}",)}))
+        await note(store, End(number=n, how=how, turn_ids=("t_9",)))
+    await note(store, Add(kind="task", text="Thing 3", note_id="n_3", fields={"turn_ids": ("t_3", "t_9")}))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: thing {n}") for n in (1, 2, 3)])
+    packet = await assembler(store, searcher).packet(state, "which things?", now_ms=NOW_MS)
+
+    assert [item.note for item in packet.retrieved] == ["later done: #1", "later dropped: #2", "later changed: #3"]
+
+
+async def test_a_message_that_tells_something_brings_few_finds(store, desk):
+    """Who asks is looked up for at length; who tells is not handed everything that sounds alike."""
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(*[found(f"m_{n}", "s_0", f"the boat number {n}", share=0.5 / n) for n in range(1, 6)])
+    telling = "so today we took the boat out to the island and had lunch there with everybody"
+    told = await assembler(store, searcher).packet(state, telling, now_ms=NOW_MS)
+    asked = await assembler(store, searcher).packet(state, f"{telling}, or did we?", now_ms=NOW_MS)
+
+    assert [item.ref for item in told.retrieved] == ["m_1", "m_2"]
+    assert len(asked.retrieved) == 5
+
+
+async def test_the_notes_are_taken_anew_when_much_has_changed_since(store, desk):
+    """What changed is told again with every message, outside of what a provider's cache keeps."""
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    adds = [Add(kind="fact", text=f"Fact {n} of {' '.join('word' * 9)}", note_id=f"n_{n}") for n in range(12)]
+    await note(store, *adds[:4])
+    little = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    await note(store, *adds[4:])
+    much = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert (little.notes_mark, little.notes_changed.count("\n")) == (first.notes_mark, 3)
+    assert much.notes_mark != first.notes_mark
+    assert (much.notes_changed, "Fact 4" in much.notes_block) == ("", True)
+
+
+async def test_another_process_tells_nothing_of_a_note_that_was_forgotten(store, desk):
+    """The block that it holds is void with the ledger that it was taken from (P13)."""
+    await note(
+        store, Add(kind="fact", text="a SECRET fact", note_id="n_1"), Add(kind="fact", text="Else", note_id="n_2")
+    )
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    gatherer = assembler(store, shared=True)
+    first = await gatherer.packet(state, "hi", now_ms=NOW_MS)
+    state = marked(state, first.notes_mark)
+    await gatherer.packet(state, "hi", now_ms=NOW_MS)
+    ledger = await Ledgers(store.db).read("tg:1:1:0")
+    plan = await NotesPlanner(store.db).plan(ledger, ["n_1"], (), {}, now_ms=NOW_MS)
+    await store.db.write(*plan.statements)
+    after = await gatherer.packet(state, "hi", now_ms=NOW_MS)
+
+    assert "SECRET" in first.notes_block
+    assert (after.notes_block, after.notes_mark) == ("#2 fact: Else", first.notes_mark)
 
 
 async def test_a_broken_search_leaves_only_its_tier_out(store, desk, caplog):
