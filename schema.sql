@@ -472,7 +472,8 @@ CREATE TABLE session_lines (
     turn_ids_json TEXT NOT NULL,              -- JSON array: the turns that these rest on
     read_through_seq BIGINT NOT NULL,         -- the last turn that was read
     version BIGINT NOT NULL,                  -- optimistic lock: counts writes of this row
-    written_at_ms BIGINT NOT NULL             -- when
+    written_at_ms BIGINT NOT NULL,            -- when
+    worked_on_json TEXT NOT NULL DEFAULT '[]' -- JSON array: the turns with text that was pasted, drafted, translated or played
 );
 CREATE INDEX session_lines_by_conversation ON session_lines (conversation_id);
 

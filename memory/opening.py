@@ -15,9 +15,9 @@ from typing import Any, Final, Self
 import orjson
 
 from memory.clock import RandomIds, SystemClock
-from memory.context.assembler import SESSIONS_READ
 from memory.context.budget import Budget
 from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
+from memory.context.earlier import SESSIONS_READ
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter
 from memory.continuity.types import Mode
@@ -28,7 +28,7 @@ from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.types import Actor, Ledger, Operation, Outcome
 from memory.parts import Given, Parts
-from memory.pending import PendingTurn
+from memory.pending import PendingTurn, said_at
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.privacy.export import gather
 from memory.privacy.forget import Forgotten
@@ -256,8 +256,9 @@ class ConversationMemory(Parts):
         state = await self.compactor.compact_if_due(
             state, self.assembler.history, self.recorder.edit, reserved_tokens=besides, models=prepared.models
         )
+        now_ms = self.clock.now_ms()
         packet = await self.assembler.packet(
-            state, text, now_ms=self.clock.now_ms(), user_id=user_id, occasion=occasion, reserved=reserved
+            state, text, now_ms=now_ms, user_id=user_id, occasion=occasion, reserved=reserved
         )
         return PendingTurn(
             conversation_id=conversation_id,
@@ -270,7 +271,7 @@ class ConversationMemory(Parts):
             dedupe_key=dedupe_key,
             time_zone=packet.time_zone,
             recorder=self.recorder,
-            clock=self.clock,
+            said_at_ms=said_at(occasion.said_at_ms, now_ms, state.last_turn_at_ms, self.session_gap_ms),
             epoch=epoch,
             besides_tokens=besides,
             recorded=recorded,

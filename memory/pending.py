@@ -10,9 +10,17 @@ from memory.context.notes_block import marked
 from memory.context.packet_text import prompt
 from memory.context.transcript import chat_messages
 from memory.ledger.types import Add, Hand, Operation
-from memory.ports import Clock, Statement
+from memory.ports import Statement
 from memory.sessions.recorder import Exchange, Recorder, StateChange
 from memory.types import ConversationContextPacket, ConversationTurn, SessionState, ToolCall
+
+
+def said_at(sent_at_ms: int | None, now_ms: int, before_ms: int, gap_ms: int) -> int:
+    """When a message counts as said: when it was sent, or now.
+
+    Not before the message before it, and at most half of `gap_ms` ago: the next one would begin a new session else.
+    """
+    return min(now_ms, max(sent_at_ms or now_ms, before_ms, now_ms - gap_ms // 2))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -29,7 +37,8 @@ class PendingTurn:
     dedupe_key: str | None
     time_zone: str
     recorder: Recorder
-    clock: Clock
+    said_at_ms: int
+    """When the message was said: the time that stands before it in later prompts."""
     epoch: str = ""
     """The ledger's before anything was read for the prompt."""
     besides_tokens: int = 0
@@ -83,7 +92,7 @@ class PendingTurn:
             model=model,
             input_tokens=input_tokens,
             output_tokens=output_tokens,
-            created_at_ms=self.clock.now_ms(),
+            created_at_ms=self.said_at_ms,
             user_id=self.user_id,
             third_party=self.third_party,
             dedupe_key=self.dedupe_key,

@@ -140,6 +140,11 @@ def whole_chars(batch: Sequence[Envelope]) -> int:
     return sum(envelope.whole_chars or len(envelope.text) for envelope in batch)
 
 
+def sent_at_ms(envelope: Envelope) -> int | None:
+    """When a message was sent; None of one that was edited or is answered again, which begins now."""
+    return None if envelope.kind == "edit" or envelope.again else envelope.sent_at_ms or None
+
+
 class Behind(Protocol):
     """What is said under an answer, and what is stored with it."""
 
@@ -366,6 +371,7 @@ class Turns:
                 time_zone=zone.name,
                 zone_known=zone.chosen,
                 scope=scope,
+                said_at_ms=sent_at_ms(batch[-1]),
                 third_party=said.third_party,
             ),
             reserved=Reserved(

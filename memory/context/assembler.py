@@ -14,14 +14,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
-from memory.context.earlier import (
-    CACHED_SESSIONS,
-    MAX_SESSIONS,
-    EarlierSessions,
-    by_day,
-    midnight_of,
-    title_of,
-)
+from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
 from memory.context.finds import MAX_FINDS, relevant, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
@@ -54,7 +47,6 @@ from memory.types import (
     Tier,
 )
 
-SESSIONS_READ: Final = 50
 CACHED_BLOCKS: Final = 256
 
 NO_TITLES: Final[Mapping[str, SessionLine]] = MappingProxyType({})
@@ -78,6 +70,11 @@ class Remembered(NamedTuple):
     ledger: Ledger
     block: Block = NO_BLOCK
     since: Since = NOTHING_SINCE
+
+    @property
+    def then(self) -> Ledger:
+        """The ledger as the block tells it: what came later is told as news."""
+        return self.block.ledger or self.ledger
 
 
 def nothing_at_hand(_: str) -> Sequence[ConversationTurn]:
@@ -142,7 +139,10 @@ class Assembler:
             errors["threads"] = errors["memories"]
         titles = await self._tier("last_conversation", errors, lambda: self._titles(state), NO_TITLES)
         days = await self._tier(
-            "today", errors, lambda: self._sessions(state, titles, now_ms, zone, alone=alone), NO_SESSIONS
+            "today",
+            errors,
+            lambda: self._earlier.told(state, titles, remembered.then, now_ms, zone, alone=alone),
+            NO_SESSIONS,
         )
         found = await self._tier(
             "retrieved",
@@ -151,7 +151,16 @@ class Assembler:
             list[RetrievedItem](),
         )
         found = with_notes(
-            found, remembered.ledger, scope, (remembered.block, remembered.since), now_ms=now_ms, zone=zone
+            found,
+            remembered.ledger,
+            scope,
+            (remembered.block, remembered.since),
+            changed=await self._ledgers.reworded(state.conversation_id, min(item.at_ms for item in found))
+            if found
+            else {},
+            worked_on={turn_id for line in titles.values() for turn_id in line.worked_on},
+            now_ms=now_ms,
+            zone=zone,
         )
         packet = build(
             ContextInputs(
@@ -260,17 +269,6 @@ class Assembler:
     async def _titles(self, state: SessionState) -> Mapping[str, SessionLine]:
         """Return what the keeper says of the conversation's sessions."""
         return await session_lines(self._store.db, state.conversation_id)
-
-    async def _sessions(
-        self, state: SessionState, titles: Mapping[str, SessionLine], now_ms: int, zone: str, *, alone: bool
-    ) -> tuple[list[str], list[str]]:
-        """Return a line for each earlier session, of the day and from before it; nothing for a session alone."""
-        if alone:
-            return [], []
-        rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
-        others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
-        today, before = by_day(others, midnight_of(now_ms, zone))
-        return await self._earlier.lines(today, titles, zone), await self._earlier.lines(before, titles, zone)
 
     async def _speakers(
         self, said: Sequence[ConversationTurn | RetrievedItem], occasion: Occasion

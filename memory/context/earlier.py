@@ -7,18 +7,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from memory.context.notes_block import newest_form
 from memory.context.transcript import clip, local_moment
 from memory.keeper.session_lines import SessionLine
-from memory.ledger.lines import moment
+from memory.ledger.lines import brief_moment
+from memory.ledger.types import Ledger
 from memory.storage.store import SessionRow, Store
 from memory.types import ConversationTurn, SessionState
 from memory.zones import zone_of
 
+SESSIONS_READ: Final = 50
 MAX_SESSIONS: Final = 8
 """At most this many earlier sessions are told of."""
 STANDING_CHARS: Final = 600
 """Two to four sentences."""
 FIRST_WORDS_CHARS: Final = 90
+MAX_CHANGED: Final = 4
+"""At most so many notes are named that have changed since a session."""
 CACHED_SESSIONS: Final = 256
 
 
@@ -27,31 +32,77 @@ class EarlierSessions:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._began: OrderedDict[str, str] = OrderedDict()
+        self._began: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def clear_cache(self) -> None:
         """Let go of everything kept in memory (P13)."""
         self._began.clear()
 
-    async def lines(self, rows: Sequence[SessionRow], lines: Mapping[str, SessionLine], time_zone: str) -> list[str]:
-        """Return a line for each of these sessions, in their order."""
-        return [await self._line(row, lines.get(row.session_id), time_zone) for row in rows]
+    async def told(
+        self,
+        state: SessionState,
+        lines: Mapping[str, SessionLine],
+        ledger: Ledger,
+        now_ms: int,
+        time_zone: str,
+        *,
+        alone: bool,
+    ) -> tuple[list[str], list[str]]:
+        """Return a line for each earlier session, of the day and from before it; nothing for a session `alone`.
 
-    async def _line(self, row: SessionRow, line: SessionLine | None, time_zone: str) -> str:
-        when = moment(row.created_at_ms, time_zone)
-        if line is None or not line.standing:
-            began = await self._first_words(row)
-            return f"- {when}: began with “{began}”" if began else f"- {when}"
-        title = f", {one_line(line.title)}" if line.title else ""
-        return f"- {when}{title}: {one_line(clip(line.standing, STANDING_CHARS))}"
+        `ledger` tells what has changed since.
+        """
+        if alone:
+            return [], []
+        rows = await self._store.sessions(state.conversation_id, limit=SESSIONS_READ)
+        others = [row for row in rows if row.session_id != state.session_id and row.turn_count][:MAX_SESSIONS]
+        today, before = by_day(others, midnight_of(now_ms, time_zone))
+        return (
+            await self._lines(today, lines, ledger, now_ms, time_zone),
+            await self._lines(before, lines, ledger, now_ms, time_zone),
+        )
 
-    async def _first_words(self, row: SessionRow) -> str:
-        if row.session_id not in self._began:
+    async def _lines(
+        self, rows: Sequence[SessionRow], lines: Mapping[str, SessionLine], ledger: Ledger, now_ms: int, time_zone: str
+    ) -> list[str]:
+        return [
+            f"- {brief_moment(now_ms, row.created_at_ms, time_zone)}"
+            f"{await self._told(row, lines.get(row.session_id), ledger)}"
+            for row in rows
+        ]
+
+    async def _told(self, row: SessionRow, line: SessionLine | None, ledger: Ledger) -> str:
+        """Return where it stands, else its title, else its first words."""
+        title = f", {one_line(line.title)}" if line and line.title else ""
+        if line and line.standing:
+            return f"{title}: {one_line(clip(line.standing, STANDING_CHARS))}{changed_since(line, ledger)}"
+        if title:
+            return title
+        began = await self._first_words(row, ledger.epoch)
+        return f": began with “{began}”" if began else ""
+
+    async def _first_words(self, row: SessionRow, epoch: str) -> str:
+        """Return how a session began; read again when something was forgotten, in whatever process (P13)."""
+        key = (row.session_id, epoch)
+        if key not in self._began:
             turns = await self._store.turns_between(row.session_id, 1, 1)
-            self._began[row.session_id] = one_line(clip(turns[0].user_text, FIRST_WORDS_CHARS)) if turns else ""
+            self._began[key] = one_line(clip(turns[0].user_text, FIRST_WORDS_CHARS)) if turns else ""
             while len(self._began) > CACHED_SESSIONS:
                 self._began.popitem(last=False)
-        return self._began[row.session_id]
+        return self._began[key]
+
+
+def changed_since(line: SessionLine, ledger: Ledger) -> str:
+    """What of a session's standing is over or was replaced in another one: ` (since then: #12 done, now #14)`."""
+    changed: dict[int, str] = {}
+    for note in ledger:
+        if not set(line.turn_ids).isdisjoint(note.turn_ids):
+            newest = newest_form(note, ledger)
+            if not newest.is_open:
+                changed[newest.number] = f"#{newest.number} {newest.status}"
+            elif newest is not note and newest.session_id != line.session_id:
+                changed[newest.number] = f"now #{newest.number}"
+    return f" (since then: {', '.join(list(changed.values())[:MAX_CHANGED])})" if changed else ""
 
 
 def title_of(

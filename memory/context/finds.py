@@ -25,6 +25,8 @@ SHORT_WORDS: Final = 12
 BEST_OF_TELLING: Final = 3
 HALF: Final = 0.5
 """To such a message so many finds are told, each of at least half the share of the closest."""
+WORKED_ON: Final = "text that was worked on"
+"""Marks what was pasted, drafted, translated or played: the person need not mean it."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
@@ -49,13 +51,16 @@ def with_notes(
     scope: Scope,
     known: tuple[Block, Since],
     *,
+    changed: Mapping[str, int],
+    worked_on: Collection[str] = (),
     now_ms: int,
     zone: str,
 ) -> list[RetrievedItem]:
     """The finds, each with the notes that rest on it, in their newest form, marked where it is later than the find.
 
-    A note that the prompt tells elsewhere, or with a find before, is named by its number alone: `#12`; one that is over
-    by its number and how it ended: `later done: #12`.
+    `changed` tells when notes were last given other words or another day, by id. A note that the prompt tells
+    elsewhere, or with a find before, is named by its number alone: `#12`; one that is over by its number and how it
+    ended: `done: #12`. What was found in a `worked_on` turn is called so.
     """
     if not found:
         return []
@@ -64,11 +69,12 @@ def with_notes(
     told = {*block.lines, *since.numbers}
     joined: list[RetrievedItem] = []
     for item in found:
-        words: list[str] = []
-        for note, is_later in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
+        words = [WORKED_ON] if item.ref in worked_on else []
+        for note, was_other in of_turn.get(item.ref, ())[:NOTES_OF_A_FIND]:
+            is_later = was_other or (changed.get(note.note_id, 0) > item.at_ms and note.turn_ids[-1] != item.ref)
             is_known = note.number in told or not note.is_open
             line = f"#{note.number}" if is_known else model_line(note, now_ms, zone, brief=True)
-            mark = "" if not is_later else "later changed: " if note.is_open else f"later {note.status}: "
+            mark = f"{note.status}: " if not note.is_open else "later changed: " if is_later else ""
             words.append(mark + line)
             told.add(note.number)
         joined.append(item.model_copy(update={"note": "; ".join(words)}) if words else item)
@@ -80,7 +86,7 @@ def _by_turn(
 ) -> Mapping[str, list[tuple[Note, bool]]]:
     """The notes that rest on each of these turns, each in its newest form, what stands and matters most first.
 
-    With each whether that form is later than the turn: it is another note's, it rests on a later turn too, or is over.
+    With each whether that form is another note's, which took its place.
     """
     of_turn: dict[str, dict[int, tuple[Note, bool]]] = {}
     for note in ledger:
@@ -91,8 +97,7 @@ def _by_turn(
         if not belongs(newest, scope):
             continue
         for turn_id in on:
-            is_later = newest is not note or not newest.is_open or newest.turn_ids[-1] != turn_id
-            of_turn.setdefault(turn_id, {})[newest.number] = (newest, is_later)
+            of_turn.setdefault(turn_id, {})[newest.number] = (newest, newest is not note)
     return {
         turn_id: sorted(notes.values(), key=lambda each: (not each[0].is_open, -worth(each[0], now_ms), each[0].number))
         for turn_id, notes in of_turn.items()

@@ -38,6 +38,8 @@ class Block:
     """Open matters that are only counted."""
     lines: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Each line by the number of its note."""
+    ledger: Ledger | None = field(default=None, compare=False, repr=False)
+    """The notes that it was taken of."""
 
     @property
     def more_line(self) -> str:
@@ -113,6 +115,7 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
         tuple(opened.values()),
         len(waiting) - len(opened),
         MappingProxyType({**lasting, **opened}),
+        ledger,
     )
 
 

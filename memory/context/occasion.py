@@ -28,6 +28,8 @@ class Occasion:
     """False for messages as they were said, without the times that stand before them otherwise."""
     scope: Scope = EVERYTHING
     """Which notes reach the prompt; with a `session_id` nothing of other sessions does."""
+    said_at_ms: int | None = None
+    """When the message was sent; None = now."""
     third_party: bool = False
     """True for text that was forwarded or quoted: nothing is noted from it."""
 

@@ -138,7 +138,12 @@ def line_of(answer: KeeperAnswer, request: KeeperRequest, before: SessionLine) -
         turn_ids += of_standing
     if line.title == before.title or line.standing == before.standing:
         turn_ids = [*before.turn_ids, *turn_ids]
-    return replace(line, turn_ids=tuple(dict.fromkeys(turn_ids)))
+    worked_on = [turn.turn_id for n, turn in request.numbered.items() if n in answer.worked_on]
+    return replace(
+        line,
+        turn_ids=tuple(dict.fromkeys(turn_ids)),
+        worked_on=tuple(dict.fromkeys([*before.worked_on, *worked_on])),
+    )
 
 
 def _named(change: ProposedChange) -> str:

@@ -25,6 +25,8 @@ class SessionLine:
     read_through_seq: int = 0
     version: int = 0
     written_at_ms: int = 0
+    worked_on: tuple[str, ...] = ()
+    """The turns with text that was pasted, drafted, translated or played."""
 
 
 def put_session_line(line: SessionLine) -> Statement:
@@ -35,6 +37,7 @@ def put_session_line(line: SessionLine) -> Statement:
         "title": line.title,
         "standing": line.standing,
         "turn_ids_json": orjson.dumps(list(line.turn_ids)).decode(),
+        "worked_on_json": orjson.dumps(list(line.worked_on)).decode(),
         "read_through_seq": line.read_through_seq,
         "version": line.version,
         "written_at_ms": line.written_at_ms,
@@ -44,8 +47,9 @@ def put_session_line(line: SessionLine) -> Statement:
 
 def read_session_line(row: Row) -> SessionLine:
     """The line in a row."""
-    values = {name: row[name] for name in row if name != "turn_ids_json"}
-    return SessionLine(**values, turn_ids=tuple(orjson.loads(row["turn_ids_json"])))
+    values = {name: row[name] for name in row if name not in {"turn_ids_json", "worked_on_json"}}
+    turn_ids, worked_on = (tuple(orjson.loads(row[name])) for name in ("turn_ids_json", "worked_on_json"))
+    return SessionLine(**values, turn_ids=turn_ids, worked_on=worked_on)
 
 
 async def session_lines(db: Database, conversation_id: str) -> Mapping[str, SessionLine]:

@@ -293,6 +293,7 @@ def session_lines_of(conversation_id: str, rows: Sequence[Row]) -> list[dict[str
                 "title": notes.get("title", ""),
                 "standing": notes["standing"],
                 "turn_ids_json": orjson.dumps(notes.get("standing_turn_ids", [])).decode(),
+                "worked_on_json": "[]",
                 "read_through_seq": notes.get("read_through_seq", 0),
                 "written_at_ms": notes.get("written_at_ms", 0),
             })  # fmt: skip

@@ -96,6 +96,11 @@ FROM note_changes WHERE conversation_id = :conversation_id AND version > :versio
 SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms
 FROM note_changes WHERE conversation_id = :conversation_id AND cause = :cause ORDER BY version;
 
+-- name: note_changes_later
+-- Which notes were changed since a moment, and in which fields.
+SELECT note_id, after_json, at_ms FROM note_changes
+WHERE conversation_id = :conversation_id AND verb = 'change' AND at_ms > :at_ms;
+
 -- name: note_changes_of
 -- The history of one note.
 SELECT conversation_id, version, note_id, number, verb, before_json, after_json, hand, cause, said, at_ms

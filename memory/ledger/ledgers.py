@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import orjson
+
 from memory.errors import Conflict
 from memory.ledger import store
 from memory.ledger.apply import apply_all, rebuilt, undo
@@ -19,6 +21,9 @@ from memory.turn_taking import TurnTaking
 
 AT_HAND: Final = 256
 """Ledgers that are kept in memory."""
+
+REWORDED: Final = frozenset({"text", "subject", "due_at_ms", "rings_from", "repeats"})
+"""Fields without which what was said before is not so any more."""
 
 log = logging.getLogger(__name__)
 
@@ -176,6 +181,12 @@ class Ledgers:
         while len(self._kept) > AT_HAND:
             self._kept.popitem(last=False)
         return ledger
+
+    async def reworded(self, conversation_id: str, since_ms: int) -> Mapping[str, int]:
+        """When notes were last given other words or another day since a moment, by their ids."""
+        rows = await self._db.read("note_changes_later", conversation_id=conversation_id, at_ms=since_ms)
+        told = [row for row in rows if not REWORDED.isdisjoint(orjson.loads(row["after_json"]))]
+        return {row["note_id"]: row["at_ms"] for row in sorted(told, key=lambda row: row["at_ms"])}
 
     @asynccontextmanager
     async def writing(self, conversation_id: str) -> AsyncIterator[Writing]:

@@ -148,6 +148,7 @@ def _without(line: SessionLine, turn_ids: Collection[str], loss: Thinned | None)
     """The line of a session without what rests on these turns, read as far as what is left of it goes."""
     read = line.read_through_seq
     lost = False
+    line = replace(line, worked_on=tuple(each for each in line.worked_on if each not in turn_ids))
     if loss is not None:
         kept = {turn.turn_id for turn in loss.left}
         lost = any(turn.turn_id not in kept for turn in loss.before if turn.seq <= read)

@@ -22,7 +22,13 @@ MADE_AGAIN: Final = {
     "ledgers": {"epoch": "''", "left_json": "'{}'"},
     "notes": {"text": "''"},
     "occurrences": {"state": "''"},
-    "session_lines": {"title": "''", "standing": "''", "turn_ids_json": "'[]'", "read_through_seq": "0"},
+    "session_lines": {
+        "title": "''",
+        "standing": "''",
+        "turn_ids_json": "'[]'",
+        "worked_on_json": "'[]'",
+        "read_through_seq": "0",
+    },
 }
 """What of an altered row is shown as if it were not there yet: others know it, and it is written again.
 

@@ -192,7 +192,7 @@ async def test_a_session_that_no_keeper_read_is_told_by_its_first_words(store, d
     packet = await assembler(store).packet(state, "hello", now_ms=NOW_MS)
 
     assert packet.last_conversation == (
-        "- Tue 2026-03-03 08:59: began with “We decided to buy the red boat. We decided to buy the red boat. …”"
+        "- Tue 3 Mar 08:59: began with “We decided to buy the red boat. We decided to buy the red boat. …”"
     )
     assert packet.rolling_session_summary == ""
     assert packet.today == ""
@@ -368,7 +368,57 @@ async def test_a_find_says_how_what_was_noted_of_it_ended(store, desk):
     searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: thing {n}") for n in (1, 2, 3)])
     packet = await assembler(store, searcher).packet(state, "which things?", now_ms=NOW_MS)
 
-    assert [item.note for item in packet.retrieved] == ["later done: #1", "later dropped: #2", "later changed: #3"]
+    assert [item.note for item in packet.retrieved] == ["done: #1", "dropped: #2", "#3"]
+
+
+async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk):
+    """The note says what holds now; the turn that changed it says so itself."""
+    await note(store, Add(kind="event", text="Operation on the 3rd", note_id="n_1", fields={"turn_ids": ("t_1",)}))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(*[found(f"t_{n}", "s_0", f"User: the op {n}", at_ms=NOW_MS - HOUR_MS) for n in (1, 2)])
+    before = await assembler(store, searcher).packet(state, "when?", now_ms=NOW_MS)
+    await note(store, Change(number=1, fields={"text": "Operation on the 9th", "turn_ids": ("t_2",)}))
+    after = await assembler(store, searcher).packet(state, "when?", now_ms=NOW_MS)
+
+    assert [item.note for item in before.retrieved] == ["#1", ""]
+    assert [item.note for item in after.retrieved] == ["later changed: #1", "#1"]
+
+
+async def test_a_find_in_text_that_was_worked_on_is_called_so(store, desk):
+    """What a pasted letter says is not what the person says."""
+    await desk.session("s_0", ["polish this: I am forty and live in Rome"], ended_at_ms=NOW_MS - HOUR_MS)
+    line = SessionLine("s_0", "tg:1:1:0", worked_on=("s_0_1",), read_through_seq=1)
+    await store.db.write(put_session_line(line))
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(found("s_0_1", "s_0", "User: polish this"), found("s_0_2", "s_0", "User: mine"))
+    packet = await assembler(store, searcher).packet(state, "where do I live?", now_ms=NOW_MS)
+
+    assert [item.note for item in packet.retrieved] == ["text that was worked on", ""]
+
+
+async def test_an_earlier_session_is_told_by_its_standing_then_its_title(store, desk):
+    """First words are the last resort; what of the standing is over, or was replaced elsewhere, is named."""
+    for n in range(3):
+        await desk.session(f"s_{n}", [f"words {n}"], ended_at_ms=NOW_MS - (9 - n) * HOUR_MS)
+    on = {"turn_ids": ("s_0_1",), "session_id": "s_0", "subject": "grout"}
+    await note(store, Add(kind="decision", text="Green grout", note_id="n_1", fields=on))
+    await note(store, Add(kind="task", text="Buy it", note_id="n_2", fields=on | {"subject": ""}))
+    await store.db.write(
+        put_session_line(SessionLine("s_0", "tg:1:1:0", title="Tiles", standing="Green it is.", turn_ids=("s_0_1",))),
+        put_session_line(SessionLine("s_1", "tg:1:1:0", title="Boats")),
+    )
+    state = await desk.session("s_9", [], ended_at_ms=NOW_MS)
+    first = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    await note(store, Add(kind="decision", text="Beige grout", note_id="n_3", fields={"subject": "grout"}))
+    await note(store, End(number=2))
+    later = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+    frozen = await assembler(store).packet(marked(state, first.notes_mark), "hi", now_ms=NOW_MS)
+
+    assert [line.split(" ", 5)[5] for line in first.today.splitlines()] == [
+        "Tiles: Green it is.", "Boats", "began with “words 2”",
+    ]  # fmt: skip
+    assert later.today.splitlines()[0].endswith("Green it is. (since then: now #3, #2 done)")
+    assert stable_text(frozen) == stable_text(first)
 
 
 async def test_a_message_that_tells_something_brings_few_finds(store, desk):

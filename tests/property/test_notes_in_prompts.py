@@ -100,7 +100,7 @@ def test_each_note_stands_once_in_a_prompt(before, after, scope):
     found = [
         RetrievedItem(source="turn", ref=f"t_{n}", text=f"User: words {n}", at_ms=START_MS, score=1) for n in range(5)
     ]
-    found = with_notes(found, now, scope, (block, done), now_ms=at_ms, zone="UTC")
+    found = with_notes(found, now, scope, (block, done), changed={}, now_ms=at_ms, zone="UTC")
     packet = build(
         ContextInputs(state=make_state(), moment=Moment(now_ms=at_ms), block=block, since=done, retrieved=found),
         Budget(),
