@@ -9,6 +9,7 @@ from memory.context.notes_block import Block, Since, newest_form
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, worth
+from memory.search.terms import split_words
 from memory.text import has_question_mark
 from memory.types import RetrievedItem
 
@@ -20,6 +21,8 @@ BEST: Final = 6
 """Above the floor so many finds are told, in their order."""
 LATER_SHARE: Final = 0.02
 """What a find behind them has to hold itself."""
+LEAST_WORDS: Final = 3
+"""Fewer that do not ask ("moin", "haha ok") answer or greet: wherever they were said before is no news."""
 SHORT_WORDS: Final = 12
 """A longer message that does not ask tells something rather than look for it."""
 BEST_OF_TELLING: Final = 3
@@ -38,9 +41,10 @@ def relevant(found: Sequence[RetrievedItem], message: str) -> list[RetrievedItem
     for something shares much with the place where it was said.
     """
     closest = max((item.share for item in found), default=0.0)
-    if closest < FLOOR:
+    asks = has_question_mark(message)
+    if closest < FLOOR or (not asks and len(split_words(message)) < LEAST_WORDS):
         return []
-    if has_question_mark(message) or len(message.split()) <= SHORT_WORDS:
+    if asks or len(message.split()) <= SHORT_WORDS:
         return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
 

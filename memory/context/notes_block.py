@@ -21,6 +21,7 @@ MAX_OPEN: Final = 5
 """Open matters that are told in their words (003 AC-3.4); the rest are counted."""
 STALE_MS: Final = 7 * 24 * 3600 * 1000
 """What nobody spoke of for longer comes last, unless it is due (003 AC-3.3)."""
+MAX_MISSES: Final = 20
 MAX_MARKS: Final = 6
 """Blocks that a session knows at once: of a group one for each scope and clock."""
 
@@ -120,14 +121,19 @@ def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, cou
 
 
 def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCounter) -> dict[int, str]:
-    """The lines that fit, in their order."""
+    """The lines that fit, in their order; after twenty in a row without room no more are tried."""
     lines: dict[int, str] = {}
+    misses = 0
     for note in notes:
+        if misses == MAX_MISSES:
+            break
         line = model_line(note, mark.at_ms, mark.time_zone, brief=True)
         cost = counter.count(line) + 1
+        misses += 1
         if cost <= most:
             most -= cost
             lines[note.number] = line
+            misses = 0
     return lines
 
 

@@ -12,6 +12,8 @@ CHARS_PER_WORD = 8
 """The characters that an excerpt may have for each of its words: a passage of code or of links stays short too."""
 LEAD_CHARS = 160
 """How far before a passage its first sentence may begin to be shown whole."""
+LEAST_PART = 2
+"""A cut at the end of a sentence leaves at least this part of the room; else it is made between two words."""
 LITTLE_MORE = 1.25
 """A text that is longer by less than this is not cut."""
 _SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d]*\s+|[\u3002\uff01\uff1f]|\n\s*")
@@ -49,6 +51,9 @@ def excerpt(text: str, code: Callable[[], str], passage: int, most_words: int) -
     shown = " ".join(words[:most_words])
     after = starts[passage + 1] - begin if passage + 1 < len(starts) else len(shown)
     end = _SENTENCE_END.search(shown, min(after, len(shown)))
+    if end is None and begin + len(shown) < len(text.rstrip()):
+        ends = [each for each in _SENTENCE_END.finditer(shown) if each.end() >= len(shown) // LEAST_PART]
+        end = ends[-1] if ends else None
     shown = (shown[: end.end()] if end else shown).strip()
     cut = begin + len(shown) < len(text.rstrip())
     return ("… " if begin else "") + shown + (" …" if cut else "")

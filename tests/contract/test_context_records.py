@@ -429,8 +429,11 @@ async def test_a_message_that_tells_something_brings_few_finds(store, desk):
     told = await assembler(store, searcher).packet(state, telling, now_ms=NOW_MS)
     asked = await assembler(store, searcher).packet(state, f"{telling}, or did we?", now_ms=NOW_MS)
 
+    greeted = await assembler(store, searcher).packet(state, "the boat!", now_ms=NOW_MS)
+
     assert [item.ref for item in told.retrieved] == ["m_1", "m_2"]
     assert len(asked.retrieved) == 5
+    assert greeted.retrieved == ()
 
 
 async def test_the_notes_are_taken_anew_when_much_has_changed_since(store, desk):
