@@ -278,6 +278,7 @@ class App:
         await self.services.db.write(
             Statement("inbox_purge_done", before),
             Statement("buttons_purge", before),
+            Statement("tool_calls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
             *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),
         )
 

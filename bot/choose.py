@@ -12,6 +12,10 @@ from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
+from bot.tools.calls import Calls
+from bot.tools.results import Results
+from bot.tools.shelf import Shelf
+from bot.tools.tool import Place, Tool
 from memory.context.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
@@ -22,7 +26,13 @@ log = structlog.get_logger(__name__)
 
 
 def make_responder(
-    settings: Settings, memory: ConversationMemory, *, people: PersonalChoices, meters: Meters, pauses: Pauses
+    settings: Settings,
+    memory: ConversationMemory,
+    *,
+    people: PersonalChoices,
+    calls: Calls,
+    meters: Meters,
+    pauses: Pauses,
 ) -> Responder:
     """Return who answers: the concierge without a model, or the model of the settings."""
     if not settings.by_model:
@@ -32,7 +42,7 @@ def make_responder(
     from bot.answers.model import ModelResponder  # noqa: PLC0415
     from bot.answers.tools.toolbox import Tools  # noqa: PLC0415
 
-    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars)
+    tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls)
     timeout_s = settings.continuity_model_timeout_s
     model = ModelResponder(
         settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses
@@ -42,6 +52,26 @@ def make_responder(
     from bot.offline.handover import Handover  # noqa: PLC0415 - only with a keeper
 
     return Handover(model, lambda: memory.keeper.handed_over)
+
+
+def make_shelf(settings: Settings, calls: Calls) -> Shelf:
+    """Return the tools beyond the notes, for a model that can call them. Raises `ToolsError`."""
+    choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
+    if not settings.by_model:
+        return Shelf((), choices, results)
+    own = own_tools(settings)
+
+    async def of_operator(_: Place) -> Sequence[Tool]:
+        return own
+
+    return Shelf((of_operator,), choices, results)
+
+
+def own_tools(settings: Settings) -> list[Tool]:
+    """Return the operator's own tools. Raises `ToolsError`."""
+    from bot.tools.own import load  # noqa: PLC0415 - only with a model
+
+    return load(settings.continuity_tools)
 
 
 def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingModel | None:

@@ -11,7 +11,7 @@ from functools import partial
 from telegram import Bot
 
 from bot.answers.responder import Responder
-from bot.choose import make_responder, reading_model, summary_writer
+from bot.choose import make_responder, make_shelf, reading_model, summary_writer
 from bot.delivery.commit import Committer
 from bot.delivery.connection import StartError, make_bot, until_reached
 from bot.delivery.message_ids import HighestMessageIds
@@ -35,6 +35,7 @@ from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
+from bot.features.tools.taps import ToolTaps
 from bot.features.undo import Undoing
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
@@ -50,6 +51,8 @@ from bot.people.spending import ReadingPurse, Spending, UseLog, day_budget
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
+from bot.tools.calls import Calls
+from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
@@ -70,6 +73,8 @@ from memory.ports import Clock, Database, Ids, Statement
 from memory.storage.engine import OpenDatabase, shared_database
 from memory.types import SessionState
 
+TOOL_SHARE = 0.45
+"""Of the time that a model may be silent, a tool may take so much for its start, and as much for a call."""
 NOTE_STOP_S = 1.0
 """How long the stop may take to be written down."""
 
@@ -340,8 +345,15 @@ def _sharing(
     """Return what hands updates to lanes: of this process, or of the one that holds their chat."""
     memory, recovery = stored.memory, Recovery(services, stored.outbox, lanes)
     db = shared_database(memory.db)
+
+    async def recover_all() -> None:
+        """Take up what timers were for, and ask about what tools were in the midst of."""
+        alive = [row["boot_id"] for row in await db.workers() if not row["is_dead"]] if db is not None else ()
+        await services.calls.settle({process.boot_id, *alive})
+        await recover()
+
     if db is None:
-        return OneProcess(lanes, recovery, keep=process.keep, recover=recover)
+        return OneProcess(lanes, recovery, keep=process.keep, recover=recover_all)
 
     async def met() -> None:
         """Learn of people and chats that others have met."""
@@ -359,7 +371,7 @@ def _sharing(
         behind=process.behind,
         keep=process.keep,
         evict=memory.evict,
-        recover=recover,
+        recover=recover_all,
         met=met,
         goes_on=GOES_ON,
     )
@@ -404,8 +416,17 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
     patience_s = settings.continuity_storage_patience_s
     committer = Committer(db, stored.inbox, stored.outbox, delivery, patience_s=patience_s, pauses=process.pauses)
     reminders = ReminderScheduler(db, clock, committer, memory.ledgers, people=stored.people, bot_id=line.me.bot_id)
+    calls = Calls(
+        db,
+        clock,
+        committer,
+        stored.people,
+        boot_id=process.boot_id,
+        longest_s=settings.continuity_model_timeout_s * TOOL_SHARE,
+        behind=process.behind,
+    )
     responder = process.responder or make_responder(
-        settings, memory, people=stored.people, meters=process.meters, pauses=process.pauses
+        settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses
     )
     return Services(
         settings=settings,
@@ -423,11 +444,19 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         people=stored.people,
         reminders=reminders,
         personas=stored.personas,
-        shelf=Shelf(),
+        calls=calls,
+        shelf=_shelf(settings, calls),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,
     )
+
+
+def _shelf(settings: Settings, calls: Calls) -> Shelf:
+    try:
+        return make_shelf(settings, calls)
+    except ToolsError as exc:
+        raise StartError(str(exc)) from exc
 
 
 def _features(
@@ -441,7 +470,12 @@ def _features(
 ) -> list[Feature]:
     """Return everything that a person can do."""
     sessions, memories, follow_ups = Sessions(services), Memories(services), FollowUps(services)
-    services.reminders.besides = follow_ups.ask
+
+    async def look_besides() -> None:
+        await follow_ups.ask()
+        await services.calls.run_out()
+
+    services.reminders.besides = look_besides
     return [
         Basics(services),
         sessions,
@@ -457,4 +491,5 @@ def _features(
         Forgetting(services, memory.forgetter, turns, lanes, memories),
         Exporting(services, bot),
         Receipt(services),
+        ToolTaps(services, turns, lanes),
     ]

@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
     )
+    continuity_tools: Path | None = Field(
+        None, description="A Python file whose functions the model may call; empty = none."
+    )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
     continuity_session_gap_minutes: float = Field(
         360, gt=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Silence after which a new session begins."

@@ -14,6 +14,7 @@ _HERE = Path(__file__).parent
 BOT_QUERY_FILES = (
     _HERE / "queries.sql",
     _HERE / "workers.postgres.sql",
+    _HERE / "tools" / "queries.sql",
     _HERE / "ops" / "queries.sql",
     _HERE / "http" / "console" / "queries.sql",
 )
@@ -25,13 +26,16 @@ MIGRATIONS = (MEMORY_MIGRATIONS, BOT_MIGRATIONS)
 
 
 async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of prompts, and of texts that were sent, put aside or hang on buttons (P13)."""
+    """Return what lets go of prompts, tools' results, and texts that were sent, put aside or hang on buttons (P13)."""
     here = {"conversation_id": going.conversation_id}
     statements = [
         Statement("erase_prompts", here),
         Statement("erase_all_texts" if going.everything else "erase_sent_texts", here),
     ]
-    statements += [Statement("erase_turn_texts", {"turn_id": turn_id}) for turn_id in sorted(going.turn_ids)]
+    if going.everything:
+        statements += [Statement("erase_all_tool_calls", here), Statement("erase_tool_choices", here)]
+    for turn_id in sorted(going.turn_ids):
+        statements += [Statement(name, {"turn_id": turn_id}) for name in ("erase_turn_texts", "erase_tool_calls")]
     for row in await db.read("erased_inbox", **here):
         if going.everything or any(word in row["payload"] for word in going.words):
             update = {"bot_id": row["bot_id"], "update_id": row["update_id"]}

@@ -50,6 +50,15 @@ class Run:
     said: str = ""
     """The text of responses that their provider only paused."""
 
+    def begin(self, earlier: tuple[ToolCall, ...]) -> tuple[Round, ...]:
+        """Count the calls that were made for this answer before, and return them as if the model had just made them."""
+        if not earlier:
+            return ()
+        self.made += earlier
+        self.steps.append(PromptMessage("assistant", tool_calls=earlier))
+        self.steps += [PromptMessage("tool", tool_calls=(call,)) for call in earlier]
+        return (Round(GrowingReply(), earlier),)
+
     def shown(self, text: str) -> None:
         """Show the text with what was said before a pause."""
         self.show(self.said + text)
@@ -70,7 +79,8 @@ class ModelLoop:
         `show` gets the text so far each time it grows; `alive` is called at each sign of life.
         """
         run = Run(toolbox, show, alive)
-        asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered())
+        before = run.begin(toolbox.earlier)
+        asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered(), before)
         if self.sees is False:
             asked = _unseen(asked)
         for _ in range(MAX_REQUESTS):

@@ -123,6 +123,7 @@ class ModelResponder:
             operations=toolbox.operations,
             effects=toolbox.effects,
             steps=outcome.steps,
+            messages=toolbox.messages,
             buttons=toolbox.buttons,
             model=self._model,
             input_tokens=spent.input_tokens,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from bot.delivery.outbox import Button
-from bot.tools.tool import Tool
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.tools.call import CallRow
+from bot.tools.tool import Place, Tool
 from memory.context.transcript import PromptMessage
 from memory.ledger.types import Hand, Ledger, Operation
 from memory.ledger.views import EVERYTHING, Scope
@@ -54,10 +55,21 @@ class Ask:
     """True in a session in which the person spoke of ending their life and was answered with where help is."""
     tools: tuple[Tool, ...] = ()
     """What the model can do beyond the notes, for this person in this chat."""
+    earlier: tuple[CallRow, ...] = ()
+    """Calls of further tools that were made for this turn before: by an attempt that was broken off, or by a tap."""
+    repeats: tuple[str, ...] = ()
+    """The turns that answered this very message before."""
+    news: tuple[CallRow, ...] = ()
+    """Calls that were decided since the model heard last."""
     past_is_shown: bool = False
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
     pictures: tuple[Picture, ...] = ()
     """What came with the message for a model that sees."""
+
+    @property
+    def place(self) -> Place:
+        """Who is answered, and where."""
+        return Place(self.conversation_id, self.user_id, self.private)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,8 @@ class Answer:
     hand: Hand = "model"
     """Who did that."""
     buttons: tuple[tuple[Button, ...], ...] = ()
+    messages: tuple[OutgoingMessage, ...] = ()
+    """What is said behind it: questions about tools."""
     steps: tuple[PromptMessage, ...] = ()
     """What the model was given after the prompt: its calls of tools and their returns, in order."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import takewhile
+from typing import Any, Final
 
 import orjson
 
@@ -17,6 +18,9 @@ from bot.turns.parked import decided, resume
 from bot.turns.services import Services
 from bot.turns.turn import AskedAgain, Turns
 from memory.ports import Statement
+
+RETRIES: Final = 10
+"""So many answers to one message are looked at for what their tools did."""
 
 
 class Answering:
@@ -57,11 +61,14 @@ class Answering:
             await resume(self._services, self._lanes.submit, turn_id)
             return
         current = await services.memory.recorder.current(envelope.conversation_id)
-        last = await services.memory.store.last_turns(current.session_id, 1) if current else []
+        last = await services.memory.store.last_turns(current.session_id, RETRIES) if current else []
         if not last:
             await services.committer.done([envelope], [OutgoingMessage(replies.say("nothing_to_retry"))])
             return
-        said = AskedAgain(last[0].user_text, third_party=last[0].third_party)
+        newest = last[-1]
+        same = takewhile(lambda turn: turn.user_text == newest.user_text, reversed(last))
+        repeats = tuple(turn.turn_id for turn in same)
+        said = AskedAgain(newest.user_text, third_party=newest.third_party, repeats=repeats)
         await self._turns.on_turn([envelope], envelope.turn_id or services.ids.new("t"), said=said)
 
     async def _answer_parked(self, tap: Tap) -> None:
@@ -92,9 +99,12 @@ class Answering:
                 await self._services.committer.done([envelope], [])
                 return
             turn_id = envelope.turn_id or self._services.ids.new("t")
-            if before := meant.get("replaces"):  # what was written first is not what the person says now
+            before = meant.get("replaces")
+            if before:  # what was written first is not what the person says now
                 await withdraw(self._services, before)
-            said = AskedAgain(meant["text"], third_party=meant.get("third_party", False))
+            said = AskedAgain(
+                meant["text"], third_party=meant.get("third_party", False), repeats=(before,) if before else ()
+            )
             of = {name: meant[name] for name in ("message_id", "user_id")} | {"answered_by": turn_id}
             values = {"button_id": tap.envelope.button_id, "payload_json": orjson.dumps(of).decode()}
             await self._turns.on_turn(

@@ -21,7 +21,7 @@ from bot.features.lists import Listing
 from bot.features.loops import loop_list
 from bot.features.memories import memory_list
 from bot.intake.updates import Envelope
-from bot.people.export import about_person
+from bot.people.export import about_person, tool_calls
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.ledger.types import Ledger
@@ -96,6 +96,7 @@ class Exporting:
         document = await gather(services.db, services.memory.ledgers, services.clock, envelope.conversation_id)
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
+        document["tool_calls"] = await tool_calls(services.db, envelope.conversation_id)
         document["person"] = await about_person(services.db, envelope.user_id)
         zone, now_ms = (await services.people.time_zone(envelope.user_id)).name, services.clock.now_ms()
         day = f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"

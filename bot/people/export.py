@@ -18,5 +18,12 @@ async def about_person(db: Database, user_id: int) -> dict[str, Any]:
         "settings": orjson.loads(person["settings_json"]) if person else {},
         "paired": bool(person and person["allowed"]),
         "continuity": [dict(row) for row in preferences],
+        "tools": [dict(row) for row in await db.read("exported_tool_choices", user_id=user_id)],
         "tokens_per_day": {row["day"]: row["tokens"] for row in await db.read("exported_usage", user_id=user_id)},
     }
+
+
+async def tool_calls(db: Database, conversation_id: str) -> list[dict[str, Any]]:
+    """Return the calls of tools that were made in a conversation, with all that they returned, as JSON values."""
+    rows = await db.read("exported_tool_calls", conversation_id=conversation_id)
+    return [{**row, "arguments_json": orjson.loads(row["arguments_json"])} for row in rows]

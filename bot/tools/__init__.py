@@ -14,3 +14,8 @@ How a tool is added:
 `run` returns a `ToolResult`; one that cannot do it raises `NotDone` (surely nothing happened) or lets any other
 exception out (nobody knows: a tool that changes something is then asked about, and not tried again).
 """
+
+from bot.tools.own import tool
+from bot.tools.tool import CallContext, NotDone, ToolResult
+
+__all__ = ["CallContext", "NotDone", "ToolResult", "tool"]

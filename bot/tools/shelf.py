@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from bot.intake.local import is_local
+from bot.reminders.ringing import target_of
+from bot.tools.choices import Choices, ToolChoices, server_name
+from bot.tools.results import Results
 from bot.tools.tool import Place, Source, Tool
+
+NOTE_TOOLS: Final = frozenset({"note", "change", "end", "remind", "search", "forget", "settings", "read_result"})
+"""Names that are taken."""
 
 
 class Shelf:
     """Gathers the tools of all sources."""
 
-    def __init__(self, sources: Sequence[Source] = (), taken: Sequence[str] = ()) -> None:
-        """Names in `taken` belong to the notes' tools."""
+    def __init__(self, sources: Sequence[Source], choices: ToolChoices, results: Results) -> None:
         self._sources = tuple(sources)
-        self._taken = frozenset(taken)
+        self._results = results
+        self.choices = choices
 
-    async def offered(self, place: Place) -> tuple[Tool, ...]:
-        """Return the tools of this place; of two with one name the first. Raises `StorageUnavailable`."""
+    async def all(self, place: Place) -> tuple[Tool, ...]:
+        """Return every tool of this place, also what is switched off; of two with one name the first."""
         found: dict[str, Tool] = {}
         for source in self._sources:
             for tool in await source(place):
-                if tool.name not in self._taken:
+                if tool.name not in NOTE_TOOLS:
                     found.setdefault(tool.name, tool)
         return tuple(found.values())
+
+    async def offered(self, place: Place) -> tuple[Tool, ...]:
+        """Return what the model is offered in this place. Raises `StorageUnavailable`."""
+        tools = await self.all(place)
+        if not tools:
+            return ()
+        choices = await self.choices.of(place)
+        tools = tuple(tool for tool in tools if _is_on(tool, choices) and (tool.runs_unasked or can_be_asked(place)))
+        return (*tools, *self._results.tools()) if tools else ()
+
+
+def _is_on(tool: Tool, choices: Choices) -> bool:
+    return not choices.is_off(tool.name) and not (tool.server and choices.is_off(server_name(tool.server)))
+
+
+def can_be_asked(place: Place) -> bool:
+    """Return whether there's somebody with buttons to tap: nobody taps over HTTP."""
+    try:
+        target = target_of(place.conversation_id, place.user_id)
+    except ValueError:
+        return False
+    return place.user_id is not None and not is_local(target.chat_id)

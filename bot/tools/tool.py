@@ -70,9 +70,13 @@ class Tool:
     """A second call with the same key changes nothing more: it may be made again after a doubt."""
     server: str = ""
     """The server or file it comes from; "" for the bot's own."""
+    origin: str = ""
+    """A digest of how that is set up."""
     title: str = ""
     """How the person is told of it; "" for its name."""
     longest_s: float = LONGEST_S
+    ready: Callable[[], Awaitable[None]] | None = None
+    """Does what has to be done before a call may have an effect: starts a server. Raises `NotDone`."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     """What its server says of it besides."""
 

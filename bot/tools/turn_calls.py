@@ -1,34 +1,145 @@
-"""The calls of further tools in one attempt at one answer."""
+"""The calls of further tools in one attempt at one answer: made, told from before, or asked about."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bot.tools.tool import CallContext, NotDone, Place, Tool
-from memory.context.fence import fence
+from bot.delivery.outbox import OutgoingMessage
+from bot.tools import questions
+from bot.tools.call import ASKED_FOR_MS, CallRow, definition, did_like, planned, verdict, written
+from bot.tools.calls import Calls
+from bot.tools.choices import Choices
+from bot.tools.results import WAITS, told
+from bot.tools.tool import CallContext, Place, Tool
+from memory.ports import Statement
+from memory.types import ToolCall
 
-TITLE: Final = "What the tool returned."
+MOST_QUESTIONS: Final = 5
+ENOUGH: Final = "Not done: the person has enough questions to answer. Wait for them."
+NOBODY: Final = "Not done: nobody is there who could be asked."
+
+
+@dataclass(frozen=True, slots=True)
+class CallingTurn:
+    """The turn for which calls are made."""
+
+    turn_id: str
+    place: Place
+    time_zone: str
+    now_ms: int
+    third_party: bool = False
+    repeats: tuple[str, ...] = ()
+    """The turns that answered the same message before."""
+    earlier: tuple[CallRow, ...] = ()
+    """Calls that were made for this turn before."""
+
+    def context(self, call_id: str = "") -> CallContext:
+        """Return what a tool is told with a call."""
+        return CallContext(call_id, self.turn_id, self.place, self.time_zone, self.now_ms)
 
 
 class TurnCalls:
-    """Makes calls for one turn."""
+    """Makes calls for one attempt."""
 
-    def __init__(self, turn_id: str, place: Place, time_zone: str, now_ms: int) -> None:
-        self._turn_id = turn_id
-        self._place = place
-        self._time_zone = time_zone
-        self._now_ms = now_ms
-        self.is_foreign = False
+    def __init__(self, calls: Calls, asked: CallingTurn, max_chars: int) -> None:
+        self._calls = calls
+        self._asked = asked
+        self._max_chars = max_chars
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._stored: dict[str, CallRow] | None = None
+        """The calls of this turn as they are written down."""
+        self._made: set[str] = set()
+        """Those of them that this attempt asked for."""
+        self._choices = Choices()
+        self._questions: dict[str, tuple[CallRow, OutgoingMessage]] = {}
+        self._origins = {call.server for call in asked.earlier if call.is_foreign}
+        """The servers whose words came in."""
+        self.is_foreign = bool(self._origins)
         """True once somebody else's words came in."""
 
-    async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:
-        """Make one call and return what the model is told. Never raises but for a defect."""
-        try:
-            result = await tool.run(
-                given, CallContext(self._turn_id, self._turn_id, self._place, self._time_zone, self._now_ms)
+    @property
+    def earlier(self) -> tuple[ToolCall, ...]:
+        """The calls that the model is told of from the start, as it would have made them."""
+        return tuple(
+            ToolCall(
+                call_id=call.call_id,
+                name=call.tool,
+                arguments=call.arguments_json,
+                result=told(call, self._max_chars),
             )
-        except NotDone as exc:
-            return f"Not done: {exc}"
-        self.is_foreign = self.is_foreign or result.foreign
-        return fence(result.text, TITLE) or "It returned nothing."
+            for call in self._asked.earlier
+        )
+
+    @property
+    def messages(self) -> tuple[OutgoingMessage, ...]:
+        """What the person is asked, behind the answer."""
+        return tuple(message for _, message in self._questions.values())
+
+    @property
+    def effects(self) -> tuple[Statement, ...]:
+        """What writes the questions down, committed with the turn."""
+        return tuple(call.insert(self._asked.now_ms) for call, _ in self._questions.values())
+
+    async def make(self, tool: Tool, given: Mapping[str, Any]) -> str:
+        """Make one call and return what the model is told. Raises `StorageUnavailable`."""
+        rows = await self._read()
+        arguments = written(given)
+        nth = self._seen[tool.name, arguments]
+        self._seen[tool.name, arguments] += 1
+        new = planned(tool, self._asked.place, self._asked.turn_id, arguments, nth=nth, now_ms=self._asked.now_ms)
+        call_id, stored = new.call_id, rows.get(new.call_id)
+        self._made.add(call_id)
+        again = await self._is_again(tool, rows)
+        found = verdict(tool, stored, allowed=self._may_run(tool), again=again)
+        if found == "ask":
+            return await self._ask(tool, new, again=again)
+        call = stored or new
+        if found == "run":
+            context = self._asked.context(call_id)
+            call = await self._calls.make(call, tool, context, is_new=stored is None)
+        elif found == "doubt":
+            call = await self._calls.doubt(call)
+        rows[call_id] = call
+        if call.has_ended and call.is_foreign:
+            self.is_foreign = True
+            self._origins.add(call.server)
+        return told(call, self._max_chars)
+
+    async def _read(self) -> dict[str, CallRow]:
+        if self._stored is None:
+            self._choices = await self._calls.choices.of(self._asked.place)
+            found = await self._calls.of_turns([self._asked.turn_id])
+            self._stored = {call.call_id: call for call in found}
+        return self._stored
+
+    def _may_run(self, tool: Tool) -> bool:
+        """The person lets this tool run unasked, and nobody else's words are behind the call but its own server's."""
+        strange = self._asked.third_party or bool(self._origins - {tool.server})
+        return self._choices.always(tool) and not strange
+
+    async def _is_again(self, tool: Tool, rows: Mapping[str, CallRow]) -> bool:
+        """Something like it was done for this message: in a turn that it repeats, or before this one was broken off."""
+        if tool.runs_unasked or tool.idempotent:
+            return False
+        broken_off = [call for call_id, call in rows.items() if call_id not in self._made]
+        return did_like(broken_off, tool.name) or await self._calls.repeats(self._asked.repeats, tool.name)
+
+    async def _ask(self, tool: Tool, call: CallRow, *, again: bool) -> str:
+        if self._asked.place.user_id is None:
+            return NOBODY
+        waiting = await self._calls.waiting(self._asked.place.conversation_id)
+        if any(_is_same(each, call) for each in (*waiting, *(asked for asked, _ in self._questions.values()))):
+            return WAITS
+        if len(self._questions) >= MOST_QUESTIONS:
+            return ENOUGH
+        call = replace(call, state="asked", expires_at_ms=self._asked.now_ms + ASKED_FOR_MS)
+        message = questions.consent(call, self._choices.before(tool), definition(tool), again=again)
+        self._questions[call.call_id] = (call, message)
+        return WAITS
+
+
+def _is_same(one: CallRow, other: CallRow) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in ("tool", "arguments_json", "user_id"))

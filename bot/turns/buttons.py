@@ -123,14 +123,14 @@ class Buttons:
         use = replace(use, expect=await self._group_size(row))
         tap = Tap(envelope, use, orjson.loads(row["payload_json"]))
         try:
-            has_new_buttons = await self._actions[row["action"]](tap)
+            outcome = await self._actions[row["action"]](tap)
         except Conflict:
             log.info("second tap on one message", button=envelope.button_id)
             await self._services.committer.done([envelope], [])
             await self._toast(envelope, replies.say("tap_used"))
             return
-        await self._toast(envelope, replies.say("tap_done"))
-        if not has_new_buttons:
+        await self._toast(envelope, replies.say(outcome if isinstance(outcome, str) else "tap_done"))
+        if outcome is not True:
             await self._without_buttons(envelope)
 
     async def _group_size(self, row: Row) -> int:

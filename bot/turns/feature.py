@@ -23,8 +23,11 @@ class Tap:
     payload: dict[str, Any]
 
 
-Action = Callable[[Tap], Awaitable[bool | None]]
-"""True when it shows the tapped message again with buttons of its own; otherwise the buttons are taken away."""
+Action = Callable[[Tap], Awaitable[bool | str | None]]
+"""True when it shows the tapped message again with buttons of its own; otherwise the buttons are taken away.
+
+A string is the name of what is said to the tap instead of that it's done.
+"""
 
 
 class Feature(Protocol):

@@ -7,9 +7,11 @@ from typing import Any
 import orjson
 
 from bot.answers.responder import Ask
+from bot.tools.call import CallRow
 from bot.turns.services import Services
 from memory.ledger import lines, views
 from memory.ledger.types import Actor, Note
+from memory.text import shorten
 
 _WHY = {
     "unknown": "it is not there any more",
@@ -24,7 +26,19 @@ _WHY = {
 
 async def notices(services: Services, ask: Ask) -> tuple[str, ...]:
     """What to say of the turn before, and of this one when it was tried before. Raises `StorageUnavailable`."""
-    return (*await _not_stored(services, ask), *_set_before(ask))
+    return (*await _not_stored(services, ask), *_set_before(ask), *map(_decided, ask.news))
+
+
+def _decided(call: CallRow) -> str:
+    """What became of a call about which the person was asked."""
+    became = {
+        "done": "is done",
+        "failed": "was tried and failed",
+        "declined": "was declined by the person",
+        "expired": "was not answered by the person in time and is not done",
+    }.get(call.state, "is left as it is; nobody knows whether it happened")
+    more = f" (read_result {call.number} has what came of it)" if call.result else ""
+    return f"The call of {call.tool} with {shorten(call.arguments_json, 200)} {became}{more}."
 
 
 async def _not_stored(services: Services, ask: Ask) -> list[str]:

@@ -17,6 +17,7 @@ from bot.people.choices import PersonalChoices
 from bot.people.personas import Personas
 from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
+from bot.tools.calls import Calls
 from bot.tools.shelf import Shelf
 from bot.turns.model_waits import ModelWaits
 from memory.opening import ConversationMemory
@@ -47,6 +48,8 @@ class Services:
     people: PersonalChoices
     reminders: ReminderScheduler
     personas: Personas
+    calls: Calls
+    """Makes the calls of those tools."""
     shelf: Shelf
     """What the model can do beyond the notes."""
     meters: Meters

@@ -25,7 +25,8 @@ from bot.meters import Stopwatch
 from bot.people.choices import CALLED, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
-from bot.tools.tool import Place
+from bot.tools.call import CallRow, heard
+from bot.tools.tool import CallContext, Place
 from bot.tracing import Attribute
 from bot.turns.notices import notices, set_without_model
 from bot.turns.services import Services
@@ -60,6 +61,10 @@ class AskedAgain:
     third_party: bool = False
     whole_chars: int = 0
     """How long it was before its middle was left out; 0 when nothing was."""
+    repeats: tuple[str, ...] = ()
+    """The turns that answered this before."""
+    calls: tuple[CallRow, ...] = ()
+    """Calls of tools that a tap has decided, whose results are answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +288,9 @@ class Turns:
                 await work.claimed
             faults.point("turn_packet_built")
             await self._still_at_work()
+            if ask.tools:
+                context = CallContext("", ask.turn_id, ask.place, ask.time_zone, ask.now_ms)
+                ask = replace(ask, earlier=(*said.calls, *await self._services.calls.resume(context, ask.tools)))
             mode = mode_for(self._services.settings.continuity_streaming, private=batch[0].private)
             async with self._services.previews.live(target, turn_id, mode, _reply_to(batch)) as live:
                 with meters.timed("model") as took.model:
@@ -354,7 +362,8 @@ class Turns:
         zone, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
         count, responder = services.memory.counter.count, services.responder
         name = plain_name(choices.get(CALLED) or first.user_name)
-        tools = await services.shelf.offered(Place(first.conversation_id, first.user_id, first.private))
+        place = Place(first.conversation_id, first.user_id, first.private)
+        tools = await services.shelf.offered(place)
         tools_tokens = count(responder.tools())
         carries = await self.gate.carries(first, state)
         scope = Scope(
@@ -401,6 +410,8 @@ class Turns:
             ledger=await services.memory.ledgers.read(first.conversation_id),
             scope=scope,
             tools=tools,
+            repeats=said.repeats,
+            news=await services.calls.untold(place, said.calls) if tools else (),
         )
         counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
         said_before = await notices(services, ask)
@@ -456,6 +467,7 @@ class Turns:
         ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
+        ends += heard((*ask.news, *work.said.calls), ask.turn_id)
         ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(made, took)]
 
         async def store(*rows: Statement) -> ConversationTurn:
@@ -479,7 +491,7 @@ class Turns:
             return stored
 
         with services.meters.timed("commit"):
-            messages = [message, *_notices(work.said), *behind.messages]
+            messages = [message, *_notices(work.said), *answer.messages, *behind.messages]
             turn = await services.committer.say(work.target, messages, store, turn_id=ask.turn_id)
         if answer.job_refs or answer.operations:
             services.reminders.look()

@@ -51,6 +51,8 @@ PICTURE = Picture("image/png", b"\x89PNG")
 class Box:
     """A toolbox that finds one thing."""
 
+    earlier = ()
+
     asked: list[str] = field(default_factory=list)
 
     def offered(self):

@@ -14,6 +14,7 @@ from bot.answers.tools.calls import WrongCall, checked, schemas, specs
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
 from bot.people.choices import PersonalChoices
 from bot.people.personas import instructions_of, load_personas
+from bot.tools.calls import Calls
 from bot.tools.tool import CallContext, Tool, ToolResult
 from memory.context.tokens import TiktokenCounter
 from memory.errors import StorageUnavailable
@@ -21,6 +22,7 @@ from memory.ledger.apply import apply, apply_all
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import Actor, Add, End, Ledger, Ring
 from memory.ledger.views import Scope
+from memory.ports import Result as Done
 from memory.search.query import Query
 from memory.testing import ManualClock, make_state
 from memory.types import ConversationContextPacket, RetrievedItem
@@ -44,6 +46,16 @@ class Nothing:
 
     async def read_one(self, name: str, /, **params: Any) -> Any:
         return next(iter(await self.read(name, **params)), None)
+
+    async def write(self, *statements: Any) -> list[Any]:
+        return [Done((), 1) for _ in statements]
+
+
+class Stores:
+    """A committer that stores at once."""
+
+    async def until_stored(self, write: Any) -> Any:
+        return await write()
 
 
 class Found:
@@ -88,7 +100,9 @@ def make_box(*notes: Any, searcher: Any = None, max_chars: int = 4000, broken: b
     db: Any = Nothing(broken=broken)
     people = PersonalChoices(db, ManualClock(), "UTC")
     ask.setdefault("ledger", ledger_of(*notes))
-    return Tools(Ledgers(db), searcher, people, max_chars).begin(make_ask(**ask))
+    committer: Any = Stores()
+    calls = Calls(db, ManualClock(), committer, people, boot_id="b", longest_s=5)
+    return Tools(Ledgers(db), searcher, people, max_chars, calls).begin(make_ask(**ask))
 
 
 def stored(box: Toolbox, ledger: Ledger) -> Ledger:

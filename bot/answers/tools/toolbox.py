@@ -18,10 +18,11 @@ from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
 from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy
+from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
 from bot.sentences import LANGUAGES
-from bot.tools.tool import Place
-from bot.tools.turn_calls import TurnCalls
+from bot.tools.calls import Calls
+from bot.tools.turn_calls import CallingTurn, TurnCalls
 from memory.context.assembler import SearchPort
 from memory.context.transcript import clip_tool_output
 from memory.errors import ContinuityError
@@ -30,9 +31,11 @@ from memory.ledger.apply import joined
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import ASSISTANT, USER, Actor, Add, Change, End, Kind, Note, Operation, Reopen
 from memory.ports import Statement
+from memory.types import ToolCall
 
 MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""
+ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
 KINDS: Final = get_args(Kind)
 HOWS: Final = ("done", "dropped", "reopen")
 AS_WRITTEN: Final = "auto"
@@ -52,25 +55,37 @@ class Tools:
     searcher: SearchPort | None
     people: PersonalChoices
     output_max_chars: int
+    calls: Calls
+    """Makes calls of tools beyond the notes."""
 
     def begin(self, ask: Ask) -> Toolbox:
         """An empty toolbox: each attempt at an answer starts with its own."""
         by = Actor("model", ask.now_ms, ask.turn_id)
         notes = WorkingCopy(ask.ledger, ask.scope, by, self.ledgers.reserve)
-        return Toolbox(self, Desk(ask, notes, ask.time_zone, zone_known=ask.time_zone_chosen))
+        asked = CallingTurn(
+            ask.turn_id,
+            ask.place,
+            ask.time_zone,
+            ask.now_ms,
+            third_party=ask.third_party,
+            repeats=ask.repeats,
+            earlier=ask.earlier,
+        )
+        turn_calls = TurnCalls(self.calls, asked, self.output_max_chars)
+        return Toolbox(self, Desk(ask, notes, ask.time_zone, zone_known=ask.time_zone_chosen), turn_calls)
 
 
 class Toolbox:
     """The tools of one attempt at one answer. No tool raises: one that cannot do it says so to the model."""
 
-    def __init__(self, tools: Tools, desk: Desk) -> None:
+    def __init__(self, tools: Tools, desk: Desk, turn_calls: TurnCalls) -> None:
         self._tools = tools
         self._max_chars = tools.output_max_chars
         self._desk = desk
         self._calls = 0
         self._choices: dict[str, str] = {}
         self._further = {tool.name: tool for tool in desk.ask.tools}
-        self._turn_calls = _turn_calls(desk.ask)
+        self._turn_calls = turn_calls
         self._effects: tuple[Statement, ...] = ()
         self._forgotten: tuple[str, ...] = ()
         """The turns on which notes rest that are to be forgotten."""
@@ -83,7 +98,17 @@ class Toolbox:
     @property
     def effects(self) -> tuple[Statement, ...]:
         """What is to be committed with the turn besides; none of it can fail the turn."""
-        return self._effects
+        return (*self._effects, *self._turn_calls.effects)
+
+    @property
+    def earlier(self) -> tuple[ToolCall, ...]:
+        """Calls that were made for this turn before; the model is told of them as if it had just made them."""
+        return self._turn_calls.earlier
+
+    @property
+    def messages(self) -> tuple[OutgoingMessage, ...]:
+        """What the person is asked about further tools."""
+        return self._turn_calls.messages
 
     @property
     def buttons(self) -> Rows:
@@ -98,13 +123,19 @@ class Toolbox:
         return (*calls.offered(), *map(calls.offer, self._further.values()))
 
     async def call(self, call_id: str, name: str, arguments: str) -> str:  # noqa: ARG002 - no provider's id is relied on
-        """Make one call and return what the tool says; `call_id` is the provider's. Raises `WrongCall`."""
+        """Make one call and return what the tool says; `call_id` is the provider's.
+
+        Raises `WrongCall`, and `StorageUnavailable` where a further tool's call cannot be written down.
+        """
         tool = self._further.get(name)
         if tool is None:
             given = calls.given(name, arguments, list(self._further))
             return str(await getattr(self, name)(**given))
         given = calls.further(tool, arguments)
-        return await self._once(lambda: self._turn_calls.make(tool, given), changes=False)
+        self._calls += 1
+        if self._calls > MAX_CALLS:
+            return ENOUGH
+        return clip_tool_output(await self._turn_calls.make(tool, given), self._max_chars)
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
@@ -145,7 +176,7 @@ class Toolbox:
         """Do one call, if it may be done; what it returns is capped."""
         self._calls += 1
         if self._calls > MAX_CALLS:
-            return "No more tool calls in this turn. Answer the person now."
+            return ENOUGH
         if changes and self._desk.ask.state.private:
             return KEPT_PRIVATE
         if changes and self._desk.ask.third_party:
@@ -194,7 +225,7 @@ class Toolbox:
         if not given:
             raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
         if "text" in given and len(notes) > 1:
-            raise Refused("Nothing was changed: a text is for one note. Call once for each.")
+            raise Refused("Nothing was changed: a text is for one note. CallRow once for each.")
         said = [desk.done("Now", Change(number=note.number, fields=self._fields(note, given))) for note in notes]
         return "\n".join([*said, *problems])
 
@@ -292,11 +323,6 @@ class Toolbox:
             return [desk.now]
         mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
         return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]
-
-
-def _turn_calls(ask: Ask) -> TurnCalls:
-    place = Place(ask.conversation_id, ask.user_id, ask.private)
-    return TurnCalls(ask.turn_id, place, ask.time_zone, ask.now_ms)
 
 
 def _kind(given: str) -> Kind:

@@ -152,7 +152,9 @@ def _returns(calls: Sequence[ToolCall]) -> ModelRequest:
 def _round(done: Round) -> list[ModelMessage]:
     """Return a response as it came, its calls with the ids that we gave them, and what they gave back."""
     calls = iter(done.calls)
-    response: ModelResponse = done.reply.native[_RESPONSE]
+    response: ModelResponse | None = done.reply.native.get(_RESPONSE)
+    if response is None:  # the calls were made before this answer was begun
+        return [_message(PromptMessage("assistant", tool_calls=done.calls)), _returns(done.calls)]
     parts = [
         replace(part, tool_call_id=next(calls).call_id) if isinstance(part, ToolCallPart) else part
         for part in response.parts

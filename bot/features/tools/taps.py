@@ -1,0 +1,146 @@
+"""The buttons under a question about a call: [Once] [Always] [Never], [Do it again] [Leave it]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from bot import replies
+from bot.delivery.outbox import OutgoingMessage, Target
+from bot.intake.updates import Envelope
+from bot.tools import questions
+from bot.tools.call import CallRow, State, digest_of
+from bot.tools.questions import AGAIN, ALWAYS, LEAVE, NEVER, ONCE
+from bot.tools.tool import CallContext, Place, Tool
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.lanes import Lanes
+from bot.turns.services import Services
+from bot.turns.turn import AskedAgain, Turns
+from memory import faults
+from memory.errors import Conflict
+from memory.ports import Statement
+
+TAKEN: Final = "tool_taken"
+
+
+class ToolTaps:
+    """Obeys the taps. A yes takes its turn in the lane like a message, so that whatever dies it is worked on again."""
+
+    def __init__(self, services: Services, turns: Turns, lanes: Lanes) -> None:
+        self._services = services
+        self._turns = turns
+        self._lanes = lanes
+        self.commands: dict[str, Command] = {}
+        self.actions: dict[str, Action] = {
+            ONCE: partial(self._yes, always=False),
+            ALWAYS: partial(self._yes, always=True),
+            AGAIN: partial(self._yes, always=False),
+            NEVER: self._never,
+            LEAVE: self._leave,
+        }
+
+    async def _yes(self, tap: Tap, *, always: bool) -> str:
+        """Let the call take its turn; what is said at the tap is not that it's done."""
+
+        async def work(envelope: Envelope) -> None:
+            await self._carry_out(envelope, tap, always=always)
+
+        self._lanes.submit(tap.envelope, work)
+        return TAKEN
+
+    async def _never(self, tap: Tap) -> None:
+        """Decline the call, and offer the tool no more."""
+        calls, call = self._services.calls, await self._find(tap)
+        if call is not None:
+            off = calls.choices.choose(_place(tap.envelope), "off", name=call.tool)
+            await self._end(tap.envelope, tap, replace(call, state="declined"), calls.close(call, "declined"), off)
+
+    async def _leave(self, tap: Tap) -> None:
+        """Do nothing more about the call."""
+        call = await self._find(tap)
+        if call is not None:
+            state: State = "left" if call.state == "unknown" else "declined"
+            await self._end(tap.envelope, tap, replace(call, state=state), self._services.calls.close(call, state))
+
+    async def _find(self, tap: Tap) -> CallRow | None:
+        """Return the call that is asked about; one that was forgotten is said to be gone."""
+        call = await self._services.calls.find(tap.payload["call_id"])
+        if call is None:
+            message = OutgoingMessage(replies.say("tool_gone"), edits_message_id=tap.envelope.message_id)
+            await self._services.committer.done([tap.envelope], [message], tap.use)
+        elif call.state not in {"asked", "unknown"}:
+            raise Conflict(f"call {call.call_id} is {call.state}")
+        return call
+
+    async def _end(self, envelope: Envelope, tap: Tap, call: CallRow, *effects: Statement) -> None:
+        message = questions.edit(questions.outcome(call), tap.envelope.message_id)
+        await self._services.committer.done([envelope], [message], tap.use, *effects, turn_id=call.turn_id)
+
+    # --- a yes ------------------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, envelope: Envelope, tap: Tap, *, always: bool) -> None:
+        """Make the call, show what came of it, and let the model answer it.
+
+        What a crash leaves behind: the tap is `claimed` until the last commit, so it is worked on again; the call's
+        row says whether it was begun (`Calls.make`), and how it ended. Nothing is shown as done that is not stored as
+        done. The last commit is that of the turn that answers, with the button's use and the end of the tap.
+        """
+        services = self._services
+        call = await services.calls.find(tap.payload["call_id"])
+        if call is None:
+            message = OutgoingMessage(replies.say("tool_gone"), edits_message_id=tap.envelope.message_id)
+            await services.committer.done([envelope], [message], tap.use)
+            return
+        call = await self._made(envelope, tap, call, always=always)
+        if call.state == "unknown":  # it's asked about anew, by a message of its own
+            message = questions.edit(questions.outcome(call), tap.envelope.message_id)
+            await services.committer.done([envelope], [message], tap.use, turn_id=call.turn_id)
+            return
+        others = await services.calls.of_turns([call.turn_id])
+        if call.state not in {"done", "failed"} or any(each.state == "asked" for each in others):
+            await self._end(envelope, tap, call)
+            return
+        message = questions.edit(questions.outcome(call), tap.envelope.message_id)
+        await services.committer.write(Target.of(envelope), [message], turn_id=call.turn_id)
+        faults.point("tool_shown")
+        decided = [each for each in others if each.expires_at_ms and each.has_ended]
+        await self._answer(envelope, tap, call, decided)
+
+    async def _made(self, envelope: Envelope, tap: Tap, call: CallRow, *, always: bool) -> CallRow:
+        """Return the call as it stands once it was made, as far as it still may be."""
+        services, place = self._services, _place(envelope)
+        is_asked = call.state in {"asked", "unknown"}
+        if call.has_ended or (is_asked and call.runs != tap.payload["runs"]):  # it's asked about anew
+            return call
+        tool = next((each for each in await services.shelf.all(place) if each.name == call.tool), None)
+        if tool is None or digest_of(tool) != call.digest:
+            return await self._is_another(call, tool)
+        if call.state == "running" and call.changes:
+            return await services.calls.doubt(call) if services.calls.is_left(call) else call
+        if is_asked:
+            chosen = [services.calls.choices.choose(place, "always", tool=tool)] if always else []
+            await services.db.write(services.calls.plan(call), *chosen)
+            call = replace(call, state="planned")
+            faults.point("tool_allowed")
+        zone = await services.people.time_zone(call.user_id)
+        context = CallContext(call.call_id, call.turn_id, place, zone.name, services.clock.now_ms())
+        return await services.calls.make(call, tool, context, is_new=False)
+
+    async def _is_another(self, call: CallRow, tool: Tool | None) -> CallRow:
+        """The tool is gone, or not the one that was asked about: nothing is done."""
+        if call.state not in {"asked", "unknown", "planned"}:
+            return call
+        await self._services.db.write(self._services.calls.close(call, "declined"))
+        return replace(call, state="declined", title=call.title if tool else f"{call.title} (?)")
+
+    async def _answer(self, envelope: Envelope, tap: Tap, call: CallRow, decided: Sequence[CallRow]) -> None:
+        said = replies.say("tool_yes_said", tool=questions.named(call))
+        turn_id = envelope.turn_id or self._services.ids.new("t")
+        asked = AskedAgain(said, calls=tuple(decided))
+        await self._turns.on_turn([envelope], turn_id, said=asked, effects=(tap.use,))
+
+
+def _place(envelope: Envelope) -> Place:
+    return Place(envelope.conversation_id, envelope.user_id, envelope.private)

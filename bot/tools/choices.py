@@ -1,0 +1,91 @@
+"""What people chose about tools in a chat: always, off, or to be asked; pinned to the tool as it was then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from bot.tools.call import definition, digest_of
+from bot.tools.tool import Place, Tool
+from memory.ports import Clock, Database, Statement
+
+Choice = Literal["always", "off", "on"]
+ABSENT: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """One choice, and the tool as it was described then."""
+
+    choice: Choice
+    digest: str
+    definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What one person chose in one chat, by the names of tools and `server:<name>`."""
+
+    by_name: Mapping[str, ToolChoice] = field(default_factory=dict)
+
+    def is_off(self, name: str) -> bool:
+        """Return whether it's switched off."""
+        chosen = self.by_name.get(name)
+        return chosen is not None and chosen.choice == "off"
+
+    def always(self, tool: Tool) -> bool:
+        """Return whether this very tool may be used unasked; no longer when anything about it has changed."""
+        chosen = self.by_name.get(tool.name)
+        return chosen is not None and chosen.choice == "always" and chosen.digest == digest_of(tool)
+
+    def before(self, tool: Tool) -> Mapping[str, Any]:
+        """Return how the tool was described when it was allowed, if it's another one now; else nothing."""
+        chosen = self.by_name.get(tool.name)
+        changed = chosen is not None and chosen.choice == "always" and chosen.digest != digest_of(tool)
+        return chosen.definition if chosen is not None and changed else ABSENT
+
+
+def server_name(server: str) -> str:
+    """Return the name under which a whole server is switched off."""
+    return f"server:{server}"
+
+
+class ToolChoices:
+    """Reads and changes choices."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def of(self, place: Place) -> Choices:
+        """Return what was chosen in a place. Raises `StorageUnavailable`."""
+        here = {"conversation_id": place.conversation_id, "user_id": place.user_id}
+        rows = await self._db.read("tool_choices_of", **here)
+        return Choices(
+            {
+                row["name"]: ToolChoice(row["choice"], row["digest"], orjson.loads(row["definition_json"]))
+                for row in rows
+            }
+        )
+
+    def choose(self, place: Place, choice: Choice, *, tool: Tool | None = None, name: str = "") -> Statement:
+        """Return what writes a choice down, about this very tool, or about a name."""
+        values = {
+            "conversation_id": place.conversation_id,
+            "user_id": place.user_id or 0,
+            "name": tool.name if tool else name,
+            "choice": choice,
+            "digest": digest_of(tool) if tool else "",
+            "definition_json": orjson.dumps(definition(tool) if tool else {}).decode(),
+            "at_ms": self._clock.now_ms(),
+        }
+        return Statement("tool_choose", values)
+
+    @staticmethod
+    def forget(place: Place, name: str) -> Statement:
+        """Return what takes a choice back: the person is asked again."""
+        where = {"conversation_id": place.conversation_id, "user_id": place.user_id or 0, "name": name}
+        return Statement("tool_unchoose", where)

@@ -1,0 +1,117 @@
+-- Queries of tool calls and of what people chose about tools. One line of why above each.
+
+-- name: tool_call_insert
+-- Before anything happens: a call is known by turn, tool, arguments and count, and only one process writes it down.
+INSERT INTO tool_calls (call_id, conversation_id, user_id, turn_id, number, server, tool, title, digest, changes,
+    arguments_json, state, is_foreign, boot_id, runs, created_at_ms, started_at_ms, expires_at_ms)
+SELECT :call_id, :conversation_id, :user_id, :turn_id, COALESCE(MAX(number), 0) + 1, :server, :tool, :title, :digest,
+    :changes, :arguments_json, :state, 0, :boot_id, :runs, :created_at_ms, :started_at_ms, :expires_at_ms
+FROM tool_calls WHERE conversation_id = :conversation_id
+RETURNING number;
+
+-- name: tool_call_find
+-- A tap on a question about it.
+SELECT * FROM tool_calls WHERE call_id = :call_id;
+
+-- name: tool_call_numbered
+-- read_result asks for more of what was cut.
+SELECT * FROM tool_calls WHERE conversation_id = :conversation_id AND number = :number;
+
+-- name: tool_calls_of_turn
+-- A turn that is answered again makes nothing twice.
+SELECT * FROM tool_calls WHERE turn_id = :turn_id ORDER BY number;
+
+-- name: tool_calls_waiting
+-- Nobody is asked the same twice while a question stands.
+SELECT * FROM tool_calls WHERE conversation_id = :conversation_id AND state = 'asked' ORDER BY number;
+
+-- name: tool_calls_running
+-- What a process may have been in the midst of when it died.
+SELECT * FROM tool_calls WHERE state = 'running' ORDER BY created_at_ms;
+
+-- name: tool_calls_run_out
+-- Questions that nobody answered.
+SELECT * FROM tool_calls WHERE state = 'asked' AND expires_at_ms < :now_ms ORDER BY expires_at_ms LIMIT 100;
+
+-- name: tool_calls_untold
+-- What was decided behind the model's back; it is told with the next message.
+SELECT * FROM tool_calls
+WHERE conversation_id = :conversation_id AND user_id = :user_id AND told_turn_id IS NULL AND expires_at_ms IS NOT NULL
+    AND state IN ('done', 'failed', 'declined', 'expired', 'left')
+ORDER BY number LIMIT 20;
+
+-- name: tool_call_plan
+-- The person said yes: from one state only, so that of two taps one counts.
+UPDATE tool_calls SET state = 'planned', boot_id = :boot_id WHERE call_id = :call_id AND state = :was;
+
+-- name: tool_call_run
+-- The last thing before the effect.
+UPDATE tool_calls SET state = 'running', boot_id = :boot_id, runs = runs + 1, started_at_ms = :at_ms
+WHERE call_id = :call_id AND state IN ('planned', 'running');
+
+-- name: tool_call_end
+-- The first thing after it; not when somebody else has settled it meanwhile.
+UPDATE tool_calls SET state = :state, result = :result, is_foreign = :is_foreign, cost_nanodollars = :cost_nanodollars,
+    ended_at_ms = :at_ms
+WHERE call_id = :call_id AND state IN ('planned', 'running') AND boot_id = :boot_id;
+
+-- name: tool_call_doubt
+-- Nobody knows whether it happened: the person is asked, once.
+UPDATE tool_calls SET state = 'unknown', expires_at_ms = :at_ms, ended_at_ms = :at_ms
+WHERE call_id = :call_id AND state = 'running';
+
+-- name: tool_call_close
+-- The person said no, or nothing.
+UPDATE tool_calls SET state = :state, ended_at_ms = :at_ms WHERE call_id = :call_id AND state = :was;
+
+-- name: tool_call_told
+-- The model knows.
+UPDATE tool_calls SET told_turn_id = :turn_id WHERE call_id = :call_id;
+
+-- name: tool_question_shown
+-- The message that asks about a call, so that it can say that it ran out.
+SELECT outbox.message_id, outbox.state FROM outbox JOIN buttons ON outbox.markup_json LIKE '%' || buttons.button_id || '%'
+WHERE outbox.turn_id = :turn_id AND buttons.conversation_id = :conversation_id
+    AND buttons.payload_json LIKE '%' || :call_id || '%'
+ORDER BY outbox.position DESC LIMIT 1;
+
+-- name: tool_calls_purge
+-- Long ago: what a result said stands in its turn as far as it was shown.
+DELETE FROM tool_calls WHERE created_at_ms < :before_ms;
+
+-- name: tool_choices_of
+-- What this person chose in this chat.
+SELECT name, choice, digest, definition_json FROM tool_choices
+WHERE conversation_id = :conversation_id AND user_id = :user_id;
+
+-- name: tool_choose
+-- The newest choice counts.
+INSERT INTO tool_choices (conversation_id, user_id, name, choice, digest, definition_json, at_ms)
+VALUES (:conversation_id, :user_id, :name, :choice, :digest, :definition_json, :at_ms)
+ON CONFLICT (conversation_id, user_id, name) DO UPDATE SET choice = :choice, digest = :digest,
+    definition_json = :definition_json, at_ms = :at_ms;
+
+-- name: tool_unchoose
+-- As if nothing had been chosen.
+DELETE FROM tool_choices WHERE conversation_id = :conversation_id AND user_id = :user_id AND name = :name;
+
+-- name: erase_tool_calls
+-- P13: a call goes with the turn that asked for it, and with the one that told of it.
+DELETE FROM tool_calls WHERE turn_id = :turn_id OR told_turn_id = :turn_id;
+
+-- name: erase_all_tool_calls
+-- P13: everything of a conversation.
+DELETE FROM tool_calls WHERE conversation_id = :conversation_id;
+
+-- name: erase_tool_choices
+-- P13: choices go with everything else.
+DELETE FROM tool_choices WHERE conversation_id = :conversation_id;
+
+-- name: exported_tool_calls
+-- What a person takes with them: calls that were made for them, whole results included.
+SELECT number, server, tool, arguments_json, state, result, created_at_ms, ended_at_ms FROM tool_calls
+WHERE conversation_id = :conversation_id ORDER BY number;
+
+-- name: exported_tool_choices
+-- What somebody chose about tools.
+SELECT conversation_id, name, choice, at_ms FROM tool_choices WHERE user_id = :user_id ORDER BY conversation_id, name;

@@ -1,0 +1,107 @@
+"""What a person is asked about a call, in plain words, with its buttons. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from bot import replies
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.tools.call import CallRow
+from memory.text import shorten
+
+MAX_SHOWN: Final = 12
+"""Arguments that are shown; of more it's said how many."""
+VALUE_CHARS: Final = 300
+DESCRIPTION_CHARS: Final = 300
+ONCE, ALWAYS, NEVER, AGAIN, LEAVE = "tool_once", "tool_always", "tool_never", "tool_again", "tool_leave"
+_UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u061c\u00ad\u115f\u1160\u3164]")
+"""Signs that nobody sees, or that turn the order of what is seen."""
+
+
+def visible(text: str) -> str:
+    """Return a text without what nobody sees."""
+    text = _UNSEEN.sub("", text)
+    return "".join(char for char in text if char in "\n\t" or char.isprintable() or char in "\u200c\u200d")
+
+
+def named(call: CallRow) -> str:
+    """Return how a call's tool is called in a sentence: its server, then itself."""
+    title = shorten(visible(call.title), 60)
+    return f"{call.server} → {title}" if call.server else title
+
+
+def details(call: CallRow) -> str:
+    """Return the arguments, one to a line; "" for none."""
+    found = list(_lines(call.arguments))
+    more = [f"… +{len(found) - MAX_SHOWN}"] if len(found) > MAX_SHOWN else []
+    return "\n".join([*found[:MAX_SHOWN], *more])
+
+
+def _lines(arguments: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in arguments.items():
+        at = f"{path}{name}"
+        if isinstance(value, dict):
+            yield from _lines(value, f"{at}.")
+        else:
+            text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield f"• {shorten(visible(at), 60)}: {shorten(visible(text), VALUE_CHARS)}"
+
+
+def consent(call: CallRow, before: Mapping[str, Any], now: Mapping[str, Any], *, again: bool) -> OutgoingMessage:
+    """Return the question whether a tool may be used; `before` is what was allowed of it when it was another one."""
+    payload = {"call_id": call.call_id, "runs": 0}
+    lines = [replies.say("tool_ask", tool=named(call)), details(call)]
+    if again:
+        lines = [replies.say("tool_ask_again", tool=named(call)), details(call)]
+    if before:
+        lines += ["", replies.say("tool_changed"), *difference(before, now)]
+    once = Button(replies.say("tool_once"), ONCE, payload)
+    always, never = (
+        Button(replies.say("tool_always"), ALWAYS, payload),
+        Button(replies.say("tool_never"), NEVER, payload),
+    )
+    row = (Button(replies.say("tool_again"), AGAIN, payload), Button(replies.say("tool_leave"), LEAVE, payload))
+    return OutgoingMessage("\n".join(filter(None, lines)), buttons=(row,) if again else ((once, always, never),))
+
+
+def doubt(call: CallRow) -> OutgoingMessage:
+    """Return the question about a call of which nobody knows whether it happened."""
+    payload = {"call_id": call.call_id, "runs": call.runs}
+    text = "\n".join(filter(None, (replies.say("tool_doubt", tool=named(call)), details(call))))
+    row = (Button(replies.say("tool_again"), AGAIN, payload), Button(replies.say("tool_leave"), LEAVE, payload))
+    return OutgoingMessage(text, buttons=(row,))
+
+
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return in lines what is another way about a tool than it was."""
+    said: list[str] = []
+    if before.get("description") != now.get("description"):
+        was, is_now = (shorten(visible(str(each.get("description"))), DESCRIPTION_CHARS) for each in (before, now))
+        said.append(replies.say("tool_changed_words", before=was, now=is_now))
+    old, new = (set((each.get("parameters") or {}).get("properties") or ()) for each in (before, now))
+    if new - old:
+        said.append(replies.say("tool_changed_new", names=shorten(visible(", ".join(sorted(new - old))), VALUE_CHARS)))
+    if old - new:
+        said.append(replies.say("tool_changed_gone", names=shorten(visible(", ".join(sorted(old - new))), VALUE_CHARS)))
+    if before.get("origin") != now.get("origin"):
+        said.append(replies.say("tool_changed_setup"))
+    return said or [replies.say("tool_changed_other")]
+
+
+def outcome(call: CallRow) -> str:
+    """Return what the question says once it's known how the call ended."""
+    key = {
+        "done": "tool_done",
+        "failed": "tool_failed",
+        "declined": "tool_declined",
+        "expired": "tool_expired",
+        "left": "tool_left",
+    }.get(call.state, "tool_unsure")
+    return "\n".join(filter(None, (replies.say(key, tool=named(call)), details(call))))
+
+
+def edit(text: str, message_id: int | None) -> OutgoingMessage:
+    """Return what takes the place of a question; a message of its own where nobody knows which one asked."""
+    return OutgoingMessage(text, edits_message_id=message_id)
