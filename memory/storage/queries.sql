@@ -77,8 +77,8 @@ WHERE conversation_id = :conversation_id AND turn_count > 0 AND origin <> 'priva
 ORDER BY last_turn_at_ms DESC, session_id LIMIT :limit OFFSET :offset;
 
 -- name: session_before
--- What was talked in before a session, private or not.
-SELECT session_id, origin FROM conversation_sessions
+-- What was talked in before a session, private or not, and until when.
+SELECT session_id, origin, last_turn_at_ms FROM conversation_sessions
 WHERE conversation_id = :conversation_id AND session_id <> :session_id AND turn_count > 0
 ORDER BY last_turn_at_ms DESC, session_id LIMIT 1;
 

@@ -19,14 +19,19 @@ async def returned(api, bot, text="good morning"):
     return await again(api, bot, text)
 
 
-async def again(api, bot, text):
+async def again(api, bot, text, hours=7):
     """Come back after hours with this text, and return the small line under the answer."""
-    await bot.passes(hours=7)
     before = len(bot_lines(api))
-    api.people.says(PERSON, text)
-    await answered(api, PERSON, text)
+    await comes(api, bot, text, hours)
     await api.until(lambda: any(line.text.startswith(CARRIED) for line in bot_lines(api)[before:]))
     return bot_lines(api)[-1]
+
+
+async def comes(api, bot, text, hours):
+    """Say something after hours of silence, and wait for its answer."""
+    await bot.passes(hours=hours)
+    api.people.says(PERSON, text)
+    await answered(api, PERSON, text)
 
 
 async def test_a_return_is_answered_at_once_with_one_small_line(api, model, bot_here):
@@ -54,12 +59,16 @@ async def test_the_line_names_what_the_last_talk_was_about(api, bot_here):
     assert (await again(api, bot, "good morning")).text == f"{CARRIED}The harbour report"
 
 
-async def test_the_second_time_the_line_has_one_button(api, bot_here):
-    """[Ask me first] is offered once; [Start fresh] each time."""
+async def test_the_line_is_said_again_only_after_days(api, bot_here):
+    """The next morning nothing stands under the answer; after three days what was carried does, with one button."""
     bot = await bot_here()
     await returned(api, bot)
+    await comes(api, bot, "me again", 20)
+    await comes(api, bot, "and again", 20)
+    line = await again(api, bot, "long time no see", 80)
 
-    assert (await again(api, bot, "me again")).buttons == (("Start fresh",),)
+    assert line.buttons == (("Start fresh",),)
+    assert [each.text for each in bot_lines(api) if each.text.startswith(CARRIED)] == [f"{CARRIED}{NOTE}"] * 2
 
 
 async def test_start_fresh_answers_once_more_without_what_was_carried(api, model, bot_here):

@@ -26,8 +26,7 @@ DAYS = (
         ("says", "What did we decide about the boat?", "green", 1),
     ),
     (
-        ("says", "What is still open?", "Carried on from", 2),
-        ("taps", "Start fresh", "", 1),
+        ("says", "What is still open?", "harbour", 1),
         ("says", "/settings", "When a new conversation begins", 1),
         ("taps", "Ask", "I ask whether", 1),
     ),

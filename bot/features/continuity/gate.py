@@ -31,11 +31,15 @@ from memory.continuity.bootstrap import BootstrapPreview
 from memory.continuity.types import BootstrapOwner, SessionChoice
 from memory.errors import Conflict, StorageUnavailable
 from memory.keeper.session_lines import session_lines
-from memory.ports import Statement
+from memory.ports import Row, Statement
+from memory.storage.store import SessionRow
 from memory.types import PRIVATE, SessionState
 
 CARRIED, CARRIED_CHARS = 1, 50
 """How much of what was carried is named under the first answer."""
+
+SAID_AGAIN_MS = 3 * 24 * 3_600_000
+"""After a silence of so long what is carried on is named again; each morning it stood in the way, ten of ten."""
 
 ANSWER_AFTER_S = 120.0
 """A message waits so long for the user's word; then it is answered without: offered, not imposed."""
@@ -88,8 +92,8 @@ class ContinuityGate:
     async def behind(self, first: Envelope, state: SessionState, turn_id: str) -> SaidBehind:
         """Return what is said under the first answer of a session that context was carried into: one small line.
 
-        It names what was carried, with [Start fresh]; the first time also [Ask me first]. Never raises but for the
-        disk's refusal.
+        It names what was carried, with [Start fresh]; the first time also [Ask me first], later only after days of
+        silence. Never raises but for the disk's refusal.
         """
         nothing = SaidBehind()
         if state.turn_count or state.isolated or first.user_id is None:
@@ -109,6 +113,8 @@ class ContinuityGate:
             row = await self._services.memory.store.session(state.session_id)
             if preference.skip_preview or preference.mode != "use" or row is None or row.origin != "gap":
                 return nothing
+            if preference.is_chosen and not await self._was_long_away(row):
+                return nothing
             names = await self._carried(owner)
             if not names:
                 return nothing
@@ -121,11 +127,20 @@ class ContinuityGate:
             log.exception("what was carried forward is not named", session_id=state.session_id)
             return nothing
 
+    async def _was_long_away(self, row: SessionRow) -> bool:
+        before = await self._before(row.session_id, row.conversation_id)
+        return before is not None and row.created_at_ms - before["last_turn_at_ms"] >= SAID_AGAIN_MS
+
+    async def _before(self, session_id: str, conversation_id: str) -> Row | None:
+        """What was talked in before a session: its id, origin and last moment."""
+        return await self._services.db.read_one(
+            "session_before", conversation_id=conversation_id, session_id=session_id
+        )
+
     async def _was_private(self, state: SessionState) -> bool:
         """Whether a pause has just ended a private session; a command that ended one has said so."""
-        before = {"conversation_id": state.conversation_id, "session_id": state.session_id}
-        row = await self._services.db.read_one("session_before", **before)
-        return row is not None and row["origin"] == PRIVATE
+        before = await self._before(state.session_id, state.conversation_id)
+        return before is not None and before["origin"] == PRIVATE
 
     async def _carried(self, owner: BootstrapOwner) -> list[str]:
         """Return what was carried in a few words: what the latest sessions were about, else the first of the notes."""
