@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, best_first, is_past, moment_of, to_do, within, worth
+from memory.ledger.views import Scope, belongs, best_first, has_faded, is_past, moment_of, to_do, within, worth
 from memory.ports import TokenCounter
 from memory.types import NotesMark, SessionState
 
@@ -101,7 +101,7 @@ def marked(state: SessionState, mark: NotesMark | None) -> SessionState:
 
 def take(ledger: Ledger, scope: Scope, mark: NotesMark, threads_tokens: int, counter: TokenCounter) -> Block:
     """The block of a ledger as it stood at the mark: the same ledger and mark give the same bytes."""
-    notes = within(ledger, scope)
+    notes = [note for note in within(ledger, scope) if not has_faded(note, mark.at_ms)]
     waiting = to_do(notes, mark.at_ms)
     numbers = {note.number for note in waiting}
     lasting = _fitting(

@@ -12,6 +12,8 @@ from memory.types import OpenLoop
 from memory.zones import zone_of
 
 DAY_MS: Final = 86_400_000
+FADES_MS: Final = 4 * DAY_MS
+"""So long after its day an event is asked after; then no prompt begins with it any more."""
 HALF_LIFE_DAYS: Final = 21.0
 """After so long what nobody spoke of counts half."""
 SOON_MS: Final = 7 * DAY_MS
@@ -23,7 +25,7 @@ With it and the projects of the coming week .93 of what is open stood on the lis
 (`benchmarks.quality.plugins:returning`, notes without a mistake).
 """
 
-Heading = Literal["you", "people", "preferences", "decisions", "going_on"]
+Heading = Literal["you", "people", "preferences", "decisions", "going_on", "over"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("you", frozenset({"fact"})),
     ("people", frozenset({"person"})),
@@ -31,7 +33,7 @@ HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("decisions", frozenset({"decision"})),
     ("going_on", frozenset({"project", "event", "story"})),
 )
-"""The headings of /memory, in their order; together with what is to do they hold every kind."""
+"""The headings of /memory, in their order; with what is to do they hold every kind. What is over comes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,16 @@ def is_past(note: Note, now_ms: int) -> bool:
     return (
         datetime.fromtimestamp(note.due_at_ms / 1000, zone).date() < datetime.fromtimestamp(now_ms / 1000, zone).date()
     )
+
+
+def is_over(note: Note, now_ms: int) -> bool:
+    """Whether it is an event that has been."""
+    return note.kind == "event" and is_past(note, now_ms)
+
+
+def has_faded(note: Note, now_ms: int) -> bool:
+    """Whether it is an event that has been for days: a search finds it, no prompt begins with it."""
+    return is_over(note, now_ms) and now_ms - (note.due_at_ms or 0) >= FADES_MS
 
 
 def moment_of(note: Note) -> int | None:
@@ -142,7 +154,11 @@ def waits_for_word(note: Note) -> bool:
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
     """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone."""
     kept = [note for note in standing(notes) if not is_to_do(note, now_ms)]
-    parts = [(name, best_first((n for n in kept if n.kind in kinds), now_ms)) for name, kinds in HEADINGS]
+    over = [note for note in kept if is_over(note, now_ms)]
+    parts: list[tuple[Heading, list[Note]]] = [
+        (name, best_first((n for n in kept if n.kind in kinds and n not in over), now_ms)) for name, kinds in HEADINGS
+    ]
+    parts.append(("over", sorted(over, key=lambda note: -(note.due_at_ms or 0))))
     return [(name, found) for name, found in parts if found]
 
 
@@ -165,7 +181,7 @@ def breakdown(note: Note, now_ms: int) -> dict[str, float]:
     if at_ms is not None:
         ahead_ms = at_ms - now_ms
         near = 0.35 * max(0.0, 1 - ahead_ms / SOON_MS) if ahead_ms >= 0 else 0.25 * max(0.0, 1 + ahead_ms / SOON_MS)
-    over = is_past(note, now_ms) and note.kind == "event"
+    over = is_over(note, now_ms)
     return {
         "weight": note.weight,
         "confidence": 0.2 * (note.confidence - 1),

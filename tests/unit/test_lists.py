@@ -11,7 +11,7 @@ from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
 from memory.ledger.apply import apply_all
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence
-from memory.ledger.views import by_heading, to_do
+from memory.ledger.views import by_heading, has_faded, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -127,6 +127,21 @@ def test_a_scene_that_waits_for_its_next_move_is_open_and_its_threads_are_not():
 
     assert [note.number for note in to_do(ledger, START_MS)] == [1, 2]
     assert [note.number for _, notes in by_heading(ledger, START_MS) for note in notes] == [4, 3]
+
+
+def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts():
+    """Yesterday's operation is not going on; after four days no prompt begins with it, and /memory still has it."""
+    ledger = ledger_of(
+        ("event", "The operation", {"due_at_ms": START_MS - 2 * DAY_MS}),
+        ("event", "Days off", {"due_at_ms": START_MS - 6 * DAY_MS}),
+        ("event", "The fair", {"due_at_ms": START_MS + DAY_MS}),
+    )
+
+    assert [(name, [n.text for n in notes]) for name, notes in by_heading(ledger, START_MS)] == [
+        ("going_on", ["The fair"]),
+        ("over", ["The operation", "Days off"]),
+    ]
+    assert [note.text for note in ledger if has_faded(note, START_MS)] == ["Days off"]
 
 
 def test_a_project_is_open_in_the_week_of_its_day():
