@@ -37,6 +37,7 @@ from memory.search.embeddings import Embedder
 from memory.search.embeddings import load as load_embedder
 from memory.search.languages import Languages
 from memory.search.query import Query
+from memory.search.searcher import unindex_turn
 from memory.sessions.choice import choose
 from memory.sessions.hydrator import HydrationReport
 from memory.sessions.recorder import MAX_LIVE_SESSIONS
@@ -384,7 +385,9 @@ class ConversationMemory(Parts):
         await self.ledgers.undo(here, await self.ledgers.caused_by(here, turn_id), by, revoke(here))
         await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id), by)
         with suppress(UnknownSession):
-            await self.recorder.edit(turn.session_id, lambda state: withdrawn_from(state, turn_id))
+            await self.recorder.edit(
+                turn.session_id, lambda state: withdrawn_from(state, turn_id), unindex_turn(turn_id)
+            )
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 

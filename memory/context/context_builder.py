@@ -22,7 +22,7 @@ from memory.context.budget import (
 from memory.context.notes_block import NO_BLOCK, NOTHING_SINCE, Block, Since
 from memory.context.occasion import NOTHING_RESERVED, Reserved
 from memory.context.packet_text import prompt, reference_text, stable_text, turn_text
-from memory.context.tiers import TierPart, fill_history, shorten_into
+from memory.context.tiers import TierPart, fill_history, is_said, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
 from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, to_do, within
@@ -209,7 +209,7 @@ def _memories(part: TierPart, inputs: ContextInputs, counter: TokenCounter) -> N
 def _retrieved(part: TierPart, inputs: ContextInputs, history: TierPart, counter: TokenCounter) -> None:
     """Take the best items that fit; what stands verbatim in the history is not said twice."""
     stored = {turn.turn_id: turn for turn in inputs.history}
-    shown = {turn.turn_id for turn in history.values if turn == stored.get(turn.turn_id)}
+    shown = {turn.turn_id for turn in history.values if is_said(turn, stored[turn.turn_id])}
     packet = _bare(inputs)
     for item in inputs.retrieved:
         if shown & {item.ref, item.text}:

@@ -9,7 +9,19 @@ from typing import Final
 
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note, NoteChange
-from memory.ledger.views import Scope, belongs, best_first, has_faded, is_past, moment_of, to_do, within, worth
+from memory.ledger.views import (
+    DAY_MS,
+    Scope,
+    belongs,
+    best_first,
+    has_faded,
+    is_past,
+    moment_of,
+    to_do,
+    waits_for_word,
+    within,
+    worth,
+)
 from memory.ports import TokenCounter
 from memory.types import NotesMark, SessionState
 
@@ -137,12 +149,14 @@ def _fitting(notes: Iterable[Note], mark: NotesMark, most: int, counter: TokenCo
     return lines
 
 
-def _urgency(note: Note, now_ms: int) -> tuple[bool, float, int]:
+def _urgency(note: Note, now_ms: int) -> tuple[bool, bool, float, int]:
+    """What rang and waits for a word, or is due within a day, first; what nobody spoke of for a week last."""
     at_ms = moment_of(note)
+    is_now = waits_for_word(note) or (at_ms is not None and abs(at_ms - now_ms) <= DAY_MS)
     is_due = (
         at_ms is not None and at_ms - now_ms < STALE_MS and not (is_past(note, now_ms) and now_ms - at_ms > STALE_MS)
     )
-    return (now_ms - note.said_at_ms > STALE_MS and not is_due, -worth(note, now_ms), note.number)
+    return (not is_now, now_ms - note.said_at_ms > STALE_MS and not is_due, -worth(note, now_ms), note.number)
 
 
 def since(

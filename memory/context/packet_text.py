@@ -28,11 +28,11 @@ from memory.ledger.lines import brief_moment
 from memory.ports import TokenCounter
 from memory.types import ConversationContextPacket, RetrievedItem
 
-STABLE_TITLE: Final = "What the assistant knows from before this conversation."
+STABLE_TITLE: Final = "What the assistant remembers."
 SUMMARY_TITLE: Final = "Summary of what came before the messages below."
 TURN_TITLE: Final = "What bears on the next message, from the assistant's memory."
 NOTICES_TITLE: Final = "What the program has to say about the notes."
-NOTES: Final = "Notes, as they stood when this conversation began (what changed since is told later)"
+NOTES: Final = "Notes, as they stood{when} (what changed since is told later)"
 OPEN: Final = "Open then"
 EARLIER: Final = "Earlier conversations"
 CHANGED: Final = "Notes that are new or changed since, as they stand now"
@@ -43,8 +43,10 @@ _USER: Final = "User: "
 
 def stable_text(packet: ConversationContextPacket) -> str:
     """Return what stays the same from turn to turn: notes, earlier sessions, summary; "" if none."""
+    mark = packet.notes_mark
+    when = f" on {brief_moment(mark.at_ms, mark.at_ms, mark.time_zone)}" if mark else ""
     known = _sections(
-        (NOTES, packet.notes_lasting),
+        (NOTES.format(when=when), packet.notes_lasting),
         (OPEN, packet.threads),
         (EARLIER, "\n".join(filter(None, (packet.last_conversation, packet.today)))),
     )

@@ -108,7 +108,12 @@ def shown_whole(
     part = TierPart("history", budget.history_tokens)
     fill_history(part, state, turns, budget, counter)
     stored = {turn.turn_id: turn for turn in turns}
-    return [turn for turn, _ in part.items if turn == stored[turn.turn_id]]
+    return [turn for turn, _ in part.items if is_said(turn, stored[turn.turn_id])]
+
+
+def is_said(shown: ConversationTurn, stored: ConversationTurn) -> bool:
+    """Whether a turn is shown in all its words; what its tools returned may be shortened."""
+    return (shown.user_text, shown.assistant_text) == (stored.user_text, stored.assistant_text)
 
 
 def shorten_into(part: TierPart, turn: ConversationTurn, room: int, counter: TokenCounter) -> None:

@@ -114,6 +114,11 @@ def unindex_memory(memory_id: str) -> Statement:
     return Statement("unindex_document", {"ref": memory_id, "source": "memory"})
 
 
+def unindex_turn(turn_id: str) -> Statement:
+    """Return the statement that takes a turn out of the search whose message was edited and answered again."""
+    return Statement("unindex_document", {"ref": turn_id, "source": "turn"})
+
+
 def merge_index(pages: int = MERGE_PAGES) -> Statement:
     """Return the statement that cleans the index after a deletion; it works on about `pages` pages at most."""
     return Statement("merge_index", {"pages": pages})

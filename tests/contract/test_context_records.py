@@ -384,6 +384,26 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
     assert [item.note for item in after.retrieved] == ["later changed: #1", "#1"]
 
 
+async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):
+    """Five open matters are told in words: first those that a message is likeliest to be about."""
+    later = [
+        Add(
+            kind="task",
+            text=f"Later {n}",
+            note_id=f"n_{n}",
+            fields={"weight": 0.9, "due_at_ms": NOW_MS + n * 50 * HOUR_MS},
+        )
+        for n in range(1, 7)
+    ]
+    today = Add(kind="task", text="Today", note_id="n_8", fields={"weight": 0.1, "due_at_ms": NOW_MS + HOUR_MS})
+    await note(store, *later, today)
+    state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)
+
+    assert "task: Today" in packet.threads
+    assert packet.threads.splitlines()[-1].startswith("(and 2 more are open")
+
+
 async def test_a_find_in_text_that_was_worked_on_is_called_so(store, desk):
     """What a pasted letter says is not what the person says."""
     await desk.session("s_0", ["polish this: I am forty and live in Rome"], ended_at_ms=NOW_MS - HOUR_MS)

@@ -11,6 +11,7 @@ from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.assembler import SearchPort
 from memory.context.fence import fence
+from memory.context.finds import FLOOR
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
 from memory.ledger.types import Note
@@ -18,6 +19,8 @@ from memory.search.query import Query
 from memory.types import RetrievedItem
 
 MAX_FOUND: Final = 8
+NEAR_SHARE: Final = 0.3
+"""A message is told that holds at least this share of what the closest one does of the query's words."""
 MAX_LISTED: Final = 40
 LOOKED_THROUGH: Final = 40
 """Finds that are looked at when only those of some days count."""
@@ -106,7 +109,11 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
         for item in found
         if item.source == "turn" and (alone is None or item.session_id in alone) and days.have(item.at_ms, desk.zone)
     ]
-    return [_line(item, desk.zone) for item in kept[:MAX_FOUND]]
+    closest = max((item.share for item in kept), default=0.0)
+    if 0 < closest < FLOOR:  # 0: found by its day, not by its words
+        return []
+    near_enough = [item for item in kept if item.share >= closest * NEAR_SHARE]
+    return [_line(item, desk.zone) for item in near_enough[:MAX_FOUND]]
 
 
 def _line(item: RetrievedItem, zone: str) -> str:
