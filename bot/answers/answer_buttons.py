@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bot import replies
@@ -19,8 +19,12 @@ def undo_buttons(turn_id: str) -> Rows:
     return ((Button(replies.say("undo"), UNDO_NOTE, {"turn_id": turn_id}),),)
 
 
-def forget_buttons(turn_ids: Sequence[str]) -> Rows:
-    """[Delete the messages too] for notes that are used no more: it asks once more, and shows what would go."""
-    if not turn_ids:
+def forget_buttons(turn_ids: Sequence[str], note_ids: Sequence[str], details: Mapping[str, str]) -> Rows:
+    """[Delete the messages too] for notes that are used no more: it asks once more, and shows what would go.
+
+    `details`: of a note of which only a detail goes, its id and the id of what stands for it since.
+    """
+    if not (turn_ids or details):
         return ()
-    return ((Button(replies.say("forget_messages_too"), FORGET_ASK, {"turn_ids": list(turn_ids)}),),)
+    payload = {"turn_ids": list(turn_ids), "note_ids": list(note_ids), "details": dict(details)}
+    return ((Button(replies.say("forget_messages_too"), FORGET_ASK, payload),),)

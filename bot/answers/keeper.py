@@ -34,18 +34,18 @@ suggested, questions it answered, what stands in Notes or was noted by a tool al
 else's, and what is in text that the person only works on (pasted, drafted, translated, proofread, role-played): put \
 the numbers of such turns into worked_on; at most the project or story itself is worth a note.
 
-Kinds. Lasting: person (who somebody is to them, and what that somebody likes and \
-cannot have), fact, preference, constraint (what limits them: allergy, diet, \
-budget, health), decision. Going on until it ends: project, event (happens on a day), task (somebody has to do it), \
-promise (somebody said they would), question (waits for an answer), story (fiction or role play that goes on; about \
-names it; never a task). owner is who has to act: user, assistant only for what the assistant itself promised and \
-still owes, else a name; leave it empty when nobody has to; of a story whose scene waits for the next move, whose move \
-it is. In a group owner is the speaker's name.
+Kinds. Lasting: person (who somebody is to them, and what that somebody likes and cannot have), fact, preference, \
+constraint (what limits them: allergy, diet, budget, health), decision. Going on until it ends: project, event \
+(happens on a day), task (somebody has to do it), promise (somebody said they would: tell that they said it), \
+question (waits for an answer), story (fiction or role play that goes on; about names it; never a task). owner is who \
+has to act: user, assistant only for what the assistant itself promised and still owes, else a name; leave it empty \
+when nobody has to; of a story whose scene waits for the next move, whose move it is. In a group owner is the \
+speaker's name.
 
-text is one line in the person's own language that stands alone, as a friend would have written it down: who or what \
-it is about by name, no "the user", "he" or "it", no quotation marks, no day that due holds, no "today" or \
-"tomorrow". Use the person's words, names and numbers; a program drops what nobody said. Merge details of one thing \
-into one note.
+text is one line in the person's own language that stands alone, as a friend would have written it down, beginning \
+with a noun or verb: others by name, the person's own name nowhere, no "the user", "he" or "it", no quotation marks, \
+no day that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what \
+nobody said. Merge details of one thing into one note.
 due is the person's local day, YYYY-MM-DD, with THH:MM only when an hour was said; work it out from the turn's own \
 date. subject only for a value that can change ("address", "budget"). weight: 0.9 they would be hurt if it were \
 forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 ordinary, 0.3 good to know.

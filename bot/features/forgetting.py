@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,7 @@ from memory.types import ListedItem
 log = structlog.get_logger(__name__)
 
 LISTED = 8
+SHORT_CHARS = 2
 FOUND_MOST = 200
 QUOTED_CHARS = 140
 FLUSH_S = 3.0
@@ -143,6 +145,10 @@ def says_all(row: Row, words: str) -> bool:
     """Tell whether a message or its answer holds all of the words."""
     said = f"{row['user_text']}\n{row['assistant_text']}".casefold()
     return all(word in said for word in words.casefold().split())
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if len(word) > SHORT_CHARS or word.isdigit()}
 
 
 def request_of(payload: Mapping[str, Any], conversation_id: str, user_id: int | None) -> ForgetRequest:
@@ -312,10 +318,24 @@ class Forgetting:
         return question(what, payload, foreseen, private=envelope.private)
 
     async def _ask(self, tap: Tap) -> bool:
-        message = await self._question(tap.envelope, tap.payload)
+        message = await self._question(tap.envelope, await self._with_details(tap.envelope, tap.payload))
         message = replace(message, edits_message_id=tap.envelope.message_id)
         await self._services.committer.done([tap.envelope], [message], tap.use)
         return bool(message.buttons)
+
+    async def _with_details(self, envelope: Envelope, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the payload with those messages behind a detail that name it; the button carries no words."""
+        ledger = await self._services.memory.ledgers.read(envelope.conversation_id)
+        turn_ids = list(payload.get("turn_ids", ()))
+        for old_id, new_id in payload.get("details", {}).items():
+            old, new = ledger.by_id(old_id), ledger.by_id(new_id)
+            words = _words(old.text if old else "") - _words(new.text if new else "")
+            for turn_id in old.turn_ids if old else ():
+                row = await self._services.db.read_one("get_turn", turn_id=turn_id)
+                if row and words & (_words(row["user_text"]) | _words(row["assistant_text"])):
+                    turn_ids.append(turn_id)
+        kept = {name: value for name, value in payload.items() if name != "details"}
+        return kept | ({"turn_ids": turn_ids} if "turn_ids" in payload else {})
 
     async def _no(self, tap: Tap) -> None:
         message = OutgoingMessage(replies.say("forget_kept"), edits_message_id=tap.envelope.message_id)

@@ -103,7 +103,7 @@ class Assembler:
         self._counter = counter
         self._ledgers = ledgers
         self._turns: OrderedDict[str, dict[int, ConversationTurn]] = OrderedDict()
-        self._blocks: OrderedDict[tuple[str, NotesMark, str], Block] = OrderedDict()
+        self._blocks: OrderedDict[tuple[str, NotesMark, str, frozenset[int]], Block] = OrderedDict()
         self._earlier = EarlierSessions(store)
         self._near: set[str] = set()
 
@@ -247,21 +247,24 @@ class Assembler:
         mark = mark_for(state, scope, zone)
         if mark is None or mark.version > ledger.version:
             fresh = new_mark(state, ledger, scope, zone, now_ms)
-            return Remembered(ledger, self._block(state, fresh, scope, ledger))
+            return Remembered(ledger, self._block(state, fresh, scope, ledger, frozenset()))
         moved = ledger.version > mark.version
         changes = await self._ledgers.since(state.conversation_id, mark.version) if moved else []
-        block = self._blocks.get((state.session_id, mark, ledger.epoch))
-        block = block or self._block(state, mark, scope, as_of(ledger, changes))
+        forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
+        block = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
+        block = block or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
         told = {turn.turn_id for turn in shown if turn.tool_calls}
         news = since(block, ledger, changes, scope, told=told, now_ms=now_ms)
         if sum(map(self._counter.count, news.lines)) > SINCE_TOKENS:
             fresh = new_mark(state, ledger, scope, zone, now_ms)
-            return Remembered(ledger, self._block(state, fresh, scope, ledger))
+            return Remembered(ledger, self._block(state, fresh, scope, ledger, forgotten))
         return Remembered(ledger, block, news)
 
-    def _block(self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger) -> Block:
+    def _block(
+        self, state: SessionState, mark: NotesMark, scope: Scope, ledger: Ledger, forgotten: frozenset[int]
+    ) -> Block:
         block = take(ledger, scope, mark, self._budget.threads_tokens, self._counter)
-        self._blocks[state.session_id, mark, ledger.epoch] = block
+        self._blocks[state.session_id, mark, ledger.epoch, forgotten] = block
         while len(self._blocks) > CACHED_BLOCKS:
             self._blocks.popitem(last=False)
         return block

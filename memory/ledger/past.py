@@ -13,7 +13,8 @@ def as_of(ledger: Ledger, since: Iterable[NoteChange]) -> Ledger:
 
     A note that was forgotten meanwhile is not in it: what is gone was never there.
     """
-    notes, version = dict(ledger.notes), ledger.version
+    notes = {number: note for number, note in ledger.notes.items() if not note.is_forgotten}
+    version = ledger.version
     for change in sorted(since, key=lambda each: -each.version):
         version = min(version, change.version - 1)
         note = notes.get(change.number)

@@ -105,6 +105,11 @@ class Note(Contract):
         return not self.about
 
     @property
+    def is_forgotten(self) -> bool:
+        """Whether the person asked to forget it: it reaches no model any more, whatever became of its rows."""
+        return self.status == "dropped" and self.confidence == 0
+
+    @property
     def rings(self) -> bool:
         """Whether a message is sent for it, now or once more."""
         return bool(self.rings_from)

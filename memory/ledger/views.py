@@ -60,7 +60,9 @@ def within(notes: Iterable[Note], scope: Scope) -> list[Note]:
 
 
 def belongs(note: Note, scope: Scope) -> bool:
-    """Whether a note, standing or not, belongs to this scope."""
+    """Whether a note, standing or not, belongs to this scope; one that was forgotten belongs to none."""
+    if note.is_forgotten:
+        return False
     return (note.is_real or note.persona == scope.persona) and scope.session_id in (None, note.session_id)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 from loopback.model import Gate, ModelFault, ToolCall
-from story import PERSON, bot_lines, reply, rows, tap
+from story import PERSON, bot_lines, reply, rows, shows, tap
 
 from memory.ledger.types import Actor, End
 
@@ -279,6 +279,38 @@ async def test_forgetting_offers_to_delete_the_messages_too(api, model, bot_here
     assert said.buttons == (("Undo",), ("Delete the messages too",))
     asked = await tap(api, "Delete the messages too", "green grout, decided")
     assert any("Forget" in label or "Yes" in label for row in asked.buttons for label in row)
+
+
+async def test_a_detail_is_forgotten_and_the_rest_of_the_note_stays(api, model, bot_here):
+    """The old wording is in no prompt of this session any more; the button takes the message that named it alone."""
+    bot = await bot_here()
+    tiles = {"text": "Kitchen tiles: white, green grout", "kind": "decision"}
+    model.reply = calling(ToolCall("note", tiles))
+    await say(api, "we take the white tiles in the kitchen")
+    model.reply = lambda _: "Noted."
+    await say(api, "/fresh")
+    await say(api, "hello")
+    assert "green grout" not in model.requests[-1].text
+    await say(api, "/continue")
+    await tap(api, "Carry this forward")
+    await say(api, "so, the kitchen")
+    assert "green grout" in model.requests[-1].text
+    model.reply = calling(ToolCall("forget", {"numbers": [1], "text": "Kitchen tiles: white"}), says="Gone.")
+    await say(api, "forget the colour of the joints, please")
+    said = await shows(api, "Gone.")
+    assert returned(model)[0].startswith("Now: #2 decision: Kitchen tiles: white")
+
+    assert notes(bot) == [("Kitchen tiles: white, green grout", "dropped"), ("Kitchen tiles: white", "open")]
+    model.reply = lambda _: "Sure."
+    await say(api, "what about the kitchen?")
+    system = model.requests[-1].body["messages"]
+    blocks = "".join(str(m["content"]) for m in system if m["role"] in {"system", "user"})
+    assert "green grout" not in blocks.replace("forget the colour of the joints, please", "")
+    await tap(api, "Delete the messages too", "can't be undone", on=said)
+    await tap(api, "Yes, forget it", on=said)
+    await bot.settled()
+    assert notes(bot) == [("Kitchen tiles: white", "open")]
+    assert rows(bot, "SELECT 1 FROM note_changes WHERE before_json LIKE '%green%' OR after_json LIKE '%green%'") == []
 
 
 async def test_a_zone_that_is_told_is_kept(api, model, bot_here):

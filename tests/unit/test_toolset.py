@@ -542,7 +542,10 @@ async def test_forgetting_ends_the_notes_and_offers_to_delete_the_messages():
     assert "until the person taps the button" in said
     (undo,), (delete,) = box.buttons
     assert (undo.action, undo.payload) == ("note_undo", {"turn_id": "t_9"})
-    assert (delete.action, delete.payload) == ("forget_ask", {"turn_ids": ["t_3", "t_4"]})
+    assert (delete.action, delete.payload) == (
+        "forget_ask",
+        {"turn_ids": ["t_3", "t_4"], "note_ids": ["n_1"], "details": {}},
+    )
 
 
 async def test_undo_stands_only_under_what_did_something():

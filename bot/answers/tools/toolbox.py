@@ -6,7 +6,7 @@ leaves nothing behind, and one that is answered again makes its changes once.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, get_args
 
@@ -17,7 +17,7 @@ from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
 from bot.answers.tools.times import NONE
-from bot.answers.tools.working_copy import WorkingCopy
+from bot.answers.tools.working_copy import WorkingCopy, fields_of
 from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
 from bot.sentences import LANGUAGES
@@ -27,7 +27,7 @@ from memory.context.assembler import SearchPort
 from memory.context.transcript import clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger import series
-from memory.ledger.apply import joined
+from memory.ledger.apply import folded, joined
 from memory.ledger.ledgers import Ledgers
 from memory.ledger.types import ASSISTANT, USER, Actor, Add, Change, End, Kind, Note, Operation, Reopen
 from memory.ports import Statement
@@ -89,6 +89,10 @@ class Toolbox:
         self._effects: tuple[Statement, ...] = ()
         self._forgotten: tuple[str, ...] = ()
         """The turns on which notes rest that are to be forgotten."""
+        self._gone: tuple[str, ...] = ()
+        """Those notes."""
+        self._details: dict[str, str] = {}
+        """Of a note of which a detail is forgotten, by its id: the one that stands for it since."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -114,7 +118,7 @@ class Toolbox:
     def buttons(self) -> Rows:
         """[Undo] where something was done to the notes, and what deletes the messages behind what was forgotten."""
         undo = undo_buttons(self._desk.ask.turn_id) if self.operations else ()
-        return (*undo, *forget_buttons(self._forgotten))
+        return (*undo, *forget_buttons(self._forgotten, self._gone, self._details))
 
     # --- for the model ----------------------------------------------------------------------------------------------
 
@@ -162,9 +166,9 @@ class Toolbox:
             changes=False,
         )
 
-    async def forget(self, numbers: Any) -> str:
-        """Use notes no more, and offer to delete the messages that they rest on."""
-        return await self._once(lambda: self._forget(numbers))
+    async def forget(self, numbers: Any, text: str = "") -> str:
+        """Use notes no more, or with `text` a detail of one, and offer to delete the messages behind it."""
+        return await self._once(lambda: self._forget(numbers, text))
 
     async def settings(self, time_zone: str = "", language: str = "", name: str = "") -> str:
         """Keep what the person says of their clock, language and name."""
@@ -274,17 +278,42 @@ class Toolbox:
             return desk.done("Ended, that was its last date", End(number=note.number))
         return said
 
-    async def _forget(self, numbers: Any) -> str:
+    async def _forget(self, numbers: Any, text: str) -> str:
         desk = self._desk
         notes, problems = desk.picked(numbers, ended=True)
-        for note in notes:
-            if note.is_open:
-                desk.notes.apply(End(number=note.number, how="dropped"))
+        there = "What was said about it stays in the messages until the person taps the button under your answer."
+        if text.strip():
+            return f"{self._forget_detail(notes, text)}\n{there}"
         turn_ids = [turn_id for note in notes for turn_id in note.turn_ids if turn_id != desk.ask.turn_id]
         self._forgotten = joined(self._forgotten, turn_ids)
         gone = [f"Not used any more: {desk.shown(notes)}"] if notes else []
-        there = "What was said about it stays in the messages until the person taps the button under your answer."
+        for note in notes:
+            self._let_go(note)
         return "\n".join([*gone, *([there] if turn_ids else []), *problems])
+
+    def _forget_detail(self, notes: Sequence[Note], text: str) -> str:
+        """Let another note stand for one, which goes with its wording. Raises `Refused`."""
+        desk = self._desk
+        if len(notes) != 1 or not notes[0].is_open:
+            raise Refused("Not done: text is for one note that stands, as it shall stand without the detail.")
+        [note] = notes
+        if folded(text) == folded(note.text):
+            raise Refused("Not done: text is the note without the detail, and this is the note as it stands.")
+        kept = fields_of(note)
+        self._let_go(note)
+        note_id = desk.note_id("forget", text, note.number)
+        fields = kept | {"turn_ids": (desk.ask.turn_id,), "session_id": note.session_id, "user_id": note.user_id}
+        said = desk.done("Now", Add(kind=note.kind, text=text, note_id=note_id, fields=fields))
+        self._details[note.note_id] = note_id
+        return said
+
+    def _let_go(self, note: Note) -> None:
+        """Use a note no more: it is in no prompt and no search from now on."""
+        desk = self._desk
+        self._gone = joined(self._gone, [note.note_id])
+        if note.is_open:
+            desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
+            desk.notes.apply(End(number=note.number, how="dropped"))
 
     async def _settings(self, time_zone: str, language: str, name: str) -> str:
         user_id = self._desk.ask.user_id

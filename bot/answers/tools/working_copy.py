@@ -62,10 +62,10 @@ class WorkingCopy:
         note = self.ledger.by_id(operation.note_id)
         if note is None or not note.is_open:
             return None
-        return replace(operation, kind=note.kind, text=note.text, fields=_fields(note))
+        return replace(operation, kind=note.kind, text=note.text, fields=fields_of(note))
 
 
-def _fields(note: Note) -> dict[str, Any]:
+def fields_of(note: Note) -> dict[str, Any]:
     """The fields that differ from those of an empty note."""
     defaults = {name: field.default for name, field in Note.model_fields.items()}
     return {name: getattr(note, name) for name in sorted(_ADDED) if getattr(note, name) != defaults[name]}
