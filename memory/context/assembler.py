@@ -244,13 +244,13 @@ class Assembler:
     ) -> Remembered:
         """Return the session's block of notes, taken anew when the ledger did much since, and what it did since."""
         ledger = await self._ledgers.read(state.conversation_id)
+        forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
         mark = mark_for(state, scope, zone)
         if mark is None or mark.version > ledger.version:
             fresh = new_mark(state, ledger, scope, zone, now_ms)
-            return Remembered(ledger, self._block(state, fresh, scope, ledger, frozenset()))
+            return Remembered(ledger, self._block(state, fresh, scope, ledger, forgotten))
         moved = ledger.version > mark.version
         changes = await self._ledgers.since(state.conversation_id, mark.version) if moved else []
-        forgotten = frozenset(note.number for note in ledger if note.is_forgotten)
         block = self._blocks.get((state.session_id, mark, ledger.epoch, forgotten))
         block = block or self._block(state, mark, scope, as_of(ledger, changes), forgotten)
         told = {turn.turn_id for turn in shown if turn.tool_calls}

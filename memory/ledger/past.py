@@ -26,4 +26,4 @@ def as_of(ledger: Ledger, since: Iterable[NoteChange]) -> Ledger:
         before = Note.model_validate(note.model_dump(mode="json") | change.before, strict=False)
         ring = series.next_ring(before)
         notes[change.number] = before.model_copy(update={"rings_at_ms": ring[1] if ring else None})
-    return Ledger(ledger.conversation_id, version, ledger.next_number, notes)
+    return Ledger(ledger.conversation_id, version, ledger.next_number, notes, ledger.epoch)
