@@ -39,7 +39,12 @@ def ring_text(note: Note, now_ms: int, zone: str, *, day_told: bool = False) -> 
     when = when_text(note.rings_at_ms, now_ms, zone, language)
     if not note.repeats:
         return replies.say("lines.rings", when=when)
-    return replies.say("lines.next", every=every_text(note.repeats, language), when=when)
+    every = every_text(note.repeats, language)
+    moved = next((each for each in note.occurrences if each.moved_to_ms == note.rings_at_ms), None)
+    if moved is None or moved.state != "moved":
+        return replies.say("lines.next", every=every, when=when)
+    hour = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
+    return replies.say("lines.this_time", every=every, hour=hour, when=when)
 
 
 def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str]:

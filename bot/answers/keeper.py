@@ -45,7 +45,7 @@ speaker's name.
 text is one line in the person's own language that stands alone, as a friend would have written it down, beginning \
 with a noun or verb: others by name, the person's own name nowhere, no "the user", "he" or "it", no quotation marks, \
 no day that due holds, no "today" or "tomorrow". Use the person's words, names and numbers; a program drops what \
-nobody said. Merge details of one thing into one note.
+nobody said. Details of one thing go into one note; who somebody is, what they cannot eat and when they come are three.
 due is the person's local day, YYYY-MM-DD, with THH:MM only when an hour was said; work it out from the turn's own \
 date. subject only for a value that can change ("address", "budget"). weight: 0.9 they would be hurt if it were \
 forgotten (an operation, a child's birthday, an allergy), 0.7 matters this month, 0.5 ordinary, 0.3 good to know.

@@ -74,7 +74,7 @@ def question(what: str, payload: Mapping[str, Any], foreseen: Foreseen, *, priva
     table = "forget_ask" if private else "forget_ask_group"
     yes = Button(replies.say("forget_yes"), "forget_yes", payload)
     more = Button(replies.say("forget_messages_too"), "forget_ask", {**payload, "messages_too": True})
-    buttons = (yes, *([more] if what == "notes" else ()), Button(replies.say("never_mind"), "forget_no"))
+    buttons = (*([more] if what == "notes" else ()), yes, Button(replies.say("never_mind"), "forget_no"))
     parts = (replies.say(f"{table}.{what}"), goes_text(foreseen, counted=what in STOPPING))
     final = replies.say("forget_final" if what in STOPPING else "forget_final_notes")
     return OutgoingMessage("\n\n".join((*parts, final)), buttons=(buttons,))

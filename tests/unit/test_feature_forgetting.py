@@ -153,7 +153,7 @@ def test_numbers_alone_name_places_on_a_list(words, places):
 def test_a_note_alone_can_go_without_its_messages():
     """[Delete the messages too] asks once more; the plain yes takes the note alone."""
     asked = question("notes", {"note_ids": ["n_1"]}, Foreseen(ForgetCounts(0, 1), notes=("Rex",)), private=True)
-    yes, more, _ = asked.buttons[0]
+    more, yes, _ = asked.buttons[0]
 
     assert (yes.action, yes.payload) == ("forget_yes", {"note_ids": ["n_1"]})
     assert (more.action, more.payload) == ("forget_ask", {"note_ids": ["n_1"], "messages_too": True})

@@ -87,3 +87,13 @@ def test_a_day_that_the_text_tells_is_not_told_again():
         assert line(a_note(text, due_at_ms=at_ms, **ring)) == f"{text} (⏰ at 15:00)"
     assert "16 Nov" in line(a_note("Room 16, second floor", due_at_ms=at_ms))
     assert line(a_note("Ben pays", due_at_ms=at_ms, **ring)).count("16 Nov") == 1
+
+
+def test_a_date_of_a_series_that_was_moved_reads_as_the_exception():
+    """The rule with its own hour, and when it rings this time."""
+    at_ms = 1_700_388_000_000  # Sunday 19 November 2023, 10:00 UTC
+    moved = Occurrence(original_local="2023-11-19T19:00", moved_to_ms=at_ms, state="moved")
+    rule = {"rings_from": "2023-11-12T19:00", "repeats": "FREQ=WEEKLY;BYDAY=SU"}
+    note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
+
+    assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, this time on Sun 19 Nov at 10:00)"
