@@ -172,13 +172,15 @@ CREATE TABLE people (
     created_at_ms BIGINT NOT NULL             -- when they were first let in
 );
 
--- The model's tokens per person and day; no text, so it outlives forgetting.
-CREATE TABLE usage_days (
+-- What a person took of models on a day, by purpose; no text, so it outlives forgetting.
+CREATE TABLE usage_purposes (
     user_id BIGINT NOT NULL,                  -- Telegram's user id
     day TEXT NOT NULL,                        -- YYYY-MM-DD where the person is
+    purpose TEXT NOT NULL,                    -- answer, tools, reading, task; notice: the person was told that a limit is near
     tokens BIGINT NOT NULL,                   -- input and output tokens as the provider reported them
-    cost_nanodollars BIGINT NOT NULL DEFAULT 0, -- billionths of a US dollar, of what has a known price
-    PRIMARY KEY (user_id, day)
+    unpriced_tokens BIGINT NOT NULL,          -- of them, those whose price nobody knows
+    cost_nanodollars BIGINT NOT NULL,         -- billionths of a US dollar, of what has a known price
+    PRIMARY KEY (user_id, day, purpose)
 );
 
 -- Chats that cannot be written to (blocked, kicked).

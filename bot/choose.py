@@ -40,13 +40,12 @@ def make_responder(
 
         return OfflineResponder()
     from bot.answers.model import ModelResponder  # noqa: PLC0415
+    from bot.answers.one_model import Means  # noqa: PLC0415
     from bot.answers.tools.toolbox import Tools  # noqa: PLC0415
 
     tools = Tools(memory.ledgers, memory.searcher, people, settings.continuity_tool_output_max_chars, calls)
     timeout_s = settings.continuity_model_timeout_s
-    model = ModelResponder(
-        settings.continuity_model, tools, meters, prices=settings.prices, timeout_s=timeout_s, pauses=pauses
-    )
+    model = ModelResponder(settings.models, Means(tools, meters, timeout_s, settings.prices, pauses))
     if not memory.keeper.is_on:
         return model
     from bot.offline.handover import Handover  # noqa: PLC0415 - only with a keeper
@@ -76,7 +75,7 @@ def own_tools(settings: Settings) -> list[Tool]:
 
 def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingModel | None:
     """Return the model that keeps the notes behind the replies; None for nobody (`off`, or no model that answers)."""
-    name = settings.continuity_memory_model or settings.continuity_model
+    name = settings.models.id_of(settings.continuity_memory_model or settings.continuity_model)
     if name in {OFF, OFFLINE} or not settings.by_model:
         return None
     from bot.answers.keeper import KeeperModel  # noqa: PLC0415 - only with a model
@@ -86,9 +85,9 @@ def reading_model(settings: Settings, spend: Spend = nobody_asks) -> KeepingMode
 
 def summary_writer(settings: Settings, spend: Spend = nobody_asks) -> SummaryWriter | None:
     """Return who writes summaries when a model is set for it; its import waits for the first summary."""
-    model = settings.continuity_summary_model
-    if not model or model == OFFLINE:
+    if settings.continuity_summary_model in {None, "", OFFLINE}:
         return None
+    model = settings.models.id_of(str(settings.continuity_summary_model))
 
     async def write(turns: Sequence[ConversationTurn], previous: str) -> str:
         from bot.answers.summary import write_summary  # noqa: PLC0415 - only with a model

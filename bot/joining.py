@@ -31,6 +31,8 @@ from bot.features.follow_ups import FollowUps
 from bot.features.forgetting import Forgetting
 from bot.features.loops import Loops
 from bot.features.memories import Memories
+from bot.features.models.choice import ModelChoice
+from bot.features.models.usage import ModelUsage
 from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
@@ -483,6 +485,8 @@ def _features(
         Reminders(services),
         Continuity(services, turns, lanes, continuity_gate, sessions),
         ContinuitySettings(services, continuity_gate),
+        ModelChoice(services),
+        ModelUsage(services),
         Loops(services),
         follow_ups,
         memories,

@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from bot.model_names import ModelNames, model_names, read_model, wrong_models
 from memory.context.budget import Budget
 from memory.storage.place import is_server
 from memory.zones import known_zone, zone_of
@@ -60,6 +61,12 @@ class Settings(BaseSettings):
     telegram_webhook_secret: SecretStr | None = Field(None, description="Needed with a webhook: 16 characters or more.")
 
     continuity_model: str = Field(OFFLINE, description="offline, or provider:name, e.g. openai:gpt-5-mini.")
+    continuity_models: str = Field(
+        "", description="What people choose from with /model: name=provider:name, …; @8000 behind one is its context."
+    )
+    continuity_fallback_model: str | None = Field(
+        None, description="Answers when a model fails or does not begin: a name of that list, or provider:name."
+    )
     continuity_summary_model: str | None = Field(None, description="A cheap model for summaries; empty = no model.")
     continuity_memory_model: str | None = Field(
         None, description="Reads for memory behind the replies; empty = the chat model, off = rules."
@@ -193,6 +200,13 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return value
 
+    @field_validator("continuity_models")
+    @classmethod
+    def _model_list(cls, value: str) -> str:
+        if wrong := wrong_models(value):
+            raise ValueError(wrong)
+        return value
+
     @field_validator("telegram_api_url", "telegram_webhook_url")
     @classmethod
     def _http_address(cls, value: str | None) -> str | None:
@@ -251,7 +265,15 @@ class Settings(BaseSettings):
         if self.continuity_http_port is not None:
             self._require_token()
         self.budget()
+        self._require_fallback()
         return self
+
+    def _require_fallback(self) -> None:
+        """Raise ValueError for a fallback that names no model."""
+        fallback = self.continuity_fallback_model
+        if fallback and fallback.lower() not in self.models.named and read_model(fallback) is None:
+            msg = f"CONTINUITY_FALLBACK_MODEL is a name of CONTINUITY_MODELS, or provider:name; not {_shown(fallback)}"
+            raise ValueError(msg)
 
     def _require_token(self) -> None:
         """Raise ValueError for a token that can be guessed by whoever reaches the port."""
@@ -305,6 +327,11 @@ class Settings(BaseSettings):
         """What the operator's own models cost."""
         found = (PRICE_SHAPE.fullmatch(part) for part in _parts(self.continuity_prices))
         return {match[1]: (float(match[2]), float(match[3])) for match in found if match}
+
+    @property
+    def models(self) -> ModelNames:
+        """Every model that may answer."""
+        return model_names(self.continuity_model, self.continuity_models, self.continuity_fallback_model)
 
     @property
     def by_model(self) -> bool:

@@ -9,7 +9,8 @@ from typing import Literal
 NANODOLLARS = 1_000_000_000
 """In one US dollar."""
 
-Purpose = Literal["answer", "reading", "summary"]
+Purpose = Literal["answer", "tools", "reading", "summary", "task"]
+"""The answer itself, going on with the results of tools, the keeper, summaries, tasks by the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Spent:
     """Of the input, what the provider had in its cache."""
     cost_nanodollars: int | None = None
     """None when nobody knows the price."""
+
+    @property
+    def tokens(self) -> int:
+        """All that went in and came out."""
+        return self.input_tokens + self.output_tokens
 
 
 Spend = Callable[[Spent], None]

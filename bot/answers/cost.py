@@ -35,6 +35,15 @@ class Usage:
         self.cache_write_tokens += other.cache_write_tokens
         self.cost = other.cost if self.cost is None else self.cost + (other.cost or 0)
 
+    def less(self, other: Usage) -> Usage:
+        """Return what is left without a part of it, its cost unknown."""
+        return Usage(
+            self.input_tokens - other.input_tokens,
+            self.output_tokens - other.output_tokens,
+            self.cache_read_tokens - other.cache_read_tokens,
+            self.cache_write_tokens - other.cache_write_tokens,
+        )
+
 
 def spent_of(model: str, purpose: Purpose, usage: Usage, prices: Prices) -> Spent:
     """Return what a run took. Its cost is unknown, not zero, for a model that no list knows."""

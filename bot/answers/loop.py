@@ -14,7 +14,7 @@ from bot.answers.outcome import Outcome, Prompted
 from bot.answers.responder import Show
 from bot.answers.tools.calls import WrongCall
 from bot.answers.tools.toolbox import Toolbox
-from bot.answers.wires.port import GrowingCall, GrowingReply, Round, Wire, WireRequest, own_words
+from bot.answers.wires.port import GrowingCall, GrowingReply, Round, Wire, WireRequest, last_said, own_words
 from memory.context.transcript import PromptMessage, clip_tool_output
 from memory.text import clean
 from memory.types import ToolCall
@@ -33,7 +33,30 @@ def nobody_looks(_: str) -> None:
 
 
 def nobody_listens() -> None:
-    """Tell nobody that the model is alive."""
+    """Tell nobody."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an answer is, for whoever waits for it."""
+
+    show: Show = nobody_looks
+    """Gets the text so far each time it grows."""
+    alive: Callable[[], None] = nobody_listens
+    """Called at each sign of life."""
+    working: Callable[[], None] = nobody_listens
+    """Called when the model has begun to work on the answer, be it with thoughts."""
+    begun: bool = False
+    """A word was shown, or a tool was called: no other model answers in its place."""
+    usage: Usage = field(default_factory=Usage)
+    """Everything that was used."""
+    tool_usage: Usage = field(default_factory=Usage)
+    """Of it, what was used to go on with the results of tools."""
+
+    def grew(self, text: str) -> None:
+        """Show the text so far."""
+        self.begun = self.begun or bool(text.strip())
+        self.show(text)
 
 
 @dataclass(slots=True)
@@ -41,9 +64,7 @@ class Run:
     """What was done for one answer so far."""
 
     toolbox: Toolbox
-    show: Show
-    alive: Callable[[], None]
-    usage: Usage = field(default_factory=Usage)
+    progress: Progress
     made: list[ToolCall] = field(default_factory=list)
     steps: list[PromptMessage] = field(default_factory=list)
     wrong: int = 0
@@ -61,7 +82,7 @@ class Run:
 
     def shown(self, text: str) -> None:
         """Show the text with what was said before a pause."""
-        self.show(self.said + text)
+        self.progress.grew(self.said + text)
 
 
 class ModelLoop:
@@ -73,12 +94,9 @@ class ModelLoop:
         self.sees: bool | None = None
         """Whether it sees pictures; None until it was shown one."""
 
-    async def run(self, prompted: Prompted, toolbox: Toolbox, show: Show, alive: Callable[[], None]) -> Outcome:
-        """Return the answer, once the model calls no tool any more. Raises `ModelError`.
-
-        `show` gets the text so far each time it grows; `alive` is called at each sign of life.
-        """
-        run = Run(toolbox, show, alive)
+    async def run(self, prompted: Prompted, toolbox: Toolbox, progress: Progress) -> Outcome:
+        """Return the answer, once the model calls no tool any more. Raises `ModelError`."""
+        run = Run(toolbox, progress)
         before = run.begin(toolbox.earlier)
         asked = WireRequest(prompted.instructions, prompted.messages, prompted.pictures, toolbox.offered(), before)
         if self.sees is False:
@@ -92,25 +110,38 @@ class ModelLoop:
             asked = replace(asked, rounds=(*asked.rounds, Round(reply, calls)))
         raise ModelError("Endless", "why_endless", "too many requests for one answer")
 
+    async def price(self, usage: Usage) -> None:
+        """Give a usage its cost by the price list."""
+        usage.cost = await self._wire.price(usage)
+
     async def _outcome(self, run: Run, reply: GrowingReply, *, blind: bool) -> Outcome:
         text = run.said + reply.shown
         if not clean(text).strip():
             raise broken("nothing was said")
-        run.usage.cost = await self._wire.price(run.usage)
-        return Outcome(text, tuple(run.made), run.usage, tuple(run.steps), blind=blind)
+        return Outcome(text, tuple(run.made), tuple(run.steps), blind=blind)
 
     async def _reply(self, asked: WireRequest, run: Run) -> tuple[WireRequest, GrowingReply]:
         """Return the response, and the request that it answers: without pictures where the model refuses them."""
         try:
-            reply = await reply_to(asked, self._wire, run.usage, run.shown, run.alive)
+            reply = await self._asked(asked, run)
         except ModelError as exc:
             if not asked.pictures or asked.rounds or self.sees or exc.status_code not in _BLIND:
                 raise
             asked = _unseen(asked)
-            reply = await reply_to(asked, self._wire, run.usage, run.shown, run.alive)
+            reply = await self._asked(asked, run)
             self.sees = False
         self.sees = True if asked.pictures else self.sees
         return asked, reply
+
+    async def _asked(self, asked: WireRequest, run: Run) -> GrowingReply:
+        """Return one response; what it took is counted, also when it broke off."""
+        usage = Usage()
+        try:
+            return await reply_to(asked, self._wire, usage, replace(run.progress, show=run.shown))
+        finally:
+            run.progress.usage.add(usage)
+            if asked.rounds:
+                run.progress.tool_usage.add(usage)
 
     async def _called(self, reply: GrowingReply, run: Run) -> tuple[ToolCall, ...]:
         """Make the calls of a response, one after another; return them with what the model is told of each."""
@@ -119,6 +150,7 @@ class ModelLoop:
             calls.append(_named(called, [*run.made, *calls]))
         if not calls:
             return ()
+        run.progress.begun = True
         run.steps.append(PromptMessage("assistant", own_words(reply), tuple(calls)))
         returned: list[ToolCall] = []
         for call in calls:
@@ -130,7 +162,7 @@ class ModelLoop:
             told = ToolCall(call_id=call.call_id, name=call.name, result=result)
             run.steps.append(PromptMessage("tool", tool_calls=(told,)))
             returned.append(call.model_copy(update={"result": result}))
-            run.alive()
+            run.progress.alive()
         return tuple(returned)
 
     async def _make(self, call: ToolCall, toolbox: Toolbox) -> tuple[ToolCall | None, str]:
@@ -147,21 +179,19 @@ class ModelLoop:
         await self._wire.close()
 
 
-async def reply_to(
-    asked: WireRequest,
-    wire: Wire,
-    usage: Usage,
-    show: Show = nobody_looks,
-    alive: Callable[[], None] = nobody_listens,
-) -> GrowingReply:
-    """Return one whole response, and add to `usage` what it took. Raises `ModelError`."""
-    reply = GrowingReply()
-    async with aclosing(wire.stream(asked, reply)) as pieces:
-        async for grew in pieces:
-            alive()
-            if grew:
-                show(reply.shown)
-    usage.add(reply.usage)
+async def reply_to(asked: WireRequest, wire: Wire, usage: Usage, progress: Progress | None = None) -> GrowingReply:
+    """Return one whole response, and add to `usage` what it took, also when it broke off. Raises `ModelError`."""
+    reply, told = GrowingReply(), progress or Progress()
+    try:
+        async with aclosing(wire.stream(asked, reply)) as pieces:
+            async for grew in pieces:
+                told.alive()
+                if reply.working:
+                    told.working()
+                if grew:
+                    told.show(reply.shown)
+    finally:
+        usage.add(reply.usage)
     if not reply.finished:
         raise broken("the stream ended before the model said that it was finished")
     return reply
@@ -171,9 +201,10 @@ def _unseen(asked: WireRequest) -> WireRequest:
     """Return the request without its pictures, of which the model is told."""
     if not asked.pictures:
         return asked
-    *past, last = asked.messages
-    told = f"{last.text}\n\n{UNSEEN.format(count=len(asked.pictures))}"
-    return replace(asked, messages=(*past, replace(last, text=told)), pictures=())
+    at, told = last_said(asked), UNSEEN.format(count=len(asked.pictures))
+    messages = list(asked.messages)
+    messages[at] = replace(messages[at], text=f"{messages[at].text}\n\n{told}")
+    return replace(asked, messages=tuple(messages), pictures=())
 
 
 def _named(called: GrowingCall, made: Sequence[ToolCall]) -> ToolCall:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.answers.cost import Usage
 from bot.answers.responder import Picture
 from memory.context.transcript import PromptMessage
 from memory.text import clean
@@ -14,12 +13,12 @@ from memory.types import ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """Instructions, and the messages whose last one is answered."""
+    """Instructions, and the messages whose last one of a person is answered."""
 
     instructions: str
     messages: Sequence[PromptMessage]
     pictures: Sequence[Picture] = ()
-    """They belong to the last message."""
+    """They belong to that message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,6 @@ class Outcome:
 
     text: str
     tool_calls: tuple[ToolCall, ...]
-    usage: Usage
     steps: tuple[PromptMessage, ...] = ()
     """What went to the model after the prompt: its calls of tools and their returns, in order."""
     blind: bool = False

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from bot.delivery.outbox import Button, OutgoingMessage
+from bot.people.spending import day_of
+from bot.spent import Spent
 from bot.tools.call import CallRow
 from bot.tools.tool import Place, Tool
 from memory.context.transcript import PromptMessage
@@ -65,6 +67,13 @@ class Ask:
     """True when the chat shows what is carried forward into this first turn: a greeting need not tell it again."""
     pictures: tuple[Picture, ...] = ()
     """What came with the message for a model that sees."""
+    model: str = ""
+    """The name of the model that the person chose; "" for the operator's default."""
+
+    @property
+    def today(self) -> str:
+        """The person's calendar day, e.g. `2026-05-03`."""
+        return day_of(self.now_ms, self.time_zone)
 
     @property
     def place(self) -> Place:
@@ -98,6 +107,12 @@ class Answer:
     buttons: tuple[tuple[Button, ...], ...] = ()
     messages: tuple[OutgoingMessage, ...] = ()
     """What is said behind it: questions about tools."""
+    uses: tuple[Spent, ...] = ()
+    """What was taken of models for it, attempts that failed included."""
+    packet: ConversationContextPacket | None = None
+    """The past as the model was given it, where that is less than was asked with."""
+    footnotes: tuple[str, ...] = ()
+    """Small lines under it on the screen; they are no part of what was said."""
     steps: tuple[PromptMessage, ...] = ()
     """What the model was given after the prompt: its calls of tools and their returns, in order."""
 
@@ -114,10 +129,12 @@ def own_words(text: str, action_name: str, **also: Any) -> Answer:
 class NoAnswer(Exception):
     """No answer could be had. `reason` is for the log, `apology` for the person."""
 
-    def __init__(self, reason: str, apology: str) -> None:
+    def __init__(self, reason: str, apology: str, uses: tuple[Spent, ...] = ()) -> None:
         super().__init__(reason)
         self.reason = reason
         self.apology = apology
+        self.uses = uses
+        """What was taken of models all the same."""
 
 
 class Responder(Protocol):

@@ -57,10 +57,15 @@ class Committer:
         await self.write(Target.of(batch[-1]), messages, *ends, *effects, turn_id=turn_id)
 
     async def parked(
-        self, batch: Sequence[Envelope], messages: Sequence[OutgoingMessage], reason: str, turn_id: str
+        self,
+        batch: Sequence[Envelope],
+        messages: Sequence[OutgoingMessage],
+        reason: str,
+        turn_id: str,
+        effects: Sequence[Statement] = (),
     ) -> None:
         """Let these updates wait for the user's word and say so."""
-        ends = [self._inbox.park(envelope, turn_id, reason) for envelope in batch]
+        ends = [*effects, *(self._inbox.park(envelope, turn_id, reason) for envelope in batch)]
         await self.write(Target.of(batch[-1]), messages, *ends, turn_id=turn_id)
 
     async def quarantined(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage
 from bot.intake.updates import Envelope
+from bot.people.choices import MODEL
 from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 
@@ -29,9 +30,14 @@ class Basics:
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""
-        name = self._services.settings.continuity_model
-        model = replies.say("privacy_offline") if self._offline else replies.say("privacy_model", model=name)
+        model = replies.say("privacy_offline") if self._offline else await self._models(envelope)
         await self._say(envelope, replies.say("privacy", model=model))
+
+    async def _models(self, envelope: Envelope) -> str:
+        """Name the models that may read what this person writes."""
+        names, chosen = self._services.settings.models, await self._services.people.choices(envelope.user_id)
+        reads = (names.chosen(chosen.get(MODEL)) or names.default, *filter(None, (names.fallback,)))
+        return replies.say("privacy_model", model="”, “".join(dict.fromkeys(each.model for each in reads)))
 
     @property
     def _offline(self) -> bool:

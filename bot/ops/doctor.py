@@ -93,12 +93,13 @@ def _of_settings(settings: Settings, environment: Mapping[str, str]) -> list[Che
 
 def of_models(settings: Settings, filled: Collection[str]) -> list[Check]:
     """Judge every model that the settings name, each once."""
+    names, named = settings.models, {"": ""}
+    named |= {each.model: "CONTINUITY_MODELS" for each in names.named.values()}
+    named[names.fallback.model if names.fallback else ""] = "CONTINUITY_FALLBACK_MODEL"
+    named[names.id_of(settings.continuity_summary_model or "")] = "CONTINUITY_SUMMARY_MODEL"
     memory = settings.continuity_memory_model
-    named = {
-        settings.continuity_model: "CONTINUITY_MODEL",
-        settings.continuity_summary_model or "": "CONTINUITY_SUMMARY_MODEL",
-        "" if memory in (None, "off") else str(memory): "CONTINUITY_MEMORY_MODEL",
-    } | {settings.continuity_model: "CONTINUITY_MODEL"}
+    named["" if memory in {None, "off"} else names.id_of(str(memory))] = "CONTINUITY_MEMORY_MODEL"
+    named[names.default.model] = "CONTINUITY_MODEL"
     return [check for model, setting in named.items() if model for check in of_model(model, filled, setting)]
 
 

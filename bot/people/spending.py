@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -17,6 +17,10 @@ from memory.ports import Clock, Database, Ids, Statement
 from memory.zones import zone_of
 
 MINUTE_MS = 60_000
+NEAR = 0.8
+"""At this share of a day's limit the person is told."""
+NOTICE = "notice"
+"""The purpose under which it is noted that they were."""
 
 log = structlog.get_logger(__name__)
 
@@ -26,15 +30,20 @@ def day_of(now_ms: int, zone: str) -> str:
     return f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"
 
 
-def spent(user_id: int | None, day: str, tokens: int, cost_nanodollars: int | None = None) -> list[Statement]:
-    """Return what a turn's transaction writes down; nothing for a turn that cost nothing or is nobody's.
+def booked(user_id: int | None, day: str, uses: Sequence[Spent]) -> list[Statement]:
+    """Return what a transaction writes down, by purpose; nothing for what cost nothing or is nobody's.
 
     What has no known price counts as tokens only.
     """
-    if user_id is None or not tokens:
-        return []
-    params = {"user_id": user_id, "day": day, "tokens": tokens, "cost_nanodollars": cost_nanodollars or 0}
-    return [Statement("usage_add", params)]
+    purposes = dict.fromkeys(use.purpose for use in uses if use.tokens) if user_id is not None else {}
+    return [_added(user_id, day, purpose, [use for use in uses if use.purpose == purpose]) for purpose in purposes]
+
+
+def _added(user_id: int | None, day: str, purpose: str, uses: Sequence[Spent] = ()) -> Statement:
+    unpriced = sum(use.tokens for use in uses if use.cost_nanodollars is None)
+    cost = sum(use.cost_nanodollars or 0 for use in uses)
+    values = {"tokens": sum(use.tokens for use in uses), "unpriced_tokens": unpriced, "cost_nanodollars": cost}
+    return Statement("usage_add", {"user_id": user_id, "day": day, "purpose": purpose, **values})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +58,22 @@ class DayBudget:
         """Say whether nothing has to be looked up."""
         return self.tokens is None and self.nanodollars is None
 
-    def is_used_up(self, tokens: int, nanodollars: int) -> bool:
-        """Return whether this much is all that there is, or more."""
-        return (self.tokens is not None and tokens >= self.tokens) or (
-            self.nanodollars is not None and nanodollars >= self.nanodollars
-        )
+    def share(self, tokens: int, nanodollars: int) -> float:
+        """Return how much of it this is, 1 for all of it; of tokens and money the one that is nearer to its end."""
+        of_tokens = tokens / self.tokens if self.tokens else 0.0
+        return max(of_tokens, nanodollars / self.nanodollars if self.nanodollars else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedThatDay:
+    """What a person took on a day for one purpose."""
+
+    day: str
+    purpose: str
+    tokens: int
+    unpriced_tokens: int
+    """Of them, those whose price nobody knows."""
+    cost_nanodollars: int
 
 
 def day_budget(settings: Settings) -> DayBudget:
@@ -97,7 +117,8 @@ class ReadingPurse:
 
     async def booked(self, user_id: int | None, tokens: int, cost_nanodollars: int | None) -> list[Statement]:
         """Return what writes tokens and cost down for today."""
-        return spent(user_id, await self._today(user_id), tokens, cost_nanodollars)
+        use = Spent("", "reading", tokens, 0, cost_nanodollars=cost_nanodollars)
+        return booked(user_id, await self._today(user_id), [use])
 
     async def _today(self, user_id: int | None) -> str:
         return day_of(self._clock.now_ms(), await self._zone_of(user_id))
@@ -108,14 +129,36 @@ class Spending:
 
     def __init__(self, db: Database, budget: DayBudget) -> None:
         self._db = db
-        self._budget = budget
+        self.budget = budget
 
     async def used_up(self, user_id: int | None, day: str) -> bool:
         """Return whether the person's budget for the day is used up; False without a budget. `StorageUnavailable`."""
-        if self._budget.is_unlimited or user_id is None:
-            return False
-        row = await self._db.read_one("usage_of_day", user_id=user_id, day=day)
-        return row is not None and self._budget.is_used_up(row["tokens"], row["cost_nanodollars"])
+        return await self._share(user_id, day) >= 1
+
+    async def since(self, user_id: int, day: str) -> list[UsedThatDay]:
+        """Return what a person took from that day on, by day and purpose. Raises `StorageUnavailable`."""
+        rows = await self._db.read("usage_since", user_id=user_id, day=day)
+        return [UsedThatDay(**dict(row)) for row in rows if row["purpose"] != NOTICE]
+
+    async def near(self, user_id: int | None, day: str, uses: Sequence[Spent]) -> list[Statement]:
+        """Return what notes that the person is told of a limit that is near; nothing when it is not, or they were.
+
+        `uses` are those that are booked together with it. Raises `StorageUnavailable`.
+        """
+        share = await self._share(user_id, day, uses)
+        return [_added(user_id, day, NOTICE)] if NEAR <= share < 1 else []
+
+    async def _share(self, user_id: int | None, day: str, uses: Sequence[Spent] = ()) -> float:
+        """Return how much of a day's budget is used; 0 for who has none, and with uses for who was told already."""
+        if self.budget.is_unlimited or user_id is None:
+            return 0.0
+        rows = [row for row in await self._db.read("usage_since", user_id=user_id, day=day) if row["day"] == day]
+        if uses and any(row["purpose"] == NOTICE for row in rows):
+            return 0.0
+        tokens = sum(row["tokens"] for row in rows) + sum(use.tokens for use in uses)
+        return self.budget.share(
+            tokens, sum(row["cost_nanodollars"] for row in rows) + sum(use.cost_nanodollars or 0 for use in uses)
+        )
 
 
 class UseLog:

@@ -1,4 +1,4 @@
-"""What the model could not do or did not get done: an explicit reminder is set without it, and it is told of both."""
+"""What is told besides: to the model of what it could not do or was set without it, to the person under an answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 
-from bot.answers.responder import Ask
+from bot import replies
+from bot.answers.responder import Answer, Ask
 from bot.tools.call import CallRow
 from bot.turns.services import Services
 from memory.ledger import lines, views
@@ -95,3 +96,9 @@ async def set_without_model(services: Services, ask: Ask) -> list[Note]:
         services.reminders.look()
     ledger = await services.memory.ledgers.read(ask.conversation_id)
     return [note for note in views.standing(ledger) if ask.turn_id in note.turn_ids]
+
+
+def with_footnotes(answer: Answer, *, is_near: bool) -> str:
+    """Return an answer as it is shown: with small lines under it, which are no part of what was said."""
+    lines = [*answer.footnotes, *([replies.say("footnote_near")] if is_near else [])]
+    return "\n\n".join([answer.text, *(f"_{line}_" for line in lines)])

@@ -22,13 +22,13 @@ from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
 from bot.lines import note_line
 from bot.meters import Stopwatch
-from bot.people.choices import CALLED, plain_name
+from bot.people.choices import CALLED, MODEL, plain_name
 from bot.people.personas import instructions_of
-from bot.people.spending import Spending, TurnRate, day_budget, day_of, spent
+from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
 from bot.tracing import Attribute
-from bot.turns.notices import notices, set_without_model
+from bot.turns.notices import notices, set_without_model, with_footnotes
 from bot.turns.services import Services
 from memory import faults
 from memory.context.compactor import nobody_waits
@@ -412,6 +412,7 @@ class Turns:
             tools=tools,
             repeats=said.repeats,
             news=await services.calls.untold(place, said.calls) if tools else (),
+            model=str(choices.get(MODEL) or ""),
         )
         counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
         said_before = await notices(services, ask)
@@ -429,7 +430,7 @@ class Turns:
             return caring
         if not self._rate.admits(ask.user_id, ask.now_ms):
             return NoAnswer("the person has had all turns of this minute", replies.say("why_too_fast"))
-        if await self._spending.used_up(ask.user_id, day_of(ask.now_ms, ask.time_zone)):
+        if await self._spending.used_up(ask.user_id, ask.today):
             return NoAnswer("the person's budget for today is used up", replies.say("why_budget"))
         key = ask.conversation_id
         responds = self._services.responder.respond(ask, live.grow)
@@ -453,8 +454,9 @@ class Turns:
     async def _commit(self, work: _TurnWork, made: _Made, live: LiveAnswer | LocalAnswer, took: _Took) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services, batch, ask, answer = self._services, work.batch, made.ask, made.answer
+        near = await self._spending.near(ask.user_id, ask.today, answer.uses)
         message = OutgoingMessage(
-            answer.text,
+            with_footnotes(answer, is_near=bool(near)),
             markdown=True,
             kind="reply",
             reply_to_message_id=_reply_to(batch),
@@ -463,12 +465,11 @@ class Turns:
         )
         behind = await self.gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
-        tokens = answer.input_tokens + answer.output_tokens
-        ends += spent(ask.user_id, day_of(ask.now_ms, ask.time_zone), tokens, answer.cost_nanodollars)
+        ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
-        ends += heard((*ask.news, *work.said.calls), ask.turn_id)
-        ends += [took.figures(ask.turn_id, answer, services.clock.now_ms()), *await self._prompt(made, took)]
+        figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
+        ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
 
         async def store(*rows: Statement) -> ConversationTurn:
             stored = await made.pending.record(
@@ -521,7 +522,7 @@ class Turns:
         services = self._services
         if not services.settings.continuity_prompts_days or took.is_second_try:
             return []
-        ask, responder = made.ask, services.responder
+        ask, responder = replace(made.ask, packet=made.answer.packet or made.ask.packet), services.responder
         originals = await services.memory.assembler.history(ask.state)
         texts = (responder.instructions(ask), responder.tools(ask.tools))
         return prompts.keep(ask, made.answer.steps, texts, originals, services.clock.now_ms())
@@ -543,7 +544,8 @@ class Turns:
             buttons=((Button(replies.say("try_again"), "answer_parked", {"turn_id": turn_id}),),),
             edits_message_id=live.message_id,
         )
-        await self._services.committer.parked(batch, [message], reason.reason, turn_id)
+        used = booked(ask.user_id, ask.today, reason.uses)
+        await self._services.committer.parked(batch, [message], reason.reason, turn_id, used)
 
 
 def _notices(said: AskedAgain) -> list[OutgoingMessage]:

@@ -125,6 +125,8 @@ class LoopbackModel:
     """Counts what is billed, schemas too; without it a quarter of the characters of the messages is."""
     thought: str = ""
     """What it thinks before each answer; it has to come back with what it called."""
+    broken: dict[str, ModelFault] = field(default_factory=dict)
+    """What goes wrong with each request to a model, by its name."""
     blind: bool = False
     """It refuses pictures."""
     strict: bool = False
@@ -179,7 +181,9 @@ class LoopbackModel:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body, spoken = await request.json(), FORMATS[request.path]
-        asked = ModelRequest(body, dict(request.headers), self._strike(), path=request.path)
+        asked = ModelRequest(
+            body, dict(request.headers), self.broken.get(body["model"]) or self._strike(), path=request.path
+        )
         self.requests.append(asked)
         self._changes.announce()
         if asked.fault is ModelFault.HANG:

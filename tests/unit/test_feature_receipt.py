@@ -8,7 +8,8 @@ import pytest
 from bot import replies
 from bot.features import exporting
 from bot.features.receipt import bar, compaction_text, receipt_text, tier_line
-from bot.people.spending import day_of, spent
+from bot.people.spending import booked, day_of
+from bot.spent import Spent
 from memory.storage.store import Compaction
 from memory.testing import START_MS
 from memory.types import CompactionMark, TierReceipt
@@ -106,10 +107,15 @@ def test_a_day_is_the_persons_own():
     late_ms = START_MS + 2 * 3_600_000
 
     assert (day_of(late_ms, "UTC"), day_of(late_ms, "America/New_York")) == ("2023-11-15", "2023-11-14")
-    assert spent(7, "2023-11-15", 12)[0].params == {
+    (statement,) = booked(
+        7, "2023-11-15", [Spent("m", "answer", 10, 2), Spent("m", "answer", 5, 0, cost_nanodollars=9)]
+    )
+    assert statement.params == {
         "user_id": 7,
         "day": "2023-11-15",
-        "tokens": 12,
-        "cost_nanodollars": 0,
+        "purpose": "answer",
+        "tokens": 17,
+        "unpriced_tokens": 12,
+        "cost_nanodollars": 9,
     }
-    assert spent(None, "2023-11-15", 12) == spent(7, "2023-11-15", 0) == []
+    assert booked(None, "2023-11-15", [Spent("m", "answer", 10, 2)]) == booked(7, "2023-11-15", []) == []

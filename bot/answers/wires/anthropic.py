@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot.answers.errors import unfinished, within
 from bot.answers.responder import Picture
-from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, own_words, tokens
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, last_said, own_words, tokens
 from memory.context.transcript import PromptMessage
 from memory.text import clean
 from memory.types import ToolCall
@@ -28,19 +28,20 @@ class Messages:
 
     def body(self, model: str, asked: WireRequest) -> dict[str, Any]:
         """Return the request. The marks for the cache stand behind the instructions, the past, and the last round."""
-        *past, last = asked.messages
-        said = [_message(message) for message in past]
-        if said and said[0]["role"] == "assistant":
-            said.insert(0, {"role": "user", "content": [_text("…")]})  # the API begins with a person
-        _mark(said)
-        rounds = [each for made in asked.rounds for each in _round(made)]
-        _mark(rounds)
-        content = [*map(_picture, asked.pictures), *_message(last)["content"]]
+        at = last_said(asked)
+        past, behind = ([_message(each) for each in part] for part in (asked.messages[:at], asked.messages[at + 1 :]))
+        if past and past[0]["role"] == "assistant":
+            past.insert(0, {"role": "user", "content": [_text("…")]})  # the API begins with a person
+        behind += [each for made in asked.rounds for each in _round(made)]
+        _mark(past)
+        _mark(behind)
+        last = _message(asked.messages[at])
+        last["content"] = [*map(_picture, asked.pictures), *last["content"]]
         body: dict[str, Any] = {
             "model": model,
             "max_tokens": asked.max_tokens or MAX_TOKENS,
             "system": [_text(asked.instructions) | CACHE],
-            "messages": [*said, _message(last) | {"content": content}, *rounds],
+            "messages": [*past, last, *behind],
             "stream": True,
         }
         if asked.tools:
@@ -60,6 +61,7 @@ class Messages:
         if kind == "content_block_stop":
             _end(reply.native[piece["index"]])
         elif kind == "message_start":
+            reply.working = True
             _count(reply, piece["message"].get("usage"))
         elif kind == "message_delta":
             _count(reply, piece.get("usage"))

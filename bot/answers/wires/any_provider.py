@@ -28,7 +28,7 @@ from pydantic_ai.settings import ModelSettings
 
 from bot.answers.cost import Usage, list_price
 from bot.answers.errors import ModelError, broken, unfinished
-from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions
+from bot.answers.wires.port import GrowingReply, Round, WireRequest, functions, last_said
 from memory.context.transcript import PromptMessage
 from memory.types import ToolCall
 
@@ -123,11 +123,12 @@ def _parameters(asked: WireRequest) -> ModelRequestParameters:
 
 def _messages(asked: WireRequest) -> list[ModelMessage]:
     """Return neutral messages as pydantic-ai's; every call of a tool keeps its return (003 FR-001)."""
-    *past, last = asked.messages
+    at = last_said(asked)
     seen: list[UserContent] = [BinaryContent(each.data, media_type=each.media_type) for each in asked.pictures]
-    prompt = ModelRequest(parts=[UserPromptPart([*seen, last.text])]) if seen else _message(last)
-    made = [each for done in asked.rounds for each in _round(done)]
-    messages: list[ModelMessage] = [*map(_message, past), prompt, *made]
+    messages = list(map(_message, asked.messages))
+    if seen:
+        messages[at] = ModelRequest(parts=[UserPromptPart([*seen, asked.messages[at].text])])
+    messages += [each for done in asked.rounds for each in _round(done)]
     for place in reversed(range(len(messages))):
         latest = messages[place]
         if isinstance(latest, ModelRequest):
@@ -164,6 +165,7 @@ def _round(done: Round) -> list[ModelMessage]:
 
 def _read(reply: GrowingReply, event: Any) -> bool:
     """Take one event; return True when the text grew. Raises `ModelError` for a response that does not end."""
+    reply.working = True
     if isinstance(event, PartStartEvent):
         if isinstance(event.part, TextPart):
             return reply.say(event.part.content)

@@ -27,7 +27,8 @@ class ChatCompletions:
         """Return the request."""
         said = [each for message in asked.messages for each in _message(message)]
         if asked.pictures:
-            said[-1] = {"role": "user", "content": _seen(asked.messages[-1].text, asked.pictures)}
+            seen = [each for each in said if each.get("role") == "user"][-1]
+            seen["content"] = _seen(seen["content"], asked.pictures)
         body: dict[str, Any] = {
             "model": model,
             "messages": [{"role": "system", "content": asked.instructions}, *said, *_rounds(asked.rounds)],
@@ -48,6 +49,7 @@ class ChatCompletions:
         if used := piece.get("usage"):
             reply.usage = _usage(used)
         grew = False
+        reply.working = reply.working or bool(piece.get("choices"))
         for choice in (piece.get("choices") or ())[:1]:
             grew = _take(reply, choice.get("delta") or {})
             if end := choice.get("finish_reason"):

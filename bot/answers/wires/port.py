@@ -43,6 +43,8 @@ class GrowingReply:
     """As the server said last: some say it with every piece, and each time the whole of it."""
     chars: int = 0
     """How much was taken, of text, thoughts and calls."""
+    working: bool = False
+    """The model has begun: a piece of it came, be it of a thought."""
     finished: bool = False
     """The model said that this is all."""
     paused: bool = False
@@ -93,7 +95,7 @@ class WireRequest:
     instructions: str
     messages: Sequence[PromptMessage]
     pictures: Sequence[Picture] = ()
-    """They belong to the last message."""
+    """They belong to what the person said last."""
     tools: Sequence[Mapping[str, Any]] = ()
     """As chat completions offer them: `{"type": "function", "function": {name, description, parameters}}`."""
     rounds: Sequence[Round] = ()
@@ -158,6 +160,11 @@ def tokens(told: Any, *path: str) -> int:
     for name in path:
         told = told.get(name) if isinstance(told, dict) else None
     return told if type(told) is int and 0 <= told <= MOST_TOKENS else 0
+
+
+def last_said(asked: WireRequest) -> int:
+    """Return the place of what the person said last; calls that were made before may stand behind it."""
+    return max((at for at, message in enumerate(asked.messages) if message.role == "user"), default=0)
 
 
 def functions(asked: WireRequest) -> list[Mapping[str, Any]]:

@@ -17,6 +17,8 @@ from memory.types import ToolCall
 _TEXT: Final = {"response.output_text.delta", "response.refusal.delta"}
 _THOUGHT: Final = {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
 _ARGUMENTS: Final = "response.function_call_arguments.delta"
+_BEFORE: Final = {"response.created", "response.queued", "response.in_progress"}
+"""What is told before the model begins."""
 CALL_ID_CHARS: Final = 64
 """A longer one, as another provider may have made it, is refused."""
 
@@ -30,7 +32,8 @@ class Responses:
         """Return the request."""
         said = [each for message in asked.messages for each in _message(message)]
         if asked.pictures:
-            said[-1] = {"role": "user", "content": _seen(asked.messages[-1].text, asked.pictures)}
+            seen = [each for each in said if each.get("role") == "user"][-1]
+            seen["content"] = _seen(seen["content"], asked.pictures)
         body: dict[str, Any] = {
             "model": model,
             "instructions": asked.instructions,
@@ -46,6 +49,7 @@ class Responses:
     def read(self, reply: GrowingReply, piece: dict[str, Any]) -> bool:
         """Take one event of the stream; return True when the text grew."""
         kind = piece.get("type")
+        reply.working = reply.working or kind not in _BEFORE
         if kind in _TEXT:
             return reply.say(piece["delta"])
         if kind in _THOUGHT:

@@ -1,0 +1,40 @@
+"""What one answer took, over every attempt and every model that was asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bot.answers.cost import Usage, spent_of
+from bot.answers.loop import ModelLoop, Progress
+from bot.settings import Prices
+from bot.spent import Purpose, Spend, Spent
+
+
+@dataclass(slots=True)
+class Bill:
+    """The uses of models for one answer; each is counted as it is added."""
+
+    spend: Spend
+    prices: Prices
+    uses: list[Spent] = field(default_factory=list)
+
+    async def add(self, model: str, loop: ModelLoop, progress: Progress) -> None:
+        """Add what an attempt took: the answer, and what it took to go on with the results of tools."""
+        parts: dict[Purpose, Usage] = {
+            "answer": progress.usage.less(progress.tool_usage),
+            "tools": progress.tool_usage,
+        }
+        for purpose, usage in parts.items():
+            if usage.input_tokens or usage.output_tokens:
+                await loop.price(usage)
+                spent = spent_of(model, purpose, usage, self.prices)
+                self.uses.append(spent)
+                self.spend(spent)
+        progress.usage, progress.tool_usage = Usage(), Usage()
+
+
+def total_cost(uses: Iterable[Spent]) -> int | None:
+    """Return what uses cost together, as far as prices are known; None when none is."""
+    known = [use.cost_nanodollars for use in uses if use.cost_nanodollars is not None]
+    return sum(known) if known else None
