@@ -14,7 +14,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from bot.answers.cost import Usage, list_price
 from bot.answers.errors import ModelError, refusal
 from bot.answers.keeper import KeeperModel
-from bot.answers.loop import ModelLoop, reply_to
+from bot.answers.loop import ModelLoop, Progress, reply_to
 from bot.answers.outcome import Prompted
 from bot.answers.responder import Picture
 from bot.answers.summary import write_summary
@@ -96,10 +96,6 @@ async def loop(server, name):
     await made.close()
 
 
-def nobody(*_):
-    """Show nothing."""
-
-
 def searching(*names):
     """A model that calls these tools, one a response, then answers."""
 
@@ -114,15 +110,17 @@ async def test_an_answer_is_made_with_tools_and_grows_on_the_screen(server, loop
     """Two rounds of a tool; the past, the calls and their returns are what the provider's own client would send."""
     server.reply = searching("search", "search")
     box, shown = Box(), []
-    outcome = await loop.run(PROMPT, box, shown.append, nobody)
+    progress = Progress(shown.append)
+    outcome = await loop.run(PROMPT, box, progress)
 
     assert (outcome.text, box.asked) == ("so it was", ["x0", "x1"])
     assert [each.role for each in outcome.steps] == ["assistant", "tool"] * 2
     assert [(call.name, call.result) for call in outcome.tool_calls] == [("search", "found it")] * 2
     assert shown[-1] == "so it was"
     assert all(later.startswith(earlier) for earlier, later in pairwise(shown))
-    assert outcome.usage.input_tokens > 0
-    assert outcome.usage.output_tokens > 0
+    assert 0 < progress.tool_usage.input_tokens < progress.usage.input_tokens
+    assert progress.usage.output_tokens > 0
+    assert progress.begun
     last = server.requests[-1].messages
     assert last[0] == ("system", "You are kind.")
     assert [role for role, _ in last[-5:]] == ["user", "assistant", "tool", "assistant", "tool"]
@@ -134,7 +132,7 @@ async def test_thoughts_are_counted_given_back_between_calls_and_never_shown(ser
     server.thought = "The person wants to know what they said."
     server.reply = searching("search")
     shown = []
-    outcome = await loop.run(PROMPT, Box(), shown.append, nobody)
+    outcome = await loop.run(PROMPT, Box(), Progress(shown.append))
 
     assert outcome.text == "so it was"
     assert not [text for text in shown if "wants to know" in text]
@@ -143,7 +141,9 @@ async def test_thoughts_are_counted_given_back_between_calls_and_never_shown(ser
 @pytest.mark.parametrize("name", ["openai:m", "anthropic:m"])
 async def test_what_the_provider_had_in_its_cache_is_told(server, loop):
     """All of the input is counted once, what was cached within it."""
-    usage = (await loop.run(PROMPT, Box(), nobody, nobody)).usage
+    progress = Progress()
+    await loop.run(PROMPT, Box(), progress)
+    usage = progress.usage
     (asked,) = server.requests
 
     assert usage.input_tokens == len(json.dumps(asked.chat)) // 4
@@ -154,7 +154,7 @@ async def test_what_the_provider_had_in_its_cache_is_told(server, loop):
 async def test_anthropic_caches_instructions_past_and_rounds(server, loop):
     """A mark behind each of them, none behind the message that changes with every turn."""
     server.reply = searching("search")
-    await loop.run(PROMPT, Box(), nobody, nobody)
+    await loop.run(PROMPT, Box(), Progress())
     body = server.requests[-1].body
     marked = [
         message["content"][-1].get("text") or message["content"][-1]["type"]
@@ -170,19 +170,33 @@ async def test_pictures_are_shown_to_the_model(server, loop):
     """With the words of the last message, and again in each round."""
     server.reply = searching("search")
     prompted = Prompted("You are kind.", PROMPT.messages, (PICTURE, PICTURE))
-    outcome = await loop.run(prompted, Box(), nobody, nobody)
+    outcome = await loop.run(prompted, Box(), Progress())
 
     assert (outcome.blind, loop.sees) == (False, True)
     assert all(json.dumps(asked.body).count("iVBORw==") == 2 for asked in server.requests)
     assert "what did I say?" in server.requests[0].messages[-1][1]
 
 
+async def test_calls_that_were_made_before_stand_behind_what_the_person_said(server, loop):
+    """Their pictures stay with their words, and the model goes on from the results."""
+    server.reply = searching("search", "search")
+    made = (Call(call_id="call_0", name="search", arguments='{"query":"x"}', result="found before"),)
+    earlier = (PromptMessage("assistant", tool_calls=made), PromptMessage("tool", tool_calls=made))
+    prompted = Prompted("You are kind.", (*PROMPT.messages, *earlier), (PICTURE,))
+    outcome = await loop.run(prompted, Box(), Progress())
+
+    assert outcome.text == "so it was"
+    request = server.requests[0]
+    assert [role for role, _ in request.messages[-3:]] == ["user", "assistant", "tool"]
+    assert "what did I say?" in request.messages[-3][1]
+
+
 async def test_a_model_that_cannot_see_answers_the_words_and_says_so(server, loop):
     """It is tried once; from then on pictures stay here, and the model is told of them."""
     server.blind = True
     prompted = Prompted("You are kind.", PROMPT.messages, (PICTURE,))
-    first = await loop.run(prompted, Box(), nobody, nobody)
-    second = await loop.run(prompted, Box(), nobody, nobody)
+    first = await loop.run(prompted, Box(), Progress())
+    second = await loop.run(prompted, Box(), Progress())
 
     assert (first.blind, second.blind, loop.sees) == (True, True, False)
     assert len(server.requests) == 3
@@ -202,7 +216,7 @@ async def test_what_goes_wrong_is_told_apart(server, loop, name, fault, passing)
     """What may pass is tried again by the caller; nothing half is taken for an answer."""
     server.plant(fault)
     with pytest.raises(ModelError) as caught:
-        await loop.run(PROMPT, Box(), nobody, nobody)
+        await loop.run(PROMPT, Box(), Progress())
 
     assert caught.value.passing == passing or name == ANY
     assert caught.value.why in {"why_busy", "why_broken", "why_garbage"}
@@ -219,18 +233,18 @@ async def test_a_model_that_calls_tools_for_ever_is_stopped(server, loop):
     """The number of requests of one answer is bounded; ids that come again are told apart."""
     server.reply = lambda _: [ToolCall("search", {"query": "x"})]
     with pytest.raises(ModelError, match="too many requests"):
-        await loop.run(PROMPT, Box(), nobody, nobody)
+        await loop.run(PROMPT, Box(), Progress())
 
 
 async def test_a_wrong_call_is_explained_once(server, loop):
     """The model hears what was wrong and may call again; a second wrong call ends it."""
     server.reply = searching("no_such_tool")
-    assert (await loop.run(PROMPT, Box(), nobody, nobody)).text == "so it was"
+    assert (await loop.run(PROMPT, Box(), Progress())).text == "so it was"
     assert "Unknown tool name" in server.requests[-1].messages[-1][1]
 
     server.reply = lambda _: [ToolCall("no_such_tool", {})]
     with pytest.raises(ModelError, match="again and again"):
-        await loop.run(PROMPT, Box(), nobody, nobody)
+        await loop.run(PROMPT, Box(), Progress())
 
 
 @pytest.mark.parametrize("name", LIGHT)
@@ -342,9 +356,10 @@ async def test_a_provider_that_pauses_is_asked_to_go_on(server, monkeypatch):
 
     shown = []
     wire = HttpWire("m", Pausing(), PROVIDERS["anthropic"].spoken, "anthropic", listed=False)
-    outcome = await ModelLoop(wire, 4000).run(PROMPT, Box(), shown.append, nobody)
+    progress = Progress(shown.append)
+    outcome = await ModelLoop(wire, 4000).run(PROMPT, Box(), progress)
 
-    assert (outcome.text, outcome.usage.output_tokens) == ("Let me look. It rains.", 5)
+    assert (outcome.text, progress.usage.output_tokens) == ("Let me look. It rains.", 5)
     assert shown[-1] == outcome.text
     assert [block["type"] for block in bodies[1]["messages"][-1]["content"]] == [
         "text",

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from bot import replies
-from bot.answers.model import ATTEMPTS
+from bot.answers.one_model import ATTEMPTS
 from bot.answers.wires import server
 
 CUT = object()

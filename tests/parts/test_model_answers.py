@@ -8,7 +8,7 @@ from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 
 from bot import replies
 from bot.answers.loop import MAX_REQUESTS
-from bot.answers.model import ATTEMPTS
+from bot.answers.one_model import ATTEMPTS
 
 NAME = "another:scripted"
 REMIND = ("remind", '{"text": "call Ana", "at": "2027-01-16T09:00"}')
