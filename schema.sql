@@ -173,7 +173,7 @@ CREATE TABLE people (
 );
 
 -- What a person took of models on a day, by purpose; no text, so it outlives forgetting.
-CREATE TABLE usage_purposes (
+CREATE TABLE usage_days (
     user_id BIGINT NOT NULL,                  -- Telegram's user id
     day TEXT NOT NULL,                        -- YYYY-MM-DD where the person is
     purpose TEXT NOT NULL,                    -- answer, tools, reading, task; notice: the person was told that a limit is near

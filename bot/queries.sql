@@ -407,7 +407,7 @@ UPDATE people SET settings_json = '{}' WHERE user_id = :user_id;
 
 -- name: erase_usage
 -- A person is forgotten.
-DELETE FROM usage_purposes WHERE user_id = :user_id;
+DELETE FROM usage_days WHERE user_id = :user_id;
 
 -- Export: what is kept about a person.
 
@@ -417,20 +417,20 @@ SELECT allowed, settings_json FROM people WHERE user_id = :user_id;
 
 -- name: exported_usage
 -- Tokens per day.
-SELECT day, CAST(SUM(tokens) AS BIGINT) AS tokens FROM usage_purposes WHERE user_id = :user_id AND purpose <> 'notice'
+SELECT day, CAST(SUM(tokens) AS BIGINT) AS tokens FROM usage_days WHERE user_id = :user_id AND purpose <> 'notice'
 GROUP BY day ORDER BY day;
 
 -- The model's tokens per person and day.
 
 -- name: usage_add
 -- In the turn's transaction.
-INSERT INTO usage_purposes (user_id, day, purpose, tokens, unpriced_tokens, cost_nanodollars)
+INSERT INTO usage_days (user_id, day, purpose, tokens, unpriced_tokens, cost_nanodollars)
 VALUES (:user_id, :day, :purpose, :tokens, :unpriced_tokens, :cost_nanodollars)
-ON CONFLICT (user_id, day, purpose) DO UPDATE SET tokens = usage_purposes.tokens + excluded.tokens,
-    unpriced_tokens = usage_purposes.unpriced_tokens + excluded.unpriced_tokens,
-    cost_nanodollars = usage_purposes.cost_nanodollars + excluded.cost_nanodollars;
+ON CONFLICT (user_id, day, purpose) DO UPDATE SET tokens = usage_days.tokens + excluded.tokens,
+    unpriced_tokens = usage_days.unpriced_tokens + excluded.unpriced_tokens,
+    cost_nanodollars = usage_days.cost_nanodollars + excluded.cost_nanodollars;
 
 -- name: usage_since
 -- Before a model is asked, and for /usage.
-SELECT day, purpose, tokens, unpriced_tokens, cost_nanodollars FROM usage_purposes
+SELECT day, purpose, tokens, unpriced_tokens, cost_nanodollars FROM usage_days
 WHERE user_id = :user_id AND day >= :day ORDER BY day, purpose;

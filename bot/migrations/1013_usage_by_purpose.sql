@@ -13,3 +13,4 @@ CREATE TABLE usage_purposes (
 INSERT INTO usage_purposes (user_id, day, purpose, tokens, unpriced_tokens, cost_nanodollars)
 SELECT user_id, day, 'answer', tokens, 0, cost_nanodollars FROM usage_days;
 DROP TABLE usage_days;
+ALTER TABLE usage_purposes RENAME TO usage_days;

@@ -184,7 +184,7 @@ async def test_what_failed_is_booked_all_the_same(api, model, bot):
     said = await say(api, "look it up")
 
     assert replies.say("why_endless") in said
-    ((tokens, unpriced),) = rows(one, "SELECT SUM(tokens), SUM(unpriced_tokens) FROM usage_purposes")
+    ((tokens, unpriced),) = rows(one, "SELECT SUM(tokens), SUM(unpriced_tokens) FROM usage_days")
     assert tokens > 0
     assert unpriced == tokens
 

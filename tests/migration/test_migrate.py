@@ -108,7 +108,7 @@ def test_a_memory_alone_has_no_table_of_the_bot(tmp_path):
     with closing(sqlite3.connect(tmp_path / "alone.db")) as db:
         tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     assert "conversation_turns" in tables
-    assert not tables & {"inbox", "outbox", "buttons", "people", "usage_purposes", "unreachable_chats", "boots"}
+    assert not tables & {"inbox", "outbox", "buttons", "people", "usage_days", "unreachable_chats", "boots"}
 
     migrate(tmp_path / "bot.db", MIGRATIONS)
     assert status(tmp_path / "bot.db").ahead == ()
