@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -21,15 +21,14 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
 from bot.intake.updates import Envelope, batch_text
 from bot.lines import note_line
-from bot.meters import Stopwatch
 from bot.people.choices import CALLED, MODEL, plain_name
 from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
-from bot.tracing import Attribute
 from bot.turns.notices import notices, set_without_model, with_footnotes
 from bot.turns.services import Services
+from bot.turns.took import Took, of_model
 from memory import faults
 from memory.context.compactor import nobody_waits
 from memory.context.occasion import Occasion, Prepared, Reserved
@@ -86,33 +85,6 @@ class _TurnWork:
         return Target.of(self.batch[-1])
 
 
-@dataclass(slots=True)
-class _Took:
-    """How long the stages of a turn took."""
-
-    queue_ms: int
-    is_second_try: bool = False
-    """The answer was made before and could not be stored then: something may have been forgotten since."""
-    packet: Stopwatch = field(default_factory=Stopwatch)
-    model: Stopwatch = field(default_factory=Stopwatch)
-
-    def figures(self, turn_id: str, answer: Answer, now_ms: int) -> Statement:
-        """Return what writes down what the turn took, for charts."""
-        values = {
-            "turn_id": turn_id,
-            "model": answer.model,
-            "input_tokens": answer.input_tokens,
-            "cached_tokens": answer.cached_tokens,
-            "output_tokens": answer.output_tokens,
-            "cost_nanodollars": answer.cost_nanodollars,
-            "queue_ms": self.queue_ms,
-            "packet_ms": self.packet.ms,
-            "model_ms": self.model.ms,
-            "at_ms": now_ms,
-        }
-        return Statement("turn_figures_keep", values)
-
-
 @dataclass(frozen=True, slots=True)
 class _Made:
     """An answer, and the turn that it completes."""
@@ -120,16 +92,6 @@ class _Made:
     pending: PendingTurn
     ask: Ask
     answer: Answer
-
-
-def _of_model(answer: Answer) -> dict[str, Attribute | None]:
-    """Return what a span tells of the model: its name and tokens by OpenTelemetry's names, never a word."""
-    return {
-        "gen_ai__request__model": answer.model,
-        "gen_ai__usage__input_tokens": answer.input_tokens,
-        "gen_ai__usage__output_tokens": answer.output_tokens,
-        "continuity__cost_nanodollars": answer.cost_nanodollars,
-    }
 
 
 def bounded(said: AskedAgain, max_tokens: int, counter: TokenCounter) -> AskedAgain:
@@ -278,7 +240,7 @@ class Turns:
         nothing was stored. An answer that was made is kept for the next try of the same turn.
         """
         batch, turn_id, said, target = work.batch, work.turn_id, work.said, work.target
-        meters, took = self._services.meters, _Took(self._queued_ms(batch))
+        meters, took = self._services.meters, Took(self._queued_ms(batch))
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id), meters.turn(turn_id) as span:
             state = work.state or await self._session(batch)
             span.set(continuity__session_id=state.session_id)
@@ -300,7 +262,7 @@ class Turns:
             if isinstance(outcome, Answer):
                 made = before or _Made(pending, ask, outcome)
                 self._keep(made)
-                span.set(**_of_model(outcome))
+                span.set(**of_model(outcome))
                 took.is_second_try = before is not None
                 await self._commit(work, made, live, took)
                 del self._unstored[turn_id]
@@ -451,7 +413,7 @@ class Turns:
             self._stopped.discard(key)
             task.cancel()
 
-    async def _commit(self, work: _TurnWork, made: _Made, live: LiveAnswer | LocalAnswer, took: _Took) -> None:
+    async def _commit(self, work: _TurnWork, made: _Made, live: LiveAnswer | LocalAnswer, took: Took) -> None:
         """Store the turn with its parts and the end of its updates, then deliver. The one transaction of P4."""
         services, batch, ask, answer = self._services, work.batch, made.ask, made.answer
         near = await self._spending.near(ask.user_id, ask.today, answer.uses)
@@ -514,7 +476,7 @@ class Turns:
         )
         asyncio.get_running_loop().call_later(HEAD_START_S, told)
 
-    async def _prompt(self, made: _Made, took: _Took) -> list[Statement]:
+    async def _prompt(self, made: _Made, took: Took) -> list[Statement]:
         """Return what writes down what the model was given, so that it can be looked up; nothing when that is off.
 
         Nothing either of an answer from before: its prompt may hold what was forgotten since (P13).
