@@ -5,6 +5,8 @@ was given is what the bot really sent. Nothing sleeps: the clock is set, and eve
 
 With `CONTINUITY_PERFECT_READER=<file.py>` the model keeps notes, too: the file's class `PerfectKeeper(case)` is asked
 with {number of a turn: what the person said} and {number of a note: "kind: text"}, and answers as a keeper does.
+Without it the case is played twice: a bot without any model is who shows preview and lists, and a bot whose model
+keeps no notes is who says what a prompt holds.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from bot.answers.keeper import RULES, TOOL
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.playground.server import LoopbackBotApi
-from bot.settings import Settings
+from bot.settings import OFFLINE, Settings
 from tests.loopback.model import LoopbackModel, Reply, ToolCall
 
 PERSON = 4711
@@ -41,7 +43,7 @@ MORE = ("more", "show_more")
 GO_ON = ("carry_on",)
 """Names of sentences that stand on buttons; one that is not there any more is on none."""
 READER = "CONTINUITY_PERFECT_READER"
-KEEPER = "openai-chat:keeper"
+MODEL, KEEPER = "openai-chat:loopback", "openai-chat:keeper"
 TURN_LINE = re.compile(r"^(\d+)\. \[[^\]]*\] person(?: \([^)]*\))?: (.*)$", re.MULTILINE)
 NOTE_LINE = re.compile(r"^#(\d+) (\w+: .*)$", re.MULTILINE)
 WAIT_S = 120.0
@@ -118,7 +120,7 @@ class Stage:
             "continuity_database_url": f"sqlite:///{(self._folder / 'continuity.db').absolute()}",
             "continuity_checkpoint_dir": self._folder / "checkpoints",
             "continuity_allowed_users": str(PERSON),
-            "continuity_model": "openai-chat:loopback",
+            "continuity_model": self._case.get("model", MODEL),
             "continuity_summary_model": None,
             "continuity_memory_model": self._case.get("memory_model", "off"),
             "continuity_persona": self._case["persona"],
@@ -223,42 +225,65 @@ def is_keeping(messages: Sequence[Mapping[str, Any]]) -> bool:
     return any(str(message.get("content")).startswith(RULES[:60]) for message in messages[:1])
 
 
-def stage_of(case: Case, folder: Path) -> Stage:
-    """Return the stage of a case, with the keeper that the environment names, if it names one."""
+def keeper_of(case: Case) -> Answers | None:
+    """Return the keeper that the environment names, for this case; None where it names none."""
     path = os.environ.get(READER)
     if not path:
-        return Stage(case, folder)
+        return None
     spec = spec_from_file_location("perfect_reader", path)
     if spec is None or spec.loader is None:
         raise RuntimeError(f"{READER} names no Python file: {path}")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return KeptStage(case, folder, module.PerfectKeeper(case))
+    keeper: Answers = module.PerfectKeeper(case)
+    return keeper
 
 
 async def _play(case: Case) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        async with stage_of(case, Path(folder)) as stage:
-            for session in case["sessions"]:
-                stage.clock.set(session["start"])
-                await stage.read()
-                for turn in session["turns"]:
-                    stage.clock.advance(turn["after_s"])
-                    await stage.read()
-                    await stage.say(turn["user"], turn["assistant"])
-            stage.clock.set(case["return_at"])
-            await stage.read_all()
-            preview = await stage.say(case["return_message"], ACKNOWLEDGED)
-            prompt = stage.given()
-            if preview is None:  # it is not in the way any more: whoever wants it asks
-                preview = await stage.command("continue")
-            shown = {name: await stage.command(name) for name in LISTS}
-            callbacks = []
-            for callback in case["expect"]["callbacks"]:
-                stage.clock.advance(30)
-                await stage.say(callback["question"], ACKNOWLEDGED)
-                callbacks.append(stage.given())
-    return {"preview": preview, "prompt": prompt, **shown, "callbacks": callbacks}
+    keeper = keeper_of(case)
+    with tempfile.TemporaryDirectory() as name:
+        if keeper is not None:
+            async with KeptStage(case, Path(name), keeper) as stage:
+                preview = await _tell(stage, case)
+                prompt = stage.given()
+                return {"prompt": prompt, **await _shown(stage, preview), "callbacks": await _asked(stage, case)}
+        async with Stage({**case, "model": OFFLINE}, Path(name)) as stage:
+            shown = await _shown(stage, await _tell(stage, case))
+    with tempfile.TemporaryDirectory() as name:
+        async with Stage(case, Path(name)) as stage:
+            await _tell(stage, case)
+            return {**shown, "prompt": stage.given(), "callbacks": await _asked(stage, case)}
+
+
+async def _tell(stage: Stage, case: Case) -> str | None:
+    """Tell the whole case up to the message of the return; return the preview if one was shown."""
+    for session in case["sessions"]:
+        stage.clock.set(session["start"])
+        await stage.read()
+        for turn in session["turns"]:
+            stage.clock.advance(turn["after_s"])
+            await stage.read()
+            await stage.say(turn["user"], turn["assistant"])
+    stage.clock.set(case["return_at"])
+    await stage.read_all()
+    return await stage.say(case["return_message"], ACKNOWLEDGED)
+
+
+async def _shown(stage: Stage, preview: str | None) -> dict[str, str]:
+    """Return what the person sees who asks for it."""
+    if preview is None:  # it is not in the way any more: whoever wants it asks
+        preview = await stage.command("continue")
+    return {"preview": preview, **{name: await stage.command(name) for name in LISTS}}
+
+
+async def _asked(stage: Stage, case: Case) -> list[list[dict[str, str]]]:
+    """Return what the model is given for each question."""
+    given = []
+    for callback in case["expect"]["callbacks"]:
+        stage.clock.advance(30)
+        await stage.say(callback["question"], ACKNOWLEDGED)
+        given.append(stage.given())
+    return given
 
 
 def _offered(line: Any, keys: Sequence[str]) -> str | None:

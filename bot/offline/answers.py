@@ -94,7 +94,7 @@ def _noted(note: Note, ask: Ask) -> Reply:
     if note.rings_at_ms is not None:
         return _reminding(note, ask)
     if note.kind == "event" and note.due_at_ms is not None:
-        return own("fact", text=f"{sentence_inside(line(note, ask))}.")
+        return own("fact", text=f"{bare(line(note, ask))}.")
     if note.kind in {"task", "promise"}:
         return own("task", text=line(note, ask))
     return own("decision" if note.kind == "decision" else "fact", text=sentence_inside(note.text))

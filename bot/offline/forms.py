@@ -18,14 +18,15 @@ MOST_WORDS: Final = 24
 PASTED_CHARS: Final = 700
 """Longer messages are most often somebody's text, not the person's words to the assistant."""
 _QUOTED: Final = re.compile(r"(?s:```.*?(?:```|\Z))|^[ \t]*>[^\n]*$", re.MULTILINE)
+SENTENCE_END: Final = re.compile(
+    r"(?<![ap]\.m\.)(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z][a-z]\.)(?<=[.!?\u2026])\s+|\n+"
+)
+"""Where a sentence ends: not behind "12.", "a.m." or "Mrs."."""
 _EDGES: Final = " \t\n.,;:!?-\u2013\u2014…\"'“”„«»()"
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _APOSTROPHES: Final = str.maketrans("\u2019\u02bc\u2018", "'''")
-_PICTURES: Final = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]+")
+_PICTURES: Final = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
 _SHORTEST: Final = 2
-_FEWEST: Final = 2
-MOST_DATED_WORDS: Final = 10
-"""So many words beside its day may a clause have that is noted for its day alone."""
 _STEM: Final = 3
 
 
@@ -94,11 +95,9 @@ def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None
         if "no" in groups:
             groups["no"] = groups["no"] and f"{groups['no']} "
         what, moment = cut_value(groups.get("what", ""), words), None
-        if form.kind in TO_DO or form.kind == "event":
+        if form.kind in TO_DO:
             moment = moment_in(what, now_ms, zone, words.code)
             what = moment.rest_of(what) if moment else what
-        if form.kind == "event" and moment is None:
-            continue
         groups["what"] = what = without_joints(what, words) if form.kind in TO_DO else what
         filled = said_back(form.text.format_map(groups), words)
         if len(what) < _SHORTEST or not (form.subject or says_something(filled, words)):
@@ -106,25 +105,7 @@ def noted(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None
         subject = trimmed(form.subject.format_map(groups).lower())[:80]
         text = filled if form.kind in TO_DO else sentence(filled)
         return FormFound(form.kind, text, subject, moment, clause)
-    return _dated(clause, words, now_ms, zone)
-
-
-def _dated(clause: str, words: Words, now_ms: int, zone: str) -> FormFound | None:
-    """What a short clause says of the person and a day to come: "I'm getting the knee done on the 4th of August".
-
-    The day begins or ends it, so that what is left is still a sentence.
-    """
-    moment = moment_in(clause, now_ms, zone, words.code)
-    if moment is None or not moment.names_day or any(find(pattern, clause) for pattern in words.reads["past"]):
-        return None
-    at_edge = moment.end == len(clause) or moment.start == 0
-    if not at_edge or not any(find(pattern, clause) for pattern in words.reads["own"]):
-        return None
-    rest = trimmed(moment.rest_of(clause))
-    for pattern in words.reads["lead_in"]:
-        rest = trimmed(without(pattern, rest, ""))
-    few = len(content_of(rest, words)) >= _FEWEST and len(rest.split()) <= MOST_DATED_WORDS
-    return FormFound("event", sentence(said_back(rest, words)), "", moment, clause) if few else None
+    return None
 
 
 def cut_value(what: str, words: Words) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.answers.responder import Answer, Ask, Responder, Show
+from bot.offline.dated import over
 from bot.offline.reader import read
 from bot.offline.safety import context_of
 from bot.tools.tool import Tool
@@ -29,6 +30,7 @@ class Handover:
             return answer
         found = read(ask.text, ask.ledger, context_of(ask))
         noted = tuple(each for each in found if not (isinstance(each, Add) and each.fields.get("rings_from")))
+        noted = (*noted, *over(ask.ledger, ask.now_ms))
         return replace(answer, operations=noted, hand="offline") if noted else answer
 
     def preface(self, persona: str) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
 from bot.matching import find, whole
+from bot.offline import dated
 from bot.offline.forms import (
+    SENTENCE_END,
     FormFound,
     clauses,
     content_of,
@@ -33,7 +34,6 @@ SURE: Final = 0.5
 """Share of the words of a report that a note must have."""
 CONFIDENCE: Final = 0.7
 SAID_WORDS: Final = 12
-_SENTENCES: Final = re.compile(r"(?<![ap]\.m\.)(?<=[.!?\n])\s+")
 Missing = Literal["", "when", "what", "which", "past"]
 
 
@@ -96,9 +96,11 @@ def understood(text: str, ledger: Ledger, context: Context) -> Read:
         return Read(forgets_all=True)
     if corrected := _corrected(turn, whole_text):
         return corrected
-    rest = [each for each in _SENTENCES.split(text) if not _take(turn, _reminder(turn, trimmed(each)))]
+    rest = [each for each in SENTENCE_END.split(text) if not _take(turn, _reminder(turn, trimmed(each)))]
     for clause in clauses("\n".join(rest), words):
         _read_clause(turn, clause)
+    for line in dated.dated_in("\n".join(rest), words, context.now_ms, context.zone):
+        turn.operations = _beside(turn, line)
     return Read(tuple(turn.operations), turn.missing, turn.candidates)
 
 
@@ -172,6 +174,39 @@ def timed(moment: SaidTime, zone: str, *, rings: bool) -> dict[str, Any]:
     return {"due_at_ms": moment.at_ms(zone), "due_exact": moment.exact, "time_zone": zone}
 
 
+def _beside(turn: _Turn, line: FormFound) -> list[Operation]:
+    """The operations with a statement of a day: a form that read the same keeps its own, but for a bare remark."""
+    same = [
+        each for each in turn.operations if isinstance(each, Add | Change | End) and _overlap(turn, each.said, line)
+    ]
+    remarks = [n for n in same if isinstance(n, Add) and n.kind == "person" and not n.fields.get("subject")]
+    if len(remarks) < len(same):
+        return turn.operations
+    others = [each for each in turn.operations if each not in remarks]
+    return [*others, *_own_line(turn, replace(line, kind="event") if remarks else line)]
+
+
+def _overlap(turn: _Turn, said: str, line: FormFound) -> bool:
+    one, other = dated.telling(said, turn.words.code), dated.telling(line.said, turn.words.code)
+    return len(one & other) * 2 >= min(len(one), len(other)) > 0
+
+
+def _own_line(turn: _Turn, line: FormFound) -> list[Operation]:
+    """What notes a statement with its day; one about the same takes the day and words of the earlier."""
+    at, moment = turn.at, line.moment
+    if moment is None:
+        return []
+    due = timed(moment, at.zone, rings=False) | {"turn_ids": (at.turn_id,)}
+    same = dated.same_matter(line, turn.ledger, turn.words, at.now_ms)
+    if same is None:
+        new = added(line, at)
+        return [replace(new, fields={**new.fields, "owner": "", "confidence": dated.CONFIDENCE})]
+    if same.due_at_ms == due["due_at_ms"] or (not moment.exact and _day_of(same) == moment.local):
+        return []
+    fields = {**due, "text": line.text, "kind": line.kind, "said_at_ms": at.now_ms}
+    return [Change(number=same.number, fields=fields, said=_few(line.said))]
+
+
 def _few(clause: str) -> str:
     return " ".join(clause.split()[:SAID_WORDS])
 
@@ -200,7 +235,8 @@ def _ended(turn: _Turn, name: str, clause: str) -> Note | None:
 def _open(turn: _Turn) -> list[Note]:
     """The notes that somebody may report on; in a group everybody's."""
     ended = {operation.number for operation in turn.operations if isinstance(operation, End)}
-    notes = to_do(turn.ledger, turn.at.now_ms) + [note for note in turn.ledger if note.kind == "event" and note.is_open]
+    notes = to_do(turn.ledger, turn.at.now_ms)
+    notes += [note for note in turn.ledger if note.kind == "event" and note.is_open]
     return [note for note in notes if note.number not in ended]
 
 

@@ -12,6 +12,7 @@ from bot.answers.answer_buttons import undo_buttons
 from bot.answers.responder import Answer, Ask, Show
 from bot.offline import answers
 from bot.offline.answers import Reply, own
+from bot.offline.dated import over
 from bot.offline.forms import content_of, first_match, plain, trimmed
 from bot.offline.reader import Read, understood
 from bot.offline.safety import context_of
@@ -65,7 +66,13 @@ def respond(ask: Ask) -> Answer:
         if found.operations or found.missing or found.forgets_all:
             return _done(ask, found)
         reply, action = small or _answered(ask, words)
-        return Answer(reply.text, action_name=action, authored=reply.authored)
+        return Answer(
+            reply.text,
+            action_name=action,
+            authored=reply.authored,
+            operations=over(ask.ledger, ask.now_ms),
+            hand="offline",
+        )
 
 
 def _words_for(ask: Ask) -> Words:
@@ -97,7 +104,7 @@ def _done(ask: Ask, found: Read) -> Answer:
         reply.text,
         action_name=_action(found),
         authored=reply.authored,
-        operations=found.operations,
+        operations=(*found.operations, *over(ask.ledger, ask.now_ms)),
         hand="offline",
         buttons=undo_buttons(ask.turn_id) if changed else (),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from dateutil.relativedelta import relativedelta
 
@@ -28,6 +28,7 @@ _FREQ: Final[dict[Unit, str]] = {
     "minute": "MINUTELY", "hour": "HOURLY", "day": "DAILY", "week": "WEEKLY", "month": "MONTHLY", "year": "YEARLY",
 }  # fmt: skip
 _EDGES: Final = " ,;:-\u2013\u2014"
+DayBy = Literal["", "month", "number", "name", "distance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,10 @@ class SaidTime:
     """An RRULE when it comes again; `local` is its first date then."""
     spans: tuple[tuple[int, int], ...] = ()
     """The stretches of the text that said it, in their order."""
-    names_day: bool = False
-    """Whether a day was said, and not an hour alone."""
+    day_by: DayBy = ""
+    """How its day was said: with its month, by its number, by its name, by how far off it is, or not at all."""
+    names_hour: bool = False
+    """Whether an hour was said, and not a part of the day alone."""
 
     @property
     def exact(self) -> bool:
@@ -92,7 +95,9 @@ class _Reading:
         self.text, self.now, self.clock = text, now.replace(second=0), clock
         self.second = timedelta(seconds=now.second)
         self.spans: list[tuple[int, int]] = []
-        self.series = self.names_day = False
+        self.series = False
+        self.day_by: DayBy = ""
+        self.names_hour = False
 
     def moment(self, now_ms: int, zone: str) -> SaidTime | None:
         """The time that the text names."""
@@ -102,7 +107,6 @@ class _Reading:
         rule, hour = self._rule()
         self.series = bool(rule)
         day, day_hour = (later, None) if later else self._day()
-        self.names_day = day is not None
         time = self._time(day)
         time = next((each for each in (time, day_hour, hour) if each is not None), None)
         if rule:
@@ -119,7 +123,7 @@ class _Reading:
         return self._made(f"{local:{series.LOCAL}}")
 
     def _made(self, local: str, repeats: str = "") -> SaidTime:
-        return SaidTime(local, repeats, tuple(sorted(self.spans)), self.names_day)
+        return SaidTime(local, repeats, tuple(sorted(self.spans)), self.day_by, self.names_hour)
 
     def _first(self, patterns: Iterable[Pattern]) -> Match | None:
         """The first pattern's place, longest where two begin alike; blanked for those that look next."""
@@ -145,7 +149,10 @@ class _Reading:
             return self._nearest(timedelta(minutes=90))
         number, unit = self._number(said.get("n")), self._unit(said["unit"])
         later: datetime = self.now + relativedelta(**{f"{unit}s": number})
-        return self._nearest(later - self.now) if unit in {"second", "minute", "hour"} else later.date()
+        if unit in {"second", "minute", "hour"}:
+            return self._nearest(later - self.now)
+        self.day_by = "distance"
+        return later.date()
 
     def _nearest(self, ahead: timedelta) -> datetime:
         """The minute that is nearest to so long from now."""
@@ -165,6 +172,7 @@ class _Reading:
         if found is None:
             return None, None
         said = {name: value for name, value in found.groupdict().items() if value}
+        self.day_by = _day_by(said)
         part = next((hour for pattern, hour in self.clock.parts if whole(pattern, said.get("dayword", ""))), None)
         return self._day_of(said, self.now.date()), None if part is None else part * 60
 
@@ -226,6 +234,7 @@ class _Reading:
         part_hour = _in_table(self.clock.parts, part["part"]) if part else None
         if found is None:
             return None if part_hour is None else part_hour * 60
+        self.names_hour = True
         said = {name: value for name, value in found.groupdict().items() if value}
         if "part" in said:
             part_hour = _in_table(self.clock.parts, said["part"])
@@ -296,6 +305,12 @@ class _Reading:
             first = datetime.strptime(begin, series.LOCAL) if begin else first  # noqa: DTZ007 - local, as the series
         local = series.first_local(rule, f"{first:{series.LOCAL}}", now_ms, zone)
         return self._made(local, rule) if local else None
+
+
+def _day_by(said: Mapping[str, str]) -> DayBy:
+    if said.keys() & {"month", "mm", "month_end"}:
+        return "month"
+    return "number" if "d" in said else "name" if "weekday" in said else "distance"
 
 
 def _completed(rule: str, day: date | None) -> str:

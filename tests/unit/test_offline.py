@@ -37,6 +37,7 @@ class Talk:
         self.state = new_state("s_1", CONVERSATION).model_copy(update={"language": language})
         self.numbers = count(1)
         self.answer = None
+        self.later_ms = 0
 
     def ask(self, text, *, user_id=7, third_party=False):
         packet = ConversationContextPacket(
@@ -45,7 +46,7 @@ class Talk:
         )  # fmt: skip
         return Ask(
             f"t_{next(self.numbers)}", CONVERSATION, user_id, "Eva", text, self.state, packet, "", "UTC",
-            NOW + 60_000 * len(self.history), third_party=third_party, ledger=self.ledger,
+            NOW + self.later_ms + 60_000 * len(self.history), third_party=third_party, ledger=self.ledger,
         )  # fmt: skip
 
     def say(self, text, **how):
@@ -291,15 +292,92 @@ def test_a_stranger_is_greeted_in_the_language_of_the_greeting():
     assert Talk("en").say("Hallo") == "Hallo Eva!"
 
 
-def test_a_day_that_the_person_names_with_something_of_theirs_is_kept():
-    """Moving to Saltmere on the 31st is an event of that day; what was, and what only may be, is none."""
-    talk = Talk()
-    talk.say("I'm moving to Saltmere on 31 March")
+DATED = {
+    "en": ("the boiler man comes on Friday", "The boiler man comes on Friday.", 27),
+    "de": ("am Freitag kommt der Heizungsmonteur", "Am Freitag kommt der Heizungsmonteur.", 27),
+    "fr": ("le plombier passe vendredi pour la chaudière", "Le plombier passe vendredi pour la chaudière.", 27),
+    "es": ("el viernes viene el técnico de la caldera", "El viernes viene el técnico de la caldera.", 27),
+    "it": ("venerdì viene il tecnico della caldaia", "Venerdì viene il tecnico della caldaia.", 27),
+    "pt": ("sexta-feira vem o técnico da caldeira", "Sexta-feira vem o técnico da caldeira.", 27),
+    "ru": ("в пятницу придёт мастер чинить кран", "В пятницу придёт мастер чинить кран.", 27),
+}
 
-    assert talk.notes == ["You're moving to Saltmere."]
-    for said in ("we met the agent on Friday", "if I get the job on Friday", "somebody sings in the park on Friday"):
-        talk.say(said)
-    assert talk.notes == ["You're moving to Saltmere."]
+
+@EVERY
+def test_a_statement_with_a_day_to_come_stands_under_its_day_in_the_persons_own_words(code):
+    """No form has to fit: the day is what is understood, the words are the person's."""
+    said, line, day = DATED[code]
+    talk = Talk(code)
+    answer = talk.say(said)
+
+    (note,) = standing(talk.ledger)
+    assert (note.text, note.due_at_ms) == (line, int(datetime(2026, 11, day, tzinfo=UTC).timestamp() * 1000))
+    assert line.rstrip(".") in answer
+
+
+def test_an_appointment_and_a_far_day_are_no_tasks():
+    """What has an hour, or is weeks ahead, is remembered; a near day and a term are what one has to see to."""
+    talk = Talk()
+    talk.say("dentist on Thursday at 8:30, I hate it")
+    talk.say("I'm moving to Saltmere on 31 March")
+    talk.say("the trust wants the receipts by the end of February")
+    talk.say("Moira needs my answer on Wednesday")
+
+    assert talk.open == ["Moira needs my answer on Wednesday.", "The trust wants the receipts by the end of February."]
+    assert len(talk.notes) == 4
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "we met the agent on Friday",
+        "if I get the job on Friday we celebrate",
+        "is the market open on Friday?",
+        "I'm tired today",
+        "on Friday",
+        'he wrote "we will collect the wardrobe on Friday morning" and left',
+        "every Friday we clean the stairs",
+    ],
+)
+def test_no_day_is_noted_of_what_was_or_may_be_or_is_somebody_elses_text(said):
+    """The past, conditions, questions, today's mood, a day without a matter, quotations, habits."""
+    talk = Talk()
+    talk.say(said)
+
+    assert talk.notes == []
+
+
+def test_a_line_is_cut_at_clauses_and_says_nothing_of_tomorrow_once_it_is_over():
+    """Of a long sentence the clauses around the day stay; a word such as "tomorrow" would lie from then on."""
+    talk = Talk()
+    talk.say(
+        "well, the flat has three rooms and a balcony over the harbour with all the noise of the boats and the market, "
+        "the viewing is on 4 December at the agency, and the agent who showed it the last time never wrote back to anybody about it"
+    )
+    talk.say("the parcel comes tomorrow, somebody has to be in")
+
+    assert talk.notes == ["The viewing is on 4 December at the agency.", "The parcel comes, somebody has to be in."]
+
+
+def test_a_later_sentence_about_the_same_moves_its_day():
+    """What was said first does not stand beside what holds now."""
+    talk = Talk()
+    talk.say("dentist on Thursday at 8:30, I hate it")
+
+    assert talk.say("dentist moved to Monday 30 November at 9").startswith(
+        "Changed: Dentist moved to Monday 30 November"
+    )
+    assert talk.notes == ["Dentist moved to Monday 30 November at 9."]
+
+
+def test_what_had_its_day_is_over_by_itself():
+    """Nobody has to say that the boiler man came."""
+    talk = Talk()
+    talk.say("the boiler man comes on Friday")
+    talk.later_ms = 5 * 86_400_000
+
+    talk.say("the gulls were loud")
+    assert talk.notes == []
 
 
 def test_an_order_among_other_sentences_ends_with_its_own():
