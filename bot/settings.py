@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     )
     continuity_summary_model: str | None = Field(None, description="A cheap model for summaries; empty = no model.")
     continuity_memory_model: str | None = Field(
-        None, description="Reads for memory behind the replies; empty = the chat model, off = rules."
+        None, description="Reads for memory behind the replies; empty = the chat model, off = nobody."
     )
     continuity_model_timeout_s: float = Field(
         60, gt=0, le=HOUR_S, allow_inf_nan=False, description="A model that is silent this long has failed."

@@ -47,6 +47,7 @@ _NUMBERED: Final = re.compile(r"\d\.$")
 """A full stop behind a number: whether it ends the sentence is a matter of the language."""
 _RANGE: Final = re.compile(r"\d\W*$")
 _WEEK, _MOST_OF_A_YEAR = 7, 300
+_FEW, _LONG = 5, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def dated_in(text: str, words: Words, now_ms: int, zone: str) -> list[FormFound]
         first, last = _around(text, pieces, at, free, words)
         line = text[pieces[first].start : pieces[last].end]
         beside = _without_day(text, piece, pieces[first].start, pieces[last].end)
-        if len(line.split()) <= LONGEST and len(telling(beside, words.code)) >= FEWEST:
+        if len(line.split()) <= LONGEST and _tells(beside, words):
             free = last + 1
             kind = _kind(text[piece.start : piece.end], piece.moment, words, _days_ahead(piece.moment, now_ms, zone))
             line = _own_words(line, piece.moment, piece.start - pieces[first].start, words)
@@ -115,7 +116,9 @@ def _to_come(clause: str, words: Words, now_ms: int, zone: str) -> SaidTime | No
     if (ahead == 0 and not moment.names_hour) or (ahead == _WEEK and moment.day_by == "name"):
         return None  # "tired today"; a Friday's "Friday" may be today
     sure = ahead <= {"month": _MOST_OF_A_YEAR, "number": CERTAIN_DAYS}.get(moment.day_by, 0)
-    return moment if sure or not any(find(past, clause) for past in words.reads["past"]) else None
+    head = clause[: moment.start]
+    head = head if len(head.split()) >= FEWEST else clause
+    return moment if sure or not any(find(past, head) for past in words.reads["past"]) else None
 
 
 def _as_said(moment: SaidTime) -> SaidTime:
@@ -158,6 +161,12 @@ def _without_day(text: str, piece: _Piece, start: int, end: int) -> str:
     for one, other in reversed(piece.moment.spans if piece.moment else ()):
         text = f"{text[: piece.start + one]}{' ' * (other - one)}{text[piece.start + other :]}"
     return text[start:end]
+
+
+def _tells(beside: str, words: Words) -> bool:
+    """Whether what stands beside the day names a matter: two words do, and one alone that is long."""
+    found = telling(beside, words.code)
+    return len(found) >= FEWEST or (len(beside.split()) < _FEW and any(len(word) >= _LONG for word in found))
 
 
 def _fits(text: str, pieces: Sequence[_Piece], first: int, last: int) -> bool:

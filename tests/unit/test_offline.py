@@ -362,7 +362,7 @@ def test_a_line_is_cut_at_clauses_and_says_nothing_of_tomorrow_once_it_is_over()
 def test_a_later_sentence_about_the_same_moves_its_day():
     """What was said first does not stand beside what holds now."""
     talk = Talk()
-    talk.say("dentist on Thursday at 8:30, I hate it")
+    talk.say("dentist on Thursday at 8:30")
 
     assert talk.say("dentist moved to Monday 30 November at 9").startswith(
         "Changed: Dentist moved to Monday 30 November"
