@@ -76,7 +76,7 @@ def dated_in(text: str, words: Words, now_ms: int, zone: str) -> list[FormFound]
         first, last = _around(text, pieces, at, free, words)
         line = text[pieces[first].start : pieces[last].end]
         beside = _without_day(text, piece, pieces[first].start, pieces[last].end)
-        if len(line.split()) <= LONGEST and _tells(beside, words):
+        if len(line.split()) <= LONGEST and _tells(beside, piece.moment, words):
             free = last + 1
             kind = _kind(text[piece.start : piece.end], piece.moment, words, _days_ahead(piece.moment, now_ms, zone))
             line = _own_words(line, piece.moment, piece.start - pieces[first].start, words)
@@ -116,9 +116,7 @@ def _to_come(clause: str, words: Words, now_ms: int, zone: str) -> SaidTime | No
     if (ahead == 0 and not moment.names_hour) or (ahead == _WEEK and moment.day_by == "name"):
         return None  # "tired today"; a Friday's "Friday" may be today
     sure = ahead <= {"month": _MOST_OF_A_YEAR, "number": CERTAIN_DAYS}.get(moment.day_by, 0)
-    head = clause[: moment.start]
-    head = head if len(head.split()) >= FEWEST else clause
-    return moment if sure or not any(find(past, head) for past in words.reads["past"]) else None
+    return moment if sure or not any(find(past, clause) for past in words.reads["past"]) else None
 
 
 def _as_said(moment: SaidTime) -> SaidTime:
@@ -163,10 +161,11 @@ def _without_day(text: str, piece: _Piece, start: int, end: int) -> str:
     return text[start:end]
 
 
-def _tells(beside: str, words: Words) -> bool:
-    """Whether what stands beside the day names a matter: two words do, and one alone that is long."""
+def _tells(beside: str, moment: SaidTime, words: Words) -> bool:
+    """Whether what stands beside the day names a matter: two words do; one long one, beside an hour or a whole date."""
     found = telling(beside, words.code)
-    return len(found) >= FEWEST or (len(beside.split()) < _FEW and any(len(word) >= _LONG for word in found))
+    plain = len(beside.split()) < _FEW and (moment.names_hour or moment.day_by == "month")
+    return len(found) >= FEWEST or (plain and any(len(word) >= _LONG for word in found))
 
 
 def _fits(text: str, pieces: Sequence[_Piece], first: int, last: int) -> bool:

@@ -13,7 +13,8 @@ from typing import Any, Self
 from aiohttp import web
 
 from bot.playground.changes import Changes
-from loopback.formats import FORMATS, Chat, Reply, ToolCall, chat_calls, chat_usage, sse, text_of
+
+from .formats import FORMATS, Chat, Reply, ToolCall, chat_calls, chat_usage, sse, text_of
 
 __all__ = ["Gate", "LoopbackModel", "ModelFault", "ModelRequest", "ToolCall", "billed", "echo"]
 
