@@ -352,7 +352,8 @@ def test_a_line_is_cut_at_clauses_and_says_nothing_of_tomorrow_once_it_is_over()
     talk = Talk()
     talk.say(
         "well, the flat has three rooms and a balcony over the harbour with all the noise of the boats and the market, "
-        "the viewing is on 4 December at the agency, and the agent who showed it last time never wrote back to anybody"
+        "the viewing is on 4 December at the agency, "
+        "and the agent who showed it to all of us the last time never wrote back to anybody about it"
     )
     talk.say("the parcel comes tomorrow, somebody has to be in")
 
