@@ -166,6 +166,7 @@ class App:
             stored = await open_storage(self._process, self._opened)
             line = await connect(self._process, stored.db, self._opened)
             self._joined = await join(self._process, stored, line)
+            self._opened.push_async_callback(self.services.shelf.close)
             self._opened.push_async_callback(self.services.responder.close)
             self._opened.push_async_callback(self._leave_background)
             self._opened.push_async_callback(self._finish_work)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -13,6 +14,8 @@ from bot.people.choices import PersonalChoices
 from bot.settings import OFFLINE, Settings
 from bot.spent import Spend, nobody_asks
 from bot.tools.calls import Calls
+from bot.tools.many import fitted
+from bot.tools.mcp.config import read as read_config
 from bot.tools.results import Results
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Place, Tool
@@ -20,6 +23,9 @@ from memory.context.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
 from memory.types import ConversationTurn
+
+if TYPE_CHECKING:
+    from bot.tools.mcp.servers import Servers
 
 OFF = "off"
 log = structlog.get_logger(__name__)
@@ -53,17 +59,34 @@ def make_responder(
     return Handover(model, lambda: memory.keeper.handed_over)
 
 
-def make_shelf(settings: Settings, calls: Calls) -> Shelf:
-    """Return the tools beyond the notes, for a model that can call them. Raises `ToolsError`."""
+def make_shelf(settings: Settings, calls: Calls, count: Callable[[str], int], behind: Callable[..., object]) -> Shelf:
+    """Return the tools beyond the notes, for a model that can call them. Raises `ToolsError` and `ConfigError`."""
     choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
     if not settings.by_model:
         return Shelf((), choices, results)
-    own = own_tools(settings)
+    own, servers = own_tools(settings), mcp_servers(settings, calls, behind)
 
     async def of_operator(_: Place) -> Sequence[Tool]:
         return own
 
-    return Shelf((of_operator,), choices, results)
+    def fit(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+        return fitted(tools, settings.continuity_tools_tokens, count)
+
+    if servers is None:
+        return Shelf((of_operator,), choices, results, fit=fit)
+    sources = (of_operator, servers.offered)
+    return Shelf(sources, choices, results, fit=fit, troubles=servers.troubles, close=servers.close)
+
+
+def mcp_servers(settings: Settings, calls: Calls, behind: Callable[..., object]) -> Servers | None:
+    """Return the MCP servers of the settings, None without any; nothing is started. Raises `ConfigError`."""
+    path = settings.mcp_config
+    if path is None:
+        return None
+    from bot.tools.mcp.servers import Servers  # noqa: PLC0415 - only with servers
+
+    records = settings.beside.with_name(settings.beside.name + ".servers")
+    return Servers(read_config(path), settings.trusted_servers, calls.db, calls.clock, records=records, behind=behind)
 
 
 def own_tools(settings: Settings) -> list[Tool]:

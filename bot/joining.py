@@ -37,6 +37,7 @@ from bot.features.overview import Overview
 from bot.features.receipt import Receipt
 from bot.features.reminders import Reminders
 from bot.features.sessions import Sessions
+from bot.features.tools.listing import ToolList
 from bot.features.tools.taps import ToolTaps
 from bot.features.undo import Undoing
 from bot.intake.access import Gate
@@ -54,6 +55,7 @@ from bot.reminders.scheduler import ReminderScheduler
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from bot.tools.calls import Calls
+from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
 from bot.turns.buttons import Buttons
@@ -447,17 +449,17 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         reminders=reminders,
         personas=stored.personas,
         calls=calls,
-        shelf=_shelf(settings, calls),
+        shelf=_shelf(settings, calls, memory.counter.count, process.behind),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,
     )
 
 
-def _shelf(settings: Settings, calls: Calls) -> Shelf:
+def _shelf(settings: Settings, calls: Calls, count: Callable[[str], int], behind: Callable[..., object]) -> Shelf:
     try:
-        return make_shelf(settings, calls)
-    except ToolsError as exc:
+        return make_shelf(settings, calls, count, behind)
+    except (ToolsError, ConfigError) as exc:
         raise StartError(str(exc)) from exc
 
 
@@ -496,4 +498,5 @@ def _features(
         Exporting(services, bot),
         Receipt(services),
         ToolTaps(services, turns, lanes),
+        ToolList(services),
     ]

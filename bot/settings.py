@@ -87,6 +87,15 @@ class Settings(BaseSettings):
     continuity_tools: Path | None = Field(
         None, description="A Python file whose functions the model may call; empty = none."
     )
+    continuity_mcp_config: Path | None = Field(
+        None, description="A file that names MCP servers; empty = mcp.json in the working folder, if it's there."
+    )
+    continuity_trusted_servers: str = Field(
+        "", description="MCP servers whose word that a tool only reads is believed, comma-separated."
+    )
+    continuity_tools_tokens: int = Field(
+        2000, ge=0, le=MAX_TOKENS, description="Tools beyond the notes in each prompt; the rest is found by words."
+    )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
     continuity_session_gap_minutes: float = Field(
         360, gt=0, le=YEAR_MINUTES, allow_inf_nan=False, description="Silence after which a new session begins."
@@ -363,6 +372,17 @@ class Settings(BaseSettings):
     def beside(self) -> Path:
         """What the files beside the data are named after: the SQLite file, else the checkpoint folder."""
         return self.database_file or self.checkpoint_dir
+
+    @property
+    def mcp_config(self) -> Path | None:
+        """The file that names MCP servers, None without one."""
+        path = self.continuity_mcp_config or Path("mcp.json")
+        return path if self.continuity_mcp_config or path.is_file() else None
+
+    @property
+    def trusted_servers(self) -> frozenset[str]:
+        """The names of servers whose word counts."""
+        return frozenset(filter(None, (name.strip() for name in self.continuity_trusted_servers.split(","))))
 
     @property
     def checkpoint_dir(self) -> Path:

@@ -17,6 +17,7 @@ from bot.ops import checks
 from bot.ops.checkpoints import verify
 from bot.ops.checks import Check
 from bot.ops.status import read_boot
+from bot.ops.tools import of_tools
 from bot.ops.workers import SILENT_MS, in_words, read_workers
 from bot.ops.workspace import (
     NoDatabaseYet,
@@ -60,6 +61,7 @@ async def examine(environment: Mapping[str, str], *, deep: bool = False, told: T
     if settings is None:
         return found
     found += _of_settings(settings, environment)
+    found += await of_tools(settings)
     found += _of_files(settings)
     return found + await _of_database(settings, deep=deep, told=told)
 

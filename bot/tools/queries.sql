@@ -115,3 +115,12 @@ WHERE conversation_id = :conversation_id ORDER BY number;
 -- name: exported_tool_choices
 -- What somebody chose about tools.
 SELECT conversation_id, name, choice, at_ms FROM tool_choices WHERE user_id = :user_id ORDER BY conversation_id, name;
+
+-- name: tool_listings
+-- What servers offer, without starting them.
+SELECT server, origin, tools_json FROM tool_listings;
+
+-- name: tool_listing_keep
+-- A server that says something else now.
+INSERT INTO tool_listings (server, origin, tools_json, at_ms) VALUES (:server, :origin, :tools_json, :at_ms)
+ON CONFLICT (server) DO UPDATE SET origin = :origin, tools_json = :tools_json, at_ms = :at_ms;

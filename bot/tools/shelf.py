@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from bot.intake.local import is_local
 from bot.reminders.ringing import target_of
 from bot.tools.choices import Choices, ToolChoices, server_name
+from bot.tools.many import FIND, USE
 from bot.tools.results import Results
 from bot.tools.tool import Place, Source, Tool
 
-NOTE_TOOLS: Final = frozenset({"note", "change", "end", "remind", "search", "forget", "settings", "read_result"})
+NOTE_TOOLS: Final = frozenset(
+    {"note", "change", "end", "remind", "search", "forget", "settings", "read_result", FIND, USE}
+)
 """Names that are taken."""
+Fit = Callable[[Sequence[Tool]], tuple[Tool, ...]]
+
+
+def all_of(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """Hide nothing."""
+    return tuple(tools)
+
+
+async def nothing_to_close() -> None:
+    """Do nothing: nothing was opened."""
 
 
 class Shelf:
     """Gathers the tools of all sources."""
 
-    def __init__(self, sources: Sequence[Source], choices: ToolChoices, results: Results) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        choices: ToolChoices,
+        results: Results,
+        *,
+        fit: Fit = all_of,
+        troubles: Callable[[], Sequence[str]] = tuple,
+        close: Callable[[], Awaitable[None]] = nothing_to_close,
+    ) -> None:
+        """`fit` hides what a prompt does not bear; `troubles` names servers that can't be reached just now."""
         self._sources = tuple(sources)
         self._results = results
+        self._fit = fit
         self.choices = choices
+        self.troubles = troubles
+        self.close = close
 
     async def all(self, place: Place) -> tuple[Tool, ...]:
         """Return every tool of this place, also what is switched off; of two with one name the first."""
@@ -39,7 +65,7 @@ class Shelf:
             return ()
         choices = await self.choices.of(place)
         tools = tuple(tool for tool in tools if _is_on(tool, choices) and (tool.runs_unasked or can_be_asked(place)))
-        return (*tools, *self._results.tools()) if tools else ()
+        return (*self._fit(tools), *self._results.tools()) if tools else ()
 
 
 def _is_on(tool: Tool, choices: Choices) -> bool:

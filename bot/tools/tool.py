@@ -77,6 +77,8 @@ class Tool:
     longest_s: float = LONGEST_S
     ready: Callable[[], Awaitable[None]] | None = None
     """Does what has to be done before a call may have an effect: starts a server. Raises `NotDone`."""
+    hidden: bool = False
+    """It's not in the prompt: `find_tools` finds it, and `use_tool` calls it."""
     annotations: Mapping[str, Any] = field(default_factory=dict)
     """What its server says of it besides."""
 

@@ -33,6 +33,8 @@ BEFORE_ASSISTANT_CHARS: Final = 400
 TOOL_CHARS: Final = 200
 CONTENT_WORDS: Final = 8
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
+FENCED: Final = "<data-"
+"""So begins what a tool brought from elsewhere: nobody's words here, and nothing to note by itself."""
 LOOKS: Final = frozenset({"search", "search_past", "list_reminders"})
 """Tools that note nothing."""
 SOMEBODY_ELSE: Final = "[somebody else's words, forwarded or quoted:"
@@ -184,7 +186,12 @@ def _said(turn: ConversationTurn, most: int) -> str:
 
 
 def _called(call: ToolCall, shown: Collection[int]) -> str:
-    """What the assistant noted at once, so that it is not noted again: by its number where the note stands above."""
+    """What the assistant noted at once, so that it is not noted again: by its number where the note stands above.
+
+    Of a tool that brought words from elsewhere only that it was used: they are nobody's here.
+    """
+    if FENCED in call.result:
+        return f"   (the assistant used {cut(call.name, TOOL_CHARS)})"
     numbers = [int(number) for number in _NUMBER.findall(call.result)]
     known = ", ".join(f"#{number}" for number in numbers) if shown and numbers and set(numbers) <= set(shown) else ""
     return f"   (the assistant's tool {call.name}: {known or cut(call.result or call.arguments, TOOL_CHARS)})"

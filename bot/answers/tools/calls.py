@@ -30,7 +30,7 @@ def specs() -> tuple[dict[str, Any], ...]:
 def schemas(further: tuple[Tool, ...] = ()) -> str:
     """The tools' names, descriptions and arguments as JSON, whose tokens are counted."""
     listed = [[spec["name"], spec["description"], spec["parameters"]] for spec in specs()]
-    listed += [[tool.name, tool.description, tool.parameters] for tool in further]
+    listed += [[tool.name, tool.description, tool.parameters] for tool in further if not tool.hidden]
     return json.dumps(listed, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -68,6 +68,13 @@ def further(tool: Tool, arguments: str) -> dict[str, Any]:
     if missing:
         raise WrongCall(f"{'; '.join(missing)}. Fix the errors and try again.")
     return found
+
+
+def inner(arguments: str) -> tuple[str, str]:
+    """The tool that `use_tool` names, and its arguments. Raises `WrongCall`."""
+    found = read(arguments)
+    given = found.get("arguments") or {}
+    return str(found.get("name", "")), given if isinstance(given, str) else json.dumps(given)
 
 
 def _storable(value: Any) -> Any:

@@ -22,6 +22,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
 from bot.sentences import LANGUAGES
 from bot.tools.calls import Calls
+from bot.tools.many import USE
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from memory.context.assembler import SearchPort
 from memory.context.transcript import clip_tool_output
@@ -124,13 +125,15 @@ class Toolbox:
 
     def offered(self) -> tuple[dict[str, Any], ...]:
         """The tools as a request offers them: the notes' first and unchanged, so that a provider's cache holds."""
-        return (*calls.offered(), *map(calls.offer, self._further.values()))
+        return (*calls.offered(), *(calls.offer(tool) for tool in self._further.values() if not tool.hidden))
 
     async def call(self, call_id: str, name: str, arguments: str) -> str:  # noqa: ARG002 - no provider's id is relied on
         """Make one call and return what the tool says; `call_id` is the provider's.
 
         Raises `WrongCall`, and `StorageUnavailable` where a further tool's call cannot be written down.
         """
+        if name == USE and USE in self._further:
+            name, arguments = calls.inner(arguments)
         tool = self._further.get(name)
         if tool is None:
             given = calls.given(name, arguments, list(self._further))

@@ -1,0 +1,43 @@
+"""What servers of a process that was killed have left: their guards are known by a file each, and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+from bot.tools.mcp.guard import below, processes, started_at
+
+
+def end_leftovers(folder: Path) -> int:
+    """Kill what earlier processes' guards left running, and return how many there were. Never raises.
+
+    A guard that was killed itself leaves its file behind; its number may be another program's by now, which is seen
+    by when that was started.
+    """
+    ended = 0
+    with contextlib.suppress(OSError):
+        for record in list(folder.iterdir()):
+            pid = int(record.name) if record.name.isdigit() else 0
+            began = record.read_text(encoding="utf-8")
+            if pid and began and started_at(pid) == began:
+                for each in {pid, *below(pid, processes())}:
+                    with contextlib.suppress(OSError):
+                        os.kill(each, signal.SIGKILL)
+                ended += 1
+            elif pid:
+                ended += _group(pid)
+            record.unlink(missing_ok=True)
+    return ended
+
+
+def _group(pgid: int) -> int:
+    """Kill what is left of a group whose leader is gone; its number can be nobody else's while anything is in it."""
+    if Path(f"/proc/{pgid}").exists():
+        return 0
+    try:
+        os.killpg(pgid, signal.SIGKILL)
+    except OSError:
+        return 0
+    return 1

@@ -1,0 +1,205 @@
+"""One connection to an MCP server, over the official SDK; its import waits for the first server that is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from bot.tools.mcp.config import ServerConfig
+from bot.tools.tool import NotDone, ToolResult
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+GUARD: Final = Path(__file__).with_name("guard.py")
+ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "SYSTEMROOT")
+"""What a server gets of our environment, besides what its `env` names."""
+MOST_TOOLS: Final = 500
+MOST_BYTES: Final = 16_000_000
+"""Of one answer over HTTP."""
+END_S: Final = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInfo:
+    """A tool as its server describes it."""
+
+    name: str
+    title: str
+    description: str
+    parameters: Mapping[str, Any]
+    annotations: Mapping[str, Any]
+
+
+class Session:
+    """A running connection. It lives in a task of its own, since the SDK's parts must end where they began."""
+
+    def __init__(self, config: ServerConfig, records: Path | None, errors: TextIO) -> None:
+        """`records` is where the guard notes its process; `errors` gets what the server says on its error output."""
+        self.config = config
+        self.tools: tuple[ToolInfo, ...] = ()
+        self._records = records
+        self._errors = errors
+        self._session: ClientSession | None = None
+        self._ending = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether calls may reach the server."""
+        return self._session is not None and self._task is not None and not self._task.done()
+
+    async def start(self) -> None:
+        """Connect and learn the tools. Raises `NotDone`, which says why not."""
+        await asyncio.to_thread(_import)
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._live(begun), name=f"mcp:{self.config.name}")
+        try:
+            await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            await self.end()
+            raise
+        except Exception as exc:
+            await self.end()
+            raise NotDone(f"the server {self.config.name} could not be started ({_why(exc)})") from exc
+
+    async def _live(self, begun: asyncio.Future[None]) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                from mcp import ClientSession  # noqa: PLC0415 - 40 MB and a second
+
+                read, write = await stack.enter_async_context(self._transport())
+                session = await stack.enter_async_context(ClientSession(read, write))
+                await session.initialize()
+                self.tools = await _listed(session)
+                self._session = session
+                begun.set_result(None)
+                await self._ending.wait()
+        except BaseException as exc:
+            if not begun.done():
+                begun.set_exception(exc if isinstance(exc, Exception) else RuntimeError(type(exc).__name__))
+            elif isinstance(exc, asyncio.CancelledError):
+                raise
+        finally:
+            self._session = None
+
+    def _transport(self) -> Any:
+        return _http(self.config) if self.config.url else self._stdio()
+
+    def _stdio(self) -> Any:
+        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415
+
+        config = self.config
+        kept = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+        setup = {
+            "command": config.command,
+            "args": list(config.args),
+            "env": {**kept, **config.env},
+            "cwd": config.cwd,
+            "memory_mb": config.memory_mb,
+            "record": str(self._records) if self._records else "",
+        }
+        guard = StdioServerParameters(command=sys.executable, args=["-I", str(GUARD), json.dumps(setup)])
+        return stdio_client(guard, errlog=self._errors)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], call_id: str) -> ToolResult:
+        """Make one call, once. Raises `NotDone` when it surely was not made, anything else when nobody knows."""
+        from mcp import MCPError  # noqa: PLC0415
+        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT  # noqa: PLC0415
+
+        session = self._session
+        if session is None or not self.is_alive:
+            raise NotDone(f"the server {self.config.name} is not running")
+        try:
+            meta: Any = {"continuity/call-id": call_id}
+            result = await session.call_tool(name, dict(arguments), meta=meta)
+        except MCPError as exc:
+            if exc.error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
+                raise
+            return ToolResult(exc.error.message, failed=True)
+        structured = getattr(result, "structured_content", None)
+        text = "\n".join(filter(None, map(_block, result.content))) or (json.dumps(structured) if structured else "")
+        return ToolResult(text, failed=bool(result.is_error))
+
+    async def end(self) -> None:
+        """Close the connection and end the server; what does not end in time is cut off."""
+        self._ending.set()
+        task = self._task
+        if task is None or task.done():
+            return
+        done, _ = await asyncio.wait({task}, timeout=END_S)
+        if not done:
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await asyncio.wait({task}, timeout=END_S)
+
+
+def _import() -> None:
+    """Import the SDK, which takes seconds, beside the event loop."""
+    import mcp.client.stdio  # noqa: PLC0415
+    import mcp.client.streamable_http  # noqa: F401, PLC0415
+
+
+async def _listed(session: ClientSession) -> tuple[ToolInfo, ...]:
+    """Return the tools of a server, page by page; one that never stops listing is stopped."""
+    from mcp_types import PaginatedRequestParams  # noqa: PLC0415
+
+    found: list[ToolInfo] = []
+    cursor: str | None = None
+    while len(found) < MOST_TOOLS:
+        page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+        for tool in page.tools:
+            said = tool.annotations
+            noted = said.model_dump(mode="json", by_alias=True, exclude_none=True) if said else {}
+            title = tool.title or (said.title if said else None) or ""
+            found.append(ToolInfo(tool.name, title, tool.description or "", tool.input_schema, noted))
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    return tuple(found[:MOST_TOOLS])
+
+
+@asynccontextmanager
+async def _http(config: ServerConfig) -> AsyncIterator[Any]:
+    """The way to an address: no redirect elsewhere, no proxy of the environment, nothing sent twice."""
+    import httpx2  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    from bot.tools.mcp.bounded import Bounded  # noqa: PLC0415 - it needs httpx2
+
+    client = httpx2.AsyncClient(
+        headers=dict(config.headers),
+        timeout=httpx2.Timeout(15, read=300),
+        transport=Bounded(httpx2.AsyncHTTPTransport(retries=0), MOST_BYTES),
+        trust_env=False,
+    )
+    async with client, streamable_http_client(config.url, http_client=client) as streams:
+        yield streams
+
+
+def _block(content: Any) -> str:
+    """Return a piece of a result as text; what is no text is named."""
+    kind = getattr(content, "type", "")
+    if kind == "text":
+        return str(content.text)
+    if kind == "resource":
+        text = getattr(content.resource, "text", None)
+        return str(text) if text is not None else f"[{content.resource.uri}]"
+    if kind == "resource_link":
+        return f"[{content.name}: {content.uri}]"
+    return f"[{kind}, {getattr(content, 'mime_type', 'unknown')}]"
+
+
+def _why(error: BaseException) -> str:
+    """Return an error in a few words, of several the first."""
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

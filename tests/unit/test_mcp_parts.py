@@ -1,0 +1,166 @@
+"""Parts of the way to MCP servers: `mcp.json`, names, the guard's limits, what is left by a killed process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from bot.tools.many import FIND, USE, fitted
+from bot.tools.mcp import guard
+from bot.tools.mcp.config import ConfigError, read
+from bot.tools.mcp.leftovers import end_leftovers
+from bot.tools.mcp.naming import MOST_NAME, described, name_of
+from bot.tools.mcp.session import ToolInfo
+from bot.tools.tool import CallContext, Place, Tool, ToolResult
+
+AT = CallContext("c_1", "t_1", Place("tg:1:2:0", 2), "UTC", 0)
+
+
+def written(path, servers):
+    path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    return path
+
+
+def test_a_file_that_people_have_is_read(tmp_path):
+    """Both kinds of server, variables filled in, one that is disabled left out."""
+    servers = {
+        "My Files": {"command": "npx", "args": ["-y", "${PACKAGE:-files}"], "env": {"KEY": "${KEY}"}},
+        "tasks": {"url": "https://x.example/mcp", "headers": {"Authorization": "Bearer ${KEY}"}, "people": [7]},
+        "old": {"command": "x", "disabled": True},
+    }
+    files, tasks = read(written(tmp_path / "mcp.json", servers), {"KEY": "k"})
+
+    assert (files.name, files.args, files.env) == ("My-Files", ("-y", "files"), {"KEY": "k"})
+    assert tasks.headers == {"Authorization": "Bearer k"}
+    assert (tasks.is_for(7), tasks.is_for(8), files.is_for(8)) == (True, False, True)
+    assert "k" not in (files.origin, tasks.origin)
+
+
+@pytest.mark.parametrize(
+    ("server", "says"),
+    [
+        ({"command": "x", "url": "y"}, "either a command or a url"),
+        ({}, "either a command or a url"),
+        ({"command": "x", "env": {"K": "${NOT_SET}"}}, "NOT_SET is not set"),
+        ({"url": "x", "type": "sse"}, "out of date"),
+        ({"comand": "x"}, "unknown comand"),
+        ({"command": "x", "people": ["me"]}, "invalid literal"),
+    ],
+)
+def test_a_wrong_file_says_where_and_what(tmp_path, server, says):
+    """The name of the server, and what to write instead."""
+    with pytest.raises(ConfigError, match=says):
+        read(written(tmp_path / "mcp.json", {"files": server}), {})
+
+
+def test_names_fit_every_provider_and_stay_apart():
+    """Letters, digits, _ and -, 64 at most; two that would be cut alike are not the same."""
+    names = {
+        name_of("files", "a" * 80),
+        name_of("files", "a" * 81),
+        name_of("files", "read.file"),
+        name_of("files", "read_file"),
+    }
+
+    assert len(names) == 4
+    assert all(len(name) <= MOST_NAME and name.replace("_", "").replace("-", "").isalnum() for name in names)
+
+
+def test_what_nobody_sees_is_no_word_of_a_tool():
+    """Zero-width and tag characters are taken out of names, descriptions and schemas; what is too large is cut."""
+    hidden = "Read\u200b a file\U000e0041\u202e."
+    info = ToolInfo("x", "", hidden, {"properties": {"p": {"description": hidden}}}, {})
+    large = ToolInfo("x", "", "y" * 9000, {"properties": {str(n): {"description": "z" * 90} for n in range(900)}}, {})
+
+    assert described(info).description == "Read a file."
+    assert described(info).parameters["properties"]["p"]["description"] == "Read a file."
+    assert described(info).parameters["type"] == "object"
+    assert len(described(large).description) == 800
+    assert "description" not in json.dumps(described(large).parameters)
+
+
+async def test_more_tools_than_a_prompt_bears_are_found_by_words():
+    """Those that fit come first, in order; the rest is told with its arguments when it's looked for."""
+
+    async def run(*_):
+        return ToolResult("")
+
+    tools = [
+        Tool(f"t{n}", f"Do thing {n}" if n != 7 else "Water the garden", {"type": "object"}, run) for n in range(9)
+    ]
+    found = fitted(tools, 22, lambda text: len(text) // 4)
+
+    shown = [tool.name for tool in found if not tool.hidden]
+    assert shown == ["t0", "t1", FIND, USE]
+    told = await found[-2].run({"query": "garden water"}, AT)
+    assert told.text.startswith("t7: Water the garden")
+    assert fitted(tools, 10_000, len) == tuple(tools)
+
+
+# --- the guard ------------------------------------------------------------------------------------------------------
+
+
+def guarded(code: str, **more):
+    """Run a program behind the guard until it ends; return what went out and what was said."""
+    setup = {
+        "command": sys.executable,
+        "args": ["-c", code],
+        "env": {},
+        "cwd": "",
+        "memory_mb": 512,
+        "record": "",
+    } | more
+    command = [sys.executable, "-I", guard.__file__, json.dumps(setup)]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+
+def test_what_a_server_writes_is_passed_on_whole():
+    """Byte for byte."""
+    ended = guarded("print('x' * 100_000); print('y')")
+
+    assert ended.stdout == b"x" * 100_000 + b"\ny\n"
+    assert ended.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import time; kept = bytearray(700_000_000); time.sleep(30)", "more than 512 MB"),
+        ("import os\nwhile True: os.write(1, b'x' * 65536)", "more than anybody reads"),
+        ("import os\nwhile True: os.write(1, b'x' * 65535 + b'\\n')", "more than anybody reads"),
+    ],
+)
+def test_a_server_that_takes_too_much_is_ended(code, says):
+    """Memory, a line without an end, lines without an end."""
+    ended = guarded(code)
+
+    assert says in ended.stderr.decode()
+    assert ended.returncode == 1
+
+
+def test_a_command_that_is_not_there_says_so(tmp_path):
+    """And leaves no record."""
+    ended = guarded("", command="/does/not/exist", record=str(tmp_path))
+
+    assert "cannot be started" in ended.stderr.decode()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is known by /proc")
+def test_what_a_killed_process_left_is_ended_and_nobody_else(tmp_path):
+    """The one that was noted, with its children; a number that another program has by now is left alone."""
+    left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    (tmp_path / str(left.pid)).write_text(guard.started_at(left.pid), encoding="utf-8")
+    (tmp_path / str(other.pid)).write_text("12", encoding="utf-8")
+
+    assert end_leftovers(tmp_path) == 1
+
+    assert left.wait(10) == -9
+    assert other.poll() is None
+    other.kill()
+    other.wait(10)
+    assert list(tmp_path.iterdir()) == []
