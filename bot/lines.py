@@ -6,7 +6,7 @@ from bot import replies
 from bot.dates import days_from, every_text, hour_text, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
-from memory.ledger.views import is_past, is_snoozed, waits_for_word
+from memory.ledger.views import is_past, is_snoozed
 
 _TOGETHER_MS = 60_000
 """What is due and what rings within a minute is one time."""
@@ -56,9 +56,9 @@ def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str
     is_one = note.due_at_ms is not None and abs(note.due_at_ms - rings_at_ms) < _TOGETHER_MS
     if due and not (rings and (is_one if note.due_exact else is_day)):
         found.append(due)
-    if not rings and waits_for_word(note) and not (due and is_past(note, now_ms)):
-        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
-        at_ms = series.at_ms_of(rang, note.time_zone)
+    rang = series.last(note, "rang")
+    if not rings and rang and not (due and is_past(note, now_ms)):
+        at_ms = series.moment_of(note, rang)
         found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
     if rings:
         found.append(rings)

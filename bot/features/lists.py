@@ -11,7 +11,7 @@ from bot.dates import days_from, heading
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger import series
 from memory.ledger.types import Note
-from memory.ledger.views import day_it_is_for, is_snoozed, waits_for_word
+from memory.ledger.views import day_it_is_for, is_snoozed
 
 PAGE: Final = 6
 """Lines of a page: more rows of buttons than these hide the text on a phone."""
@@ -67,10 +67,8 @@ def day_of(note: Note, now_ms: int) -> int | None:
     if is_snoozed(note, now_ms):
         return note.snoozed_until_ms
     at_ms = day_it_is_for(note)
-    if at_ms is None and waits_for_word(note):
-        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
-        return series.at_ms_of(rang, note.time_zone)
-    return at_ms
+    rang = series.last(note, "rang") if at_ms is None else None
+    return series.moment_of(note, rang) if rang else at_ms
 
 
 def page(listing: Listing, offset: int = 0) -> OutgoingMessage:

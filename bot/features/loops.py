@@ -15,7 +15,7 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.types import Actor, Applied, Change, End, Ending, Ledger, Note, Operation
-from memory.ledger.views import open_loop, to_do, waits_for_word
+from memory.ledger.views import open_loop, to_do
 from memory.opening import ConversationMemory
 from memory.ports import Statement
 from memory.types import OpenLoop
@@ -53,9 +53,8 @@ def loop_row(number: int, note: Note) -> Row:
 def ending(note: Note, how: Ending) -> End:
     """What ends a note; of a series [Done] ends the date that rang last or comes next, never the series."""
     if how == "done" and note.repeats:
-        rang = [each.original_local for each in note.occurrences if each.state == "rang"]
-        coming = series.next_ring(note)
-        local = rang[-1] if waits_for_word(note) else coming[0] if coming else ""
+        rang, coming = series.last(note, "rang"), series.next_ring(note)
+        local = rang.original_local if rang else coming[0] if coming else ""
         return End(number=note.number, how=how, occurrence=local)
     return End(number=note.number, how=how)
 

@@ -12,7 +12,6 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.lines import bare
 from memory.ledger import series
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation, Ring
-from memory.ledger.views import waits_for_word
 
 LATE_MS: Final = 2 * 60_000
 """A reminder this much behind its time says so."""
@@ -86,8 +85,8 @@ def rang_row(note: Note, occurrence: str, number: int = 0) -> tuple[Button, ...]
 
 def list_row(number: int, note: Note) -> tuple[Button, ...]:
     """The buttons of a line of /reminders: of the date that rang last and was not called done, else of the next."""
-    rang = waits_for_word(note)
-    occurrence = _last_rang(note) if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
+    rang = series.last(note, "rang")
+    occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
     choices: tuple[Choice, ...] = (first, "hour", "tomorrow", "cancel")
     return tuple(button(note, occurrence, choice, number, listed="list") for choice in choices)
@@ -109,10 +108,6 @@ def occurrence_of(stamp: int) -> str:
     """The local minute of such a number."""
     digits = f"{stamp:012}"
     return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:]}"
-
-
-def _last_rang(note: Note) -> str:
-    return [each.original_local for each in note.occurrences if each.state == "rang"][-1]
 
 
 def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:

@@ -199,8 +199,10 @@ def _ring(ledger: Ledger, note: Note, operation: Ring, by: Actor) -> Outcome:
         return Refusal("changed", note.number)
     dates = (operation.occurrence, series.skip_missed(note, operation.occurrence, by.at_ms))
     occurrences = note.occurrences
+    moved = {each.original_local: each.moved_to_ms for each in occurrences}
     for local in dates:
-        occurrences = series.put(occurrences, Occurrence(original_local=local, state="rang"))
+        date = Occurrence(original_local=local, moved_to_ms=moved.get(local), state="rang")
+        occurrences = series.put(occurrences, date)
     return _written(ledger, note, {"occurrences": occurrences}, "ring", by)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.ledger import series
 from memory.ledger.types import USER, Note
-from memory.ledger.views import is_past, is_snoozed, waits_for_word
+from memory.ledger.views import is_past, is_snoozed
 from memory.zones import zone_of
 
 NEAR_DAYS: Final = 300
@@ -42,9 +42,10 @@ def _remarks(note: Note, now_ms: int, zone: str, when: Callable[..., str]) -> li
     elif note.rings and not note.is_open:
         found.append("rings no more")
     found += [f"moved: the date {each.original_local}" for each in note.occurrences if each.state == "moved"]
-    if note.is_open and waits_for_word(note):
-        rang = [each.original_local for each in note.occurrences if each.state == "rang"][-1]
-        found.append(f"rang {when(series.at_ms_of(rang, note.time_zone), zone)}, not called done")
+    if note.is_open and (rang := series.last(note, "rang")):
+        found.append(f"rang {when(series.moment_of(note, rang), zone)}, not called done")
+    elif note.is_open and (done := series.last(note, "done")):
+        found.append(f"done for {when(series.moment_of(note, done), zone, exact=False)}")
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
         found.append(f"put off until {when(note.snoozed_until_ms, zone)}")
     if note.is_open and note.doubtful:

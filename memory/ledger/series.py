@@ -8,12 +8,14 @@ from typing import Final
 
 from dateutil.rrule import rrule, rrulestr
 
-from memory.ledger.types import Note, Occurrence
+from memory.ledger.types import Note, Occurrence, OccurrenceState
 from memory.zones import zone_of
 
 LOCAL: Final = "%Y-%m-%dT%H:%M"
 OVER: Final = frozenset({"rang", "snoozed", "done"})
 """States of a date that has rung: the rule goes on behind it."""
+TO_COME: Final = frozenset({"moved", "snoozed"})
+"""States of a date that rings at `moved_to_ms`; once it has, that tells when it rang."""
 MOST_STEPS: Final = 1_000
 """Dates of a series that are looked through for the next one: every hour for six weeks."""
 
@@ -84,7 +86,11 @@ def next_ring(note: Note) -> tuple[str, int] | None:
     """The date that rings next, as its `original_local` and the moment; None when nothing rings any more."""
     if not note.rings_from or not note.is_open:
         return None
-    moved = [(each.moved_to_ms, each.original_local) for each in note.occurrences if each.moved_to_ms is not None]
+    moved = [
+        (each.moved_to_ms, each.original_local)
+        for each in note.occurrences
+        if each.moved_to_ms is not None and each.state in TO_COME
+    ]
     regular = _next_regular(note)
     found = [*moved, (at_ms_of(regular, note.time_zone), regular)] if regular else moved
     if not found:
@@ -145,7 +151,17 @@ def put(occurrences: Sequence[Occurrence], new: Occurrence) -> tuple[Occurrence,
     whole = sorted([*others, new], key=lambda each: each.original_local)
     over = [each for each in whole if each.state in OVER]
     edge = over[-1].original_local if over else ""
-    return tuple(each for each in whole if each.moved_to_ms is not None or each.original_local >= edge)
+    return tuple(each for each in whole if each.state in TO_COME or each.original_local >= edge)
+
+
+def moment_of(note: Note, date: Occurrence) -> int:
+    """When a date rings or rang: where it was moved to, else as the rule has it."""
+    return at_ms_of(date.original_local, note.time_zone) if date.moved_to_ms is None else date.moved_to_ms
+
+
+def last(note: Note, state: OccurrenceState) -> Occurrence | None:
+    """The latest date of a note in this state; None for none."""
+    return next((each for each in reversed(note.occurrences) if each.state == state), None)
 
 
 def skip_missed(note: Note, rang_local: str, now_ms: int) -> str:

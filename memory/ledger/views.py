@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from memory.ledger import series
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
@@ -150,7 +151,7 @@ def ringing(notes: Iterable[Note]) -> list[Note]:
 
 def waits_for_word(note: Note) -> bool:
     """Whether it rang and nobody has said yet that it is done."""
-    return any(each.state == "rang" for each in note.occurrences)
+    return series.last(note, "rang") is not None
 
 
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:

@@ -9,8 +9,10 @@ from bot.features.reminders import in_time, meant, moved_by, reminder_list
 from bot.offline.times import SaidTime
 from bot.reminders.ringing import due_of as due_now
 from bot.reminders.ringing import messages_for, occurrence_of, operation_for, stamp_of
+from memory.ledger import series
 from memory.ledger.apply import apply_all
-from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence
+from memory.ledger.lines import model_line
+from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
 from memory.ledger.views import by_heading, has_faded, to_do
 from memory.testing import START_MS
 
@@ -248,3 +250,20 @@ def test_a_reminder_that_comes_late_says_so():
     assert in_time.text == "⏰ Call mum"
     assert late.text == "⏰ Call mum\n(was due 3 hours ago)"
     assert [button.label for button in in_time.buttons[0]] == ["Done", "In an hour", "Tomorrow"]
+
+
+def test_a_date_that_was_moved_rang_when_it_rang():
+    """Seven o'clock moved to ten rings at ten, is said to have rung at ten, and does not ring at seven, too."""
+    sunday = "2023-11-19T19:00"
+    at_ten = series.at_ms_of("2023-11-19T10:00", "UTC")
+    fields = {"rings_from": sunday, "repeats": "FREQ=WEEKLY;BYDAY=SU", "time_zone": "UTC"}
+    ledger = ledger_of(task("Call mum", **fields))
+    ledger, _ = apply_all(ledger, [Move(number=1, occurrence=sunday, to_ms=at_ten)], BY)
+    ledger, _ = apply_all(ledger, [Ring(number=1, occurrence=sunday, rings_at_ms=at_ten)], Actor("model", at_ten))
+    note = ledger.notes[1]
+    later = at_ten + 10 * 60_000
+
+    assert "rang Sun 2023-11-19 10:00, not called done" in model_line(note, later, "UTC")
+    assert "rings Sun 2023-11-26 19:00" in model_line(note, later, "UTC")
+    ledger, _ = apply_all(ledger, [End(number=1, occurrence=sunday)], Actor("person", later))
+    assert "done for Sun 2023-11-19" in model_line(ledger.notes[1], later, "UTC")

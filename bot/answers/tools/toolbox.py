@@ -232,7 +232,7 @@ class Toolbox:
         if not given:
             raise Refused("Nothing was changed: give text, due, kind, owner or not_before.")
         if "text" in given and len(notes) > 1:
-            raise Refused("Nothing was changed: a text is for one note. CallRow once for each.")
+            raise Refused("Nothing was changed: a text is for one note. Call once for each.")
         said = [desk.done("Now", Change(number=note.number, fields=self._fields(note, given))) for note in notes]
         return "\n".join([*said, *problems])
 
