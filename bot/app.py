@@ -183,6 +183,7 @@ class App:
     async def _recover(self) -> None:
         """Find unfinished work and begin it; say what was found."""
         joined, me = self.joined, self.services.me
+        await self.services.files.shelf.open()
         self.report.sessions_resuming = joined.memory.found.resuming
         for found in joined.memory.found.rebuilt:
             self.report.sessions_rebuilt += 1
@@ -280,8 +281,10 @@ class App:
             Statement("inbox_purge_done", before),
             Statement("buttons_purge", before),
             Statement("tool_calls_purge", {"before_ms": now_ms - FIGURES_KEPT_MS}),
+            Statement("files_purge", before),
             *prompts.purge(prompts_before_ms, now_ms - FIGURES_KEPT_MS),
         )
+        await self.services.files.shelf.sweep_or_later()
 
     # --- work -------------------------------------------------------------------------------------------------------
 

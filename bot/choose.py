@@ -18,7 +18,7 @@ from bot.tools.many import fitted
 from bot.tools.mcp.config import read as read_config
 from bot.tools.results import Results
 from bot.tools.shelf import Shelf
-from bot.tools.tool import Place, Tool
+from bot.tools.tool import Place, Source, Tool
 from memory.context.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
@@ -59,7 +59,14 @@ def make_responder(
     return Handover(model, lambda: memory.keeper.handed_over)
 
 
-def make_shelf(settings: Settings, calls: Calls, count: Callable[[str], int], behind: Callable[..., object]) -> Shelf:
+def make_shelf(
+    settings: Settings,
+    calls: Calls,
+    of_files: Source,
+    *,
+    count: Callable[[str], int],
+    behind: Callable[..., object],
+) -> Shelf:
     """Return the tools beyond the notes, for a model that can call them. Raises `ToolsError` and `ConfigError`."""
     choices, results = calls.choices, Results(calls.db, settings.continuity_tool_output_max_chars)
     if not settings.by_model:
@@ -73,8 +80,8 @@ def make_shelf(settings: Settings, calls: Calls, count: Callable[[str], int], be
         return fitted(tools, settings.continuity_tools_tokens, count)
 
     if servers is None:
-        return Shelf((of_operator,), choices, results, fit=fit)
-    sources = (of_operator, servers.offered)
+        return Shelf((of_files, of_operator), choices, results, fit=fit)
+    sources = (of_files, of_operator, servers.offered)
     return Shelf(sources, choices, results, fit=fit, troubles=servers.troubles, close=servers.close)
 
 

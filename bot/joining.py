@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from telegram import Bot
 
@@ -27,6 +28,7 @@ from bot.features.continuity.idle import Idle
 from bot.features.continuity.scope import is_carried
 from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
+from bot.features.files.commands import FileCommands
 from bot.features.follow_ups import FollowUps
 from bot.features.forgetting import Forgetting
 from bot.features.loops import Loops
@@ -40,6 +42,7 @@ from bot.features.sessions import Sessions
 from bot.features.tools.listing import ToolList
 from bot.features.tools.taps import ToolTaps
 from bot.features.undo import Undoing
+from bot.files.room import build_room
 from bot.intake.access import Gate
 from bot.intake.chat_moves import ChatMoves
 from bot.intake.inbox import Inbox
@@ -58,6 +61,7 @@ from bot.tools.calls import Calls
 from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
+from bot.tools.tool import Source
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -429,6 +433,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         longest_s=settings.continuity_model_timeout_s * TOOL_SHARE,
         behind=process.behind,
     )
+    files = build_room(settings, memory, line.bot, process.pauses)
     responder = process.responder or make_responder(
         settings, memory, people=stored.people, calls=calls, meters=process.meters, pauses=process.pauses
     )
@@ -447,18 +452,19 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         waiting=stored.waiting,
         people=stored.people,
         reminders=reminders,
+        files=files,
         personas=stored.personas,
         calls=calls,
-        shelf=_shelf(settings, calls, memory.counter.count, process.behind),
+        shelf=_shelf(settings, calls, files.tools.offered, count=memory.counter.count, behind=process.behind),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,
     )
 
 
-def _shelf(settings: Settings, calls: Calls, count: Callable[[str], int], behind: Callable[..., object]) -> Shelf:
+def _shelf(settings: Settings, calls: Calls, of_files: Source, **with_it: Any) -> Shelf:
     try:
-        return make_shelf(settings, calls, count, behind)
+        return make_shelf(settings, calls, of_files, **with_it)
     except (ToolsError, ConfigError) as exc:
         raise StartError(str(exc)) from exc
 
@@ -499,4 +505,5 @@ def _features(
         Receipt(services),
         ToolTaps(services, turns, lanes),
         ToolList(services),
+        FileCommands(services),
     ]

@@ -81,6 +81,15 @@ class Settings(BaseSettings):
         "sqlite:///continuity.db", description="sqlite:///relative, sqlite:////abs, or postgresql://…"
     )
     continuity_checkpoint_dir: Path = Field(Path("checkpoints"), description="One JSON file per session.")
+    continuity_files_dir: Path | None = Field(
+        None, description="Files that people send; empty = beside the database file. Each bot needs its own."
+    )
+    continuity_file_max_bytes: int = Field(
+        20_000_000, ge=0, le=2_000_000_000, description="Larger files are not taken; Telegram itself hands on 20 MB."
+    )
+    continuity_files_quota_bytes: int = Field(
+        500_000_000, ge=0, le=10**13, description="What the files of one person may take together."
+    )
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
     )
@@ -388,6 +397,11 @@ class Settings(BaseSettings):
     def checkpoint_dir(self) -> Path:
         """The checkpoint folder, absolute."""
         return self.continuity_checkpoint_dir.absolute()
+
+    @property
+    def files_dir(self) -> Path:
+        """Where the files lie that people send, absolute; on a server they lie in its database."""
+        return (self.continuity_files_dir or self.beside.with_name(f"{self.beside.name}.files")).absolute()
 
     @property
     def zone(self) -> tzinfo:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.file_rows import count_files, erase_files
 from memory.ports import Database, Statement
 from memory.privacy.erasure import carries
 from memory.storage.extension import Erasure, Extension
@@ -15,6 +16,7 @@ BOT_QUERY_FILES = (
     _HERE / "queries.sql",
     _HERE / "workers.postgres.sql",
     _HERE / "tools" / "queries.sql",
+    _HERE / "files" / "queries.sql",
     _HERE / "ops" / "queries.sql",
     _HERE / "http" / "console" / "queries.sql",
 )
@@ -47,4 +49,9 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
     return statements
 
 
-BOT_TABLES = Extension(queries=BOT_QUERY_FILES, migrations=BOT_MIGRATIONS, erase=erase_messages)
+async def erase(db: Database, going: Erasure) -> list[Statement]:
+    """Return what lets go of messages and of files with all that was read from them (P13)."""
+    return [*await erase_messages(db, going), *await erase_files(db, going)]
+
+
+BOT_TABLES = Extension(queries=BOT_QUERY_FILES, migrations=BOT_MIGRATIONS, erase=erase, count=count_files)

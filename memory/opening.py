@@ -144,7 +144,7 @@ class ConversationMemory(Parts):
             return_mode=return_mode,
             session_gap_s=session_gap_s,
             max_live_sessions=max_live_sessions,
-            erase=tuple(each.erase for each in extensions if each.erase),
+            extensions=tuple(extensions),
             read_only=read_only,
         )
         async with AsyncExitStack() as held:
@@ -253,7 +253,7 @@ class ConversationMemory(Parts):
         epoch = (await self.ledgers.read(conversation_id)).epoch  # before anything that the answer is made from
         recorded = await self.store.turn_answering(dedupe_key) if dedupe_key and not prepared.is_new else None
         state = prepared.state or await self.session(conversation_id, user_id)
-        besides = reserved.tokens + (self.counter.count(reserved.bootstrap) if reserved.bootstrap else 0)
+        besides = reserved.tokens + sum(map(self.counter.count, filter(None, (reserved.bootstrap, reserved.files))))
         state = await self.compactor.compact_if_due(
             state, self.assembler.history, self.recorder.edit, reserved_tokens=besides, models=prepared.models
         )

@@ -30,7 +30,7 @@ from memory.sessions.hydrator import Hydrator
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import CheckpointFiles
 from memory.storage.engine import OpenDatabase
-from memory.storage.extension import Erase
+from memory.storage.extension import Extension
 from memory.storage.store import Store
 from memory.types import ConversationTurn, OpenLoop, SessionState
 
@@ -51,7 +51,7 @@ class Given:
     return_mode: Mode
     session_gap_s: float
     max_live_sessions: int
-    erase: tuple[Erase, ...]
+    extensions: tuple[Extension, ...]
     read_only: bool = False
 
 
@@ -129,7 +129,7 @@ class Parts:
                 clock,
                 files=db.files,
                 caches=[assembler.clear_cache, searcher.clear_cache],
-                erase=given.erase,
+                extensions=given.extensions,
             ),
             session_gap_ms=round(given.session_gap_s * 1000),
         )

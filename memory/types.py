@@ -345,6 +345,10 @@ class ConversationContextPacket(Contract):
     """Who is who in a group: user id → name, of those that are known."""
     bootstrap: str = ""
     """Words of ours about what is carried forward; they stand behind the instructions (001)."""
+    files: str = ""
+    """What files that were sent here say to the message."""
+    files_title: str = ""
+    """What the model is told of that above it."""
     notices: tuple[str, ...] = ()
     """What the model has to know before this message that stands nowhere else: a change of its that had no place."""
     receipts: tuple[TierReceipt, ...] = ()

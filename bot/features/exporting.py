@@ -20,6 +20,7 @@ from bot.delivery.outbox import OutgoingMessage
 from bot.features.lists import Listing
 from bot.features.loops import loop_list
 from bot.features.memories import memory_list
+from bot.files.export import exported
 from bot.intake.updates import Envelope
 from bot.people.export import about_person, tool_calls
 from bot.turns.feature import Action, Command
@@ -67,6 +68,7 @@ def contents_text(document: dict[str, Any]) -> str:
         (turns, "message"),
         (len(document["notes"]), "note"),
         (len(document["jobs"]), "reminder"),
+        (len(document.get("files", ())), "file"),
     )
     return ", ".join(replies.counted(count, word) for count, word in counts if count)
 
@@ -97,6 +99,7 @@ class Exporting:
         if not document["sessions"] and not document["jobs"]:
             return replies.say("export_nothing")
         document["tool_calls"] = await tool_calls(services.db, envelope.conversation_id)
+        document["files"] = await exported(services.db, envelope.conversation_id, None)
         document["person"] = await about_person(services.db, envelope.user_id)
         zone, now_ms = (await services.people.time_zone(envelope.user_id)).name, services.clock.now_ms()
         day = f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"

@@ -172,7 +172,8 @@ def counts_text(counts: ForgetCounts) -> str:
         (counts.summaries, "summary"),
         (counts.jobs, "reminder"),
     )
-    parts = [replies.counted(count, word) for count, word in named if count]
+    beside = ((count, word) for word, count in counts.beside.items())
+    parts = [replies.counted(count, word) for count, word in (*named, *beside) if count]
     return ", ".join(parts) if parts else replies.say("forgotten_nothing")
 
 
@@ -379,6 +380,7 @@ class Forgetting:
         done = await services.committer.until_stored(lambda: self._forgetter.forget(request, first=first, last=report))
         services.delivery.deliver(parts)
         services.reminders.look()
+        await services.files.shelf.sweep_or_later()
         proof = await self._forgetter.prove(done)
         text = report_text(done.counts, proof, log_emptied=done.log_emptied)
         message = with_echoes(OutgoingMessage(text, edits_message_id=shown), await self._forgetter.echoes(done))

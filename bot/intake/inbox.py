@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bot.intake.raw_json import Malformed, TooDeep, read_json
@@ -33,6 +33,8 @@ class NewRow:
     error: str | None = None
     chat_id: int | None = None
     message_id: int | None = None
+    files: tuple[Statement, ...] = ()
+    """What writes down the files that came with it."""
 
 
 class Inbox:
@@ -62,7 +64,8 @@ class Inbox:
         """Write several updates down in one transaction, in this order. Raises `StorageError`: nothing was stored."""
         now_ms = self._clock.now_ms()
         try:
-            results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows))
+            files = [statement for row in rows for statement in row.files]
+            results = await self._db.write(*(self._insert(me, row, now_ms) for row in rows), *files)
         except StorageError as exc:
             if not isinstance(exc, Unstorable):  # its fault, not the database's
                 self.storage_error = str(exc)
@@ -72,7 +75,7 @@ class Inbox:
             Arrival(is_new=True, behind=next((row["behind"] for row in result.rows), None))
             if result.changed == 1
             else Arrival(is_new=False)
-            for result in results
+            for result in results[: len(rows)]
         ]
 
     def _insert(self, me: Me, row: NewRow, now_ms: int) -> Statement:
@@ -91,6 +94,22 @@ class Inbox:
             "message_id": row.message_id,
         }
         return Statement("inbox_insert", values)
+
+    def wanted(self, envelope: Envelope) -> list[Statement]:
+        """Return what writes down the files of a message as wanted; one that is known already stays as it is."""
+        where = {name: getattr(envelope, name) for name in ("bot_id", "conversation_id", "chat_id", "user_id")}
+        return [
+            Statement(
+                "file_want",
+                where
+                | asdict(file)
+                | {
+                    "file_id": f"{envelope.bot_id}:{envelope.chat_id}:{file.message_id}",
+                    "received_at_ms": self._clock.now_ms(),
+                },
+            )
+            for file in envelope.files
+        ]
 
     async def claim(self, envelopes: Sequence[Envelope], turn_id: str) -> None:
         """Note that this process works on these updates, for this turn (P3). Raises Conflict, StorageUnavailable."""

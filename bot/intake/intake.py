@@ -188,6 +188,7 @@ class Intake:
                 payload,
                 chat_id=envelope.chat_id,
                 message_id=envelope.message_id,
+                files=tuple(self._inbox.wanted(envelope)),
             )
             for read, envelope, payload in known
             if envelope.update_id not in refused

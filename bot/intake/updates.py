@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
+from bot.intake.media import HEARD, SentFile, sent_file, waiting_line
 from memory.context.transcript import clip_ends
 from memory.foreign import foreign, has_foreign
 from memory.text import clean
@@ -100,6 +101,10 @@ class Envelope:
     """How long the text was before its middle was left out; 0 when nothing was."""
     again: bool = False
     """True when the user tapped [Try again] or [Answer now]: no further question is asked."""
+    files: tuple[SentFile, ...] = ()
+    """What came with the message, and with the one that it replies to; each has its line in the text."""
+    album: str = ""
+    """Telegram's id of the album that the message belongs to; "" for none."""
 
     @property
     def urgent(self) -> bool:
@@ -278,14 +283,30 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     if not base.private and not _addressed(message, text, entities, me):
         return None
     text = _without_mention(text, me)
+    file, original = sent_file(message), _file_replied_to(message, me)
     media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
-    if not text:
+    if not (text or file):
         service = any(name in message for name in SERVICE_FIELDS)
         return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
-    if media:
+    if media and not file:
         text = f"[{media}] {text}"
     whole = _by_others(text, message, me)
-    return replace(base, kind="edit" if edited else "text", text=whole, third_party=whole != text)
+    lines = [waiting_line(each) for each in (original, file) if each]
+    foreign_alone = file is not None and file.kind not in HEARD and not text
+    return replace(
+        base,
+        kind="edit" if edited else "text",
+        text="\n".join(filter(None, (*lines, whole))),
+        third_party=whole != text or foreign_alone or (file is not None and message.get("forward_origin") is not None),
+        files=tuple(each for each in (original, file) if each),
+        album=as_name(message.get("media_group_id")),
+    )
+
+
+def _file_replied_to(message: Mapping[str, Any], me: Me) -> SentFile | None:
+    """The file of the message that this one replies to, unless it is one of ours."""
+    original = as_object(message.get("reply_to_message"))
+    return sent_file(original) if original and _author(original) != me.bot_id else None
 
 
 def _whole_chars(message: Mapping[str, Any]) -> int:

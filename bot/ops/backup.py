@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from bot.ops import tampered
+from bot.ops.files import FILES, back_up_files, put_files_in_place, stage_files
 from bot.ops.status import Backlog, unfinished_in_words
 from bot.ops.workspace import OpsError, Told, Workspace, untold
 from bot.settings import Settings
@@ -138,6 +139,7 @@ async def back_up(workspace: Workspace, target: Path, told: Told = untold) -> Ba
         _make_folder(target)
         copied = _copy_checkpoints(checkpoints, target / CHECKPOINTS)
         await workspace.memory.db.backup_to(target / DATABASE, told)
+        back_up_files(workspace.settings, target)
         for name in copied:
             if not (checkpoints / name).exists():
                 (target / CHECKPOINTS / name).unlink()
@@ -169,6 +171,7 @@ def _make_folder(target: Path) -> None:
         for name in (DATABASE, f"{DATABASE}.partial", MANIFEST):
             (target / name).unlink(missing_ok=True)
         shutil.rmtree(target / CHECKPOINTS, ignore_errors=True)
+        shutil.rmtree(target / FILES, ignore_errors=True)
     elif target.exists() and any(target.iterdir()):
         raise OpsError(f"{target} exists already and is not empty; name a new folder")
     else:
@@ -293,9 +296,10 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
     The caller holds the bot's lock. What a crash leaves behind after each step:
     1. the copy lies beside the database as `.restoring`: nothing has changed; the next restore starts over;
     2. the checkpoints are aside: the present database alone, which has everything;
-    3. the WAL is emptied into the present database and it has a second name aside: still the present data;
-    4. the copy has taken the database's name: the backup without checkpoints, which are rebuilt when needed;
-    5. the backup's checkpoints are in place: done.
+    3. the files that people sent are aside, the backup's in their place: the present database without them;
+    4. the WAL is emptied into the present database and it has a second name aside: still the present data;
+    5. the copy has taken the database's name: the backup without checkpoints, which are rebuilt when needed;
+    6. the backup's checkpoints are in place: done.
     Raises OpsError, `StorageError`.
     """
     database, mark = _file_of(settings), f"{BEFORE_RESTORE}{stamp(now_ms)}"
@@ -305,9 +309,12 @@ async def restore(settings: Settings, source: Path, now_ms: int) -> Restored:
         foreign = tampered.look(source / DATABASE)
         _stage(source / DATABASE, staged)
         tampered.drop(staged, foreign)
+        files = stage_files(settings, source)
         point("restore_staged")
         aside = _checkpoints_aside(settings.checkpoint_dir, mark)
         point("restore_checkpoints_aside")
+        aside += put_files_in_place(settings, files, mark)
+        point("restore_files_in_place")
         if database.exists():
             await _empty_wal(database)
             aside.append(_database_aside(database, mark))

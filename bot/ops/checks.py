@@ -226,6 +226,14 @@ def disk_space(free_bytes: Mapping[str, int]) -> Check:
     return Check("disk.space", "ok", says)
 
 
+def files(count: int, count_bytes: int, missing: int) -> Check:
+    """Judge the files that people sent: how many there are, and of how many the bytes cannot be found."""
+    if missing:
+        do = "restore them from a backup; what was read from them is still known"
+        return Check("files", "warn", f"the bytes of {plural(missing, 'file')} of {count} cannot be found", do)
+    return Check("files", "ok", f"{plural(count, 'file')}, {size(count_bytes)}")
+
+
 # --- SQLite ---------------------------------------------------------------------------------------------------------
 
 

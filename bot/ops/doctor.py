@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections import Counter
@@ -141,10 +142,11 @@ def _importable(module: str) -> bool:
 def _of_files(settings: Settings) -> list[Check]:
     database, folder = settings.database_file, settings.checkpoint_dir
     of_database = [database, *(Path(f"{database}{side}") for side in ("-wal", "-shm"))] if database else []
-    files = [*of_database, folder, Path(".env")]
-    files += list(folder.glob("*.json")) if _is(folder.is_dir) else []
+    private = [*of_database, folder, settings.files_dir, Path(".env")]
+    private += list(folder.glob("*.json")) if _is(folder.is_dir) else []
+    private += list(settings.files_dir.iterdir()) if _is(settings.files_dir.is_dir) else []
     modes: dict[str, int] = {}
-    for path in files:
+    for path in private:
         with suppress(OSError):
             modes[str(path)] = path.stat().st_mode
     roots = {str(_existing(each)) for each in (*([database.parent] if database else []), folder)}
@@ -220,6 +222,7 @@ async def _of_database(settings: Settings, *, deep: bool, told: Told) -> list[Ch
             file = settings.database_file
             found += await _of_sqlite(workspace, file, deep=deep) if file else await _of_server(workspace)
             found += await _of_bot(workspace)
+            found.append(await _of_sent_files(workspace))
             found += await _of_notes(workspace, deep=deep, told=told)
             found += await _of_keeper(workspace)
             if _is(settings.checkpoint_dir.is_dir) or not _is(settings.checkpoint_dir.exists):
@@ -309,6 +312,18 @@ async def _of_bot(workspace: Workspace) -> list[Check]:
             runs=holder is not None,
         ),
     ]
+
+
+async def _of_sent_files(workspace: Workspace) -> Check:
+    """Compare the rows of files that people sent with the bytes that are there."""
+    db, folder = workspace.memory.db, workspace.settings.files_dir
+    rows = await db.read("file_states")
+    if workspace.settings.database_file is None:
+        missing = len(await db.read("file_lost"))
+    else:
+        there = await asyncio.to_thread(lambda: {path.name for path in folder.glob("*")})
+        missing = sum(row["digest"] not in there for row in await db.read("file_digests"))
+    return checks.files(sum(row["n"] for row in rows), sum(row["bytes"] for row in rows), missing)
 
 
 async def _small(workspace: Workspace) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from bot.ops.files import move_files
 from bot.ops.workspace import OpsError, Told, open_exclusive, require_database, untold
 from bot.settings import Settings
 from bot.tables import MIGRATIONS
@@ -39,6 +40,8 @@ async def move(settings: Settings, address: str, told: Told = untold) -> int:
         except Locked as exc:
             raise OpsError(str(exc)) from None
         try:
-            return await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, told)
+            rows = await asyncio.to_thread(copy, settings.database, target, MIGRATIONS, told)
+            await move_files(settings, target)
+            return rows
         finally:
             lock.release()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bot.files.export import exported
+from bot.files.room import blobs_for
 from bot.ops.workspace import OpsError, Told, Workspace, one_by_one, untold
 from bot.people.export import about_person
 from memory.continuity import rows as continuity
@@ -71,6 +73,7 @@ async def forget(workspace: Workspace, conversation: str | None, user_id: int | 
         settings, usage = Statement("erase_settings", person), Statement("erase_usage", person)
         await workspace.memory.db.write(settings, usage, continuity.forget_preferences(user_id))
         await workspace.memory.db.wal_truncate()
+    await blobs_for(workspace.settings, workspace.memory.db).sweep()
     return done
 
 
@@ -80,11 +83,12 @@ async def export(
     """Return all that is kept about a conversation or a person, as JSON values. Raises OpsError, `StorageError`."""
     memory, asked = workspace.memory, requests(await meant(workspace, conversation, user_id), user_id)
     by_place = {request.conversation_id: request.user_id for request in asked}
-    documents = await one_by_one(
-        list(by_place),
-        lambda place: gather(memory.db, memory.ledgers, memory.clock, place, user_id=by_place[place]),
-        told,
-    )
+
+    async def document(place: str) -> dict[str, Any]:
+        whole = await gather(memory.db, memory.ledgers, memory.clock, place, user_id=by_place[place])
+        return whole | {"files": await exported(memory.db, place, by_place[place])}
+
+    documents = await one_by_one(list(by_place), document, told)
     person = {} if user_id is None else {"person": await about_person(workspace.memory.db, user_id)}
     return {"conversations": documents, **person}
 

@@ -72,6 +72,31 @@ class SimulatedPeople:
         update_id = self._tell({"message": _copy(message)}) if heard else 0
         return SentMessage(message["message_id"], update_id, chat.chat_id)
 
+    def sends_file(
+        self,
+        user_id: int,
+        data: bytes,
+        *,
+        name: str = "",
+        kind: str = "document",
+        caption: str = "",
+        album: str = "",
+        claims: Json | None = None,
+        **where: Any,
+    ) -> SentMessage:
+        """Send a file as a `document`, `photo`, `voice` and so on; `claims` are what Telegram says of it besides."""
+        file_id = f"sent{len(self.world.files) + 1}"
+        self.world.files[file_id] = data
+        about: Json = {"file_id": file_id, "file_unique_id": f"u{hash(data)}", "file_size": len(data), **(claims or {})}
+        if name:
+            about["file_name"] = name
+        content: Json = {kind: [{"width": 90, "height": 90, **about}] if kind == "photo" else about}
+        if caption:
+            content["caption"] = caption
+        if album:
+            content["media_group_id"] = album
+        return self.sends(user_id, content, **where)
+
     def edits(self, user_id: int, message_id: int, text: str, *, chat_id: int | None = None) -> SentMessage:
         """Change a text that was sent before; the bot gets `edited_message`."""
         chat = self._place(user_id, chat_id)

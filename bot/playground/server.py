@@ -22,6 +22,7 @@ from aiohttp import web
 
 from bot.playground.changes import Changes
 from bot.playground.control import Control
+from bot.playground.downloads import Downloads
 from bot.playground.faults import Fault, Faults, Kind
 from bot.playground.guard import guard, sign
 from bot.playground.methods import METHODS
@@ -68,6 +69,7 @@ class LoopbackBotApi:
         self.webhook = Webhook(self.updates, self.changes)
         self.people = SimulatedPeople(self.world, self.updates, now_s)
         self.faults = Faults()
+        self.downloads = Downloads(self.world, self.faults, now_s)
         self.calls: deque[Call] = deque(maxlen=_CALLS_KEPT)
         self.violations: list[str] = []
         self.poll_count = 0
@@ -244,11 +246,8 @@ class LoopbackBotApi:
             request.transport.abort()
         return web.Response()
 
-    async def _download(self, request: web.Request) -> web.Response:
-        data = self.world.files.get(request.match_info["file_id"])
-        if request.match_info["token"] != self.token or data is None:
-            return web.Response(status=404)
-        return web.Response(body=data)
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        return await self.downloads.serve(request, self.token, self._released)
 
     # Updates
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bot.playground.rules import ApiError, Json, refuse
@@ -118,6 +119,10 @@ class World:
         self.callbacks: dict[str, Json] = {}
         self.reactions: dict[tuple[int, int], list[Json]] = {}
         self.files: dict[str, bytes] = {}
+        self.links: dict[str, float] = {}
+        """When each file was last asked for: its link is good for an hour."""
+        self.local_folder: Path | None = None
+        """Where a server of one's own puts files, whose paths it tells instead of links."""
         self.listeners: list[Callable[[], None]] = []
         self.version = 0
 

@@ -58,36 +58,39 @@ def next_batch(waiting: Iterable[Envelope], *, joins_bursts: bool = True) -> int
     """Return how many envelopes at the head of the line are worked on together (at least 1).
 
     Texts that piled up become one turn for a model, which answers all of a burst at once. Rules read a message as one
-    matter: for them (`joins_bursts` False) only the pieces of a long paste are one. An edit joins the message that it
-    edits. What a turn that died had claimed stays together, with its own kind only: the same `turn_id`.
+    matter: for them (`joins_bursts` False) only the pieces of a long paste and of an album are one. An edit joins the
+    message that it edits. What a turn that died had claimed stays together, with its own kind only: the same `turn_id`;
+    pictures of its album that came since join it.
     """
     line = iter(waiting)
     head = next(line)
     if not head.mergeable:
         return 1
-    message_ids, last_text = {head.message_id}, head.text
+    message_ids, last_text, last_album = {head.message_id}, head.text, head.album
     count, chars = 1, len(head.text)
     for envelope in line:
         chars += len(envelope.text)
         if chars > MAX_MERGED_CHARS:
             break
-        same_person = envelope.user_id == head.user_id and envelope.turn_id == head.turn_id
+        same_album = bool(last_album) and envelope.album == last_album
+        same_turn = envelope.turn_id == head.turn_id or (same_album and envelope.turn_id is None)
+        same_person = envelope.user_id == head.user_id and same_turn
         if not envelope.mergeable or not same_person or envelope.again != head.again or count == MAX_MERGED:
             break
         if envelope.kind == "edit":
             if envelope.message_id not in message_ids:
                 break
-        elif not (joins_bursts or head.turn_id or is_cut(last_text)):
+        elif not (joins_bursts or head.turn_id or is_cut(last_text) or same_album):
             break
         message_ids.add(envelope.message_id)
-        last_text = envelope.text
+        last_text, last_album = envelope.text, envelope.album
         count += 1
     return count if head.kind == "text" else 1
 
 
 def expects_more(last: Envelope) -> bool:
-    """Return True when the last piece is so long that it is probably not the end of what was pasted."""
-    return last.kind == "text" and last.turn_id is None and is_cut(last.text)
+    """Return True for a picture of an album, and for a piece so long that it is hardly the end of what was pasted."""
+    return last.kind == "text" and (bool(last.album) or (last.turn_id is None and is_cut(last.text)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from bot.answers.responder import Responder
 from bot.delivery.commit import Committer
 from bot.delivery.sender import Delivery
 from bot.delivery.streaming import LivePreviews
+from bot.files.room import FileRoom
 from bot.intake.inbox import Inbox
+from bot.intake.media import own_words
 from bot.intake.updates import Envelope, Me
 from bot.meters import Meters
 from bot.pauses import Pauses
@@ -47,6 +49,7 @@ class Services:
     waiting: ModelWaits
     people: PersonalChoices
     reminders: ReminderScheduler
+    files: FileRoom
     personas: Personas
     calls: Calls
     """Makes the calls of those tools."""
@@ -67,6 +70,7 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
         services.db,
         *services.people.reads_of_turn(last.conversation_id, last.user_id),
         *services.memory.reads_of_turn(last.conversation_id),
+        *services.files.shelf.reads_of_turn(last.conversation_id),
     )
 
 
@@ -76,4 +80,5 @@ async def language_of(services: Services, envelope: Envelope) -> str:
     phone = (envelope.language or "en").partition("-")[0].lower()
     if known or envelope.kind != "text" or envelope.third_party:
         return known or phone
-    return services.memory.languages.detect(envelope.text[:FIRST_CHARS], phone).code
+    said = own_words(envelope.text[:FIRST_CHARS]) if envelope.files else envelope.text[:FIRST_CHARS]
+    return services.memory.languages.detect(said, phone).code

@@ -19,6 +19,7 @@ from bot.care.care import care
 from bot.delivery.local import LocalAnswer
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.delivery.streaming import LiveAnswer, mode_for
+from bot.files.fetch import NotFetched
 from bot.intake.updates import Envelope, batch_text
 from bot.lines import note_line
 from bot.people.choices import CALLED, MODEL, plain_name
@@ -26,6 +27,7 @@ from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
+from bot.turns.attachments import NOTHING, Material, has_files, material, unreachable
 from bot.turns.notices import notices, set_without_model, with_footnotes
 from bot.turns.services import Services
 from bot.turns.took import Took, of_model
@@ -64,6 +66,8 @@ class AskedAgain:
     """The turns that answered this before."""
     calls: tuple[CallRow, ...] = ()
     """Calls of tools that a tap has decided, whose results are answered."""
+    material: Material = NOTHING
+    """What its files say, and what the person has to know of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,11 @@ class Turns:
         with bound_contextvars(turn_id=turn_id, conversation=target.conversation_id), meters.turn(turn_id) as span:
             state = work.state or await self._session(batch)
             span.set(continuity__session_id=state.session_id)
+            found = await self._material(work, state)
+            if found is None:
+                return
+            said = replace(said, text=found.text, material=found)
+            work = replace(work, said=said)
             with meters.timed("packet") as took.packet:
                 pending, ask = await self._begin(batch, state, turn_id, said)
             if work.claimed:
@@ -272,6 +281,26 @@ class Turns:
             await asyncio.sleep(HEAD_START_S)
             waits = partial(self.until_waiting, target.conversation_id)
             await self._services.memory.make_room(pending, hurry=waits)
+
+    async def _material(self, work: _TurnWork, state: SessionState) -> Material | None:
+        """Return the message with its files; None when it is finished or waits, since they cannot be had or read."""
+        batch, turn_id, said, services = work.batch, work.turn_id, work.said, self._services
+        alone = state.isolated or not await self.gate.carries(batch[0], state)
+        if not has_files(said.text):
+            return await material(services, said.text, turn_id, state, alone=alone)
+        if work.claimed:
+            await work.claimed
+        try:
+            async with services.previews.live(work.target, turn_id, "off", None):
+                found = await material(services, said.text, turn_id, state, alone=alone)
+        except NotFetched as exc:
+            log.warning("a file cannot be fetched just now", reason=exc.why)
+            await services.committer.parked(batch, [unreachable(turn_id)], exc.why, turn_id)
+            return None
+        if found.is_answer:
+            await services.committer.done(batch, found.messages(_reply_to(batch)), *work.effects, turn_id=turn_id)
+            return None
+        return found
 
     async def _said(self, batch: Sequence[Envelope]) -> AskedAgain:
         """Return what these messages say together, as much of it as one turn takes in; a pile is read in a thread."""
@@ -349,6 +378,8 @@ class Turns:
                 tokens=count(responder.preface(persona)) + tools_tokens,
                 tools_tokens=tools_tokens,
                 bootstrap=CARRIED if carries and services.settings.by_model else "",
+                files=said.material.told,
+                files_title=said.material.title,
             ),
             # its claim may not be stored yet, and a person waits: no model is asked for a summary
             prepared=Prepared(turn_id=turn_id, state=state, is_new=True, models=False),
@@ -512,10 +543,11 @@ class Turns:
 
 def _notices(said: AskedAgain) -> list[OutgoingMessage]:
     """Return what the person has to know besides the answer."""
-    if not said.whole_chars:
-        return []
-    text = replies.say("too_long", read=replies.number(len(said.text)), whole=replies.number(said.whole_chars))
-    return [OutgoingMessage(text)]
+    texts = list(said.material.notices)
+    if said.whole_chars:
+        read, whole = replies.number(len(said.text)), replies.number(said.whole_chars)
+        texts.insert(0, replies.say("too_long", read=read, whole=whole))
+    return [OutgoingMessage(text) for text in texts]
 
 
 def _reply_to(batch: Sequence[Envelope]) -> int | None:

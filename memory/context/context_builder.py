@@ -285,6 +285,8 @@ def _packet(inputs: ContextInputs, parts: Mapping[Tier, TierPart]) -> Conversati
         "last_conversation": "\n".join(reversed(parts["last_conversation"].values)),
         "retrieved": tuple(parts["retrieved"].values),
         "bootstrap": inputs.reserved.bootstrap,
+        "files": inputs.reserved.files,
+        "files_title": inputs.reserved.files_title,
         "receipts": tuple(parts[tier].receipt(missing) for tier in TIERS),
     }
     return _bare(inputs).model_copy(update=update)

@@ -44,6 +44,10 @@ class Reserved:
     """Of these, the descriptions of tools."""
     bootstrap: str = ""
     """Words of ours behind the instructions, whole: a cut would take their guardrails (001)."""
+    files: str = ""
+    """What files say that bears on the message, bounded by whoever found it; it stands in a fence of its own."""
+    files_title: str = ""
+    """What is said of it above."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,13 +65,13 @@ def turn_text(packet: ConversationContextPacket) -> str:
 
 def reference_text(packet: ConversationContextPacket) -> str:
     """Return everything but the history and what stands behind the instructions."""
-    return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet))))
+    return "\n\n".join(filter(None, (stable_text(packet), turn_text(packet), files_text(packet))))
 
 
 def prompt(packet: ConversationContextPacket, message: str) -> tuple[PromptMessage, ...]:
     """Return the messages for the model, the instructions excepted: roles alternate, the last is what the user said."""
     said = spoken(packet.person if packet.is_group else "", user_message(message))
-    before = (turn_text(packet), notices_text(packet), clock_line(packet))
+    before = (turn_text(packet), files_text(packet), notices_text(packet), clock_line(packet))
     last = PromptMessage("user", "\n\n".join(filter(None, (*before, said))))
     first, *others = (*to_messages(packet.history, company(packet), _marks(packet)), last)
     stable = stable_text(packet)
@@ -94,6 +94,11 @@ def clock_line(packet: ConversationContextPacket) -> str:
     return f"[{' '.join(filter(None, (who, when)))}]" if who or when else ""
 
 
+def files_text(packet: ConversationContextPacket) -> str:
+    """What files that were sent here say to the message, fenced: somebody else wrote it; "" for nothing."""
+    return fence(packet.files, packet.files_title)
+
+
 def notices_text(packet: ConversationContextPacket) -> str:
     """What the program tells the model before a message, fenced: it may repeat a note; "" for nothing."""
     return fence("\n".join(packet.notices), NOTICES_TITLE)
@@ -101,7 +106,8 @@ def notices_text(packet: ConversationContextPacket) -> str:
 
 def tokens(packet: ConversationContextPacket, counter: TokenCounter) -> int:
     """Return the tokens of everything in the packet but the words of the history."""
-    blocks = filter(None, (stable_text(packet), turn_text(packet), notices_text(packet), clock_line(packet)))
+    changing = (turn_text(packet), files_text(packet), notices_text(packet), clock_line(packet))
+    blocks = filter(None, (stable_text(packet), *changing))
     marks = sum(map(counter.count, _marks(packet)))
     return sum(counter.count(block) + MESSAGE_TOKENS for block in blocks) + marks + _names_tokens(packet, counter)
 

@@ -24,7 +24,7 @@ from memory.search.searcher import merge_index
 from memory.sessions.fold import Fold
 from memory.sessions.recorder import Recorder
 from memory.storage.checkpoint import BEFORE_RESTORE, CheckpointFiles
-from memory.storage.extension import Erase
+from memory.storage.extension import Extension
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class Forgetter:
         *,
         files: Sequence[Path] = (),
         caches: Sequence[Callable[[], None]] = (),
-        erase: Sequence[Erase] = (),
+        extensions: Sequence[Extension] = (),
     ) -> None:
         self._db = db
         self._recorder = recorder
@@ -115,7 +115,7 @@ class Forgetter:
         self._keeper = keeper
         self._files = tuple(files)
         self._caches = tuple(caches)
-        self._planner = ForgetPlanner(db, fold, clock, erase)
+        self._planner = ForgetPlanner(db, fold, clock, extensions)
 
     async def forget(
         self,

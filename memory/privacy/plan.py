@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memory.ledger.store import erase_everything
@@ -14,7 +15,7 @@ from memory.privacy.notes import NotesPlanner, Thinned, asked_for
 from memory.sessions.evidence import state_of_row
 from memory.sessions.fold import KEPT_TURNS, Fold
 from memory.state import state_manager
-from memory.storage.extension import Erase, Erasure
+from memory.storage.extension import Erasure, Extension
 from memory.storage.store import LoggedTurn, SessionRow, Store, read_session_row, rewrite_turn, update_session
 from memory.types import ConversationTurn, SessionState
 
@@ -54,6 +55,8 @@ class ForgetCounts:
     summaries: int = 0
     sessions: int = 0
     jobs: int = 0
+    beside: Mapping[str, int] = field(default_factory=dict)
+    """What extensions held of it, by what it is called."""
 
 
 @dataclass(slots=True)
@@ -85,6 +88,7 @@ class ForgetPlan:
     """Sessions that stay, by id, as they are without it."""
     turns: int = 0
     summaries: int = 0
+    beside: Counter[str] = field(default_factory=Counter)
 
     def add(self, name: str, **params: object) -> None:
         """Have this query run, too."""
@@ -93,19 +97,20 @@ class ForgetPlan:
     @property
     def counts(self) -> ForgetCounts:
         """How much goes."""
-        return ForgetCounts(self.turns, len(self.notes), self.summaries, len(self.session_ids), len(self.jobs))
+        sessions, jobs = len(self.session_ids), len(self.jobs)
+        return ForgetCounts(self.turns, len(self.notes), self.summaries, sessions, jobs, +self.beside)
 
 
 class ForgetPlanner:
     """Plans what `Forgetter.forget` does; reads only."""
 
-    def __init__(self, db: Database, fold: Fold, clock: Clock, erase: Sequence[Erase]) -> None:
+    def __init__(self, db: Database, fold: Fold, clock: Clock, extensions: Sequence[Extension]) -> None:
         self._db = db
         self._store = Store(db)
         self._notes = NotesPlanner(db)
         self._fold = fold
         self._clock = clock
-        self._erase = tuple(erase)
+        self._extensions = tuple(extensions)
 
     async def sessions(self, conversation_id: str) -> list[SessionRow]:
         """Return the sessions of a conversation. Raises `StorageUnavailable`."""
@@ -283,8 +288,11 @@ class ForgetPlanner:
             words=tuple(erasure.traces(plan.gone_texts, ())),
             at_ms=self._clock.now_ms(),
         )
-        for erase in self._erase:
-            plan.statements += await erase(self._db, going)
+        for extension in self._extensions:
+            if extension.count:
+                plan.beside.update(await extension.count(self._db, going))
+            if extension.erase:
+                plan.statements += await extension.erase(self._db, going)
         if going.everything:
             plan.add("erase_conversation", conversation_id=request.conversation_id)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,9 @@ class Erasure:
 Erase = Callable[[Database, Erasure], Awaitable[Sequence[Statement]]]
 """Return what lets go of the copies in one's own tables; it is committed with the rest. Reads only."""
 
+Count = Callable[[Database, Erasure], Awaitable[Mapping[str, int]]]
+"""Return how much of what people themselves brought goes with it, by what it is called. Reads only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extension:
@@ -36,3 +39,5 @@ class Extension:
     """A folder of `NNNN_name.sql`, numbered in a thousand of its own: 1001 …"""
     erase: Erase | None = None
     """Asked whenever something is forgotten."""
+    count: Count | None = None
+    """Asked with it: what people are told of."""

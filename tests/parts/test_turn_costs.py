@@ -8,6 +8,7 @@ AHEAD = [
     "current_session",
     "list_sessions",
     "session_lines_of",
+    "files_of",
 ]
 """Read in one visit when a message comes to its turn."""
 SEARCH = ["search_terms", "search_terms", "search_documents"]

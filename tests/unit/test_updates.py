@@ -109,12 +109,13 @@ def test_a_piece_of_a_forward_never_ends_in_the_midst_of_ones_own_line():
 
 
 def test_media_without_words_is_named():
-    """A voice message has a kind of its own; a photo with a caption is text."""
-    voice = message("", voice={"file_id": "x"})
+    """What cannot be fetched has a kind of its own; a photo with a caption is text, and no file without an id."""
+    gift = message("", gift={"id": "x"})
     photo = {"update_id": 1, "message": {**message()["message"], "text": None, "caption": "my cat", "photo": []}}
 
-    assert (read_update(voice, ME).kind, read_update(voice, ME).text) == ("media", "voice")
+    assert (read_update(gift, ME).kind, read_update(gift, ME).text) == ("media", "gift")
     assert read_update(photo, ME).text == "[photo] my cat"
+    assert read_update(photo, ME).files == ()
 
 
 def test_bots_and_channels_are_not_heard():

@@ -1,0 +1,1 @@
+"""What a person can do with the files that they sent."""

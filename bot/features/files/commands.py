@@ -1,0 +1,70 @@
+"""/files: what was sent here, what it takes, and a button that deletes each with all that was read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot import replies
+from bot.delivery.outbox import Button, OutgoingMessage
+from bot.files.rows import StoredFile
+from bot.intake.updates import Envelope
+from bot.turns.attachments import file_name, megabytes
+from bot.turns.feature import Action, Command, Tap
+from bot.turns.services import Services
+
+LISTED: Final = 12
+BUTTONS_A_ROW: Final = 3
+
+
+class FileCommands:
+    """Lists and deletes files."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.commands: dict[str, Command] = {"files": self.files}
+        self.actions: dict[str, Action] = {"file_delete": self._delete}
+
+    async def files(self, envelope: Envelope) -> None:
+        """List the files of the conversation; in a group everybody sees them, and each deletes their own."""
+        await self._services.committer.done([envelope], [await self._list(envelope)])
+
+    async def _list(self, envelope: Envelope) -> OutgoingMessage:
+        shelf = self._services.files.shelf
+        files = await shelf.all(envelope.conversation_id)
+        if not files:
+            return OutgoingMessage(replies.say("files_none"))
+        shown = files[:LISTED]
+        lines = [replies.say("files_head"), *map(_line, shown)]
+        if len(files) > LISTED:
+            lines.append(replies.say("files_more", count=len(files) - LISTED))
+        taken, of = await shelf.kept_bytes(envelope.user_id), shelf.limits.quota_bytes
+        lines += ["", replies.say("files_taken", size=megabytes(taken), of=megabytes(of))]
+        mine = [file for file in shown if envelope.private or file.user_id == envelope.user_id]
+        return OutgoingMessage("\n".join(lines), buttons=_buttons(mine))
+
+    async def _delete(self, tap: Tap) -> bool:
+        """Delete one file, with its bytes when nobody else has sent the same; show what is left."""
+        services, envelope = self._services, tap.envelope
+        file = await services.files.shelf.find(envelope.conversation_id, tap.payload["number"])
+        if file is None or not (envelope.private or file.user_id == envelope.user_id):
+            await services.committer.done([envelope], [], tap.use)
+            return False
+        text = replies.say("file_deleted", file=file_name(file))
+        message = OutgoingMessage(text, edits_message_id=envelope.message_id)
+        gone = services.files.shelf.gone(file)
+        await services.committer.done([envelope], [message], tap.use, *gone)
+        await services.files.shelf.sweep_or_later()
+        return False
+
+
+def _line(file: StoredFile) -> str:
+    what = ", ".join(filter(None, (file.label, megabytes(file.size_bytes) if file.digest else "")))
+    return f"{file.number}. {file_name(file)}{f' ({what})' if what else ''}"
+
+
+def _buttons(files: Sequence[StoredFile]) -> tuple[tuple[Button, ...], ...]:
+    single = [
+        Button(replies.say("file_delete", number=file.number), "file_delete", {"number": file.number}) for file in files
+    ]
+    return tuple(tuple(single[at : at + BUTTONS_A_ROW]) for at in range(0, len(single), BUTTONS_A_ROW))

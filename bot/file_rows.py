@@ -1,0 +1,46 @@
+"""Rows of files that go when something is forgotten, and how much that is (P13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memory.ports import Database, Row, Statement
+from memory.storage.extension import Erasure
+
+
+def place_of(conversation_id: str) -> str:
+    """Where the passages of a conversation's files are searched: apart from what was said there."""
+    return f"files of {conversation_id}"
+
+
+def text_gone(file_id: str, conversation_id: str) -> list[Statement]:
+    """Return what lets go of everything that was read from a file."""
+    return [
+        Statement("file_passages_drop", {"file_id": file_id}),
+        Statement("file_terms_drop", {"conversation_id": place_of(conversation_id), "file_id": file_id}),
+    ]
+
+
+async def erase_files(db: Database, going: Erasure) -> list[Statement]:
+    """Return what lets go of the files that came with what is forgotten; their bytes go with the next sweep."""
+    statements: list[Statement] = []
+    for row in await _going(db, going):
+        statements.append(Statement("erase_file", {"file_id": row["file_id"]}))
+        statements += text_gone(row["file_id"], going.conversation_id)
+    return statements
+
+
+async def count_files(db: Database, going: Erasure) -> Mapping[str, int]:
+    """Return how many files go, and how many pieces of text that were read from them."""
+    rows = await _going(db, going)
+    found = [await db.read_one("erased_passages", file_id=row["file_id"]) for row in rows]
+    return {"file": len(rows), "forgotten_passage": sum(row["n"] for row in found if row)}
+
+
+async def _going(db: Database, going: Erasure) -> Sequence[Row]:
+    rows = await db.read("erased_files", conversation_id=going.conversation_id)
+    return [
+        row
+        for row in rows
+        if going.everything or row["turn_id"] in going.turn_ids or row["session_id"] in going.session_ids
+    ]

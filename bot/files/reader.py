@@ -1,0 +1,144 @@
+"""The child that reads a file: started, listened to, and ended, whatever it does. What it read until then is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import structlog
+
+import bot
+
+READ_S: Final = 60.0
+"""So long a file may take to be read; a book of a thousand pages takes half of it."""
+PICTURE_S: Final = 20.0
+LINE_BYTES: Final = 16 * 1024 * 1024
+AT_ONCE: Final = 2
+"""So many files are read side by side: each may take a gigabyte."""
+_ROOT: Final = str(Path(bot.__file__).parent.parent)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read of a file."""
+
+    pages: list[tuple[int, str]] = field(default_factory=list)
+    """Number and text of each page, as far as it was read."""
+    total: int = 0
+    """How many pages there are, as far as that is known."""
+    ended: str = ""
+    """whole, long (the rest is too much), time or memory (the rest could not be read); "" when nothing was read."""
+    error: str = ""
+    """Why nothing was read: locked, damaged, bomb, empty, memory, time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPicture:
+    """A copy of a picture for a model, without anything but what it shows."""
+
+    data: bytes
+    width: int
+    height: int
+    has_place: bool
+    """True when the original said where it was taken."""
+
+
+class Reader:
+    """Reads files in children, a few at a time."""
+
+    def __init__(self, *, read_s: float = READ_S, command: tuple[str, ...] = ("-m", "bot.files.reading")) -> None:
+        self._read_s = read_s
+        self._command = command
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def read(self, reader: str, path: Path) -> Reading:
+        """Return the pages of a document. Never raises for what lies in the file."""
+        reading = Reading()
+        async with self._places:
+            try:
+                async with asyncio.timeout(self._read_s):
+                    async for line in self._lines(reader, path, self._read_s):
+                        _take(line, reading)
+            except TimeoutError:
+                _stop(reading, "time")
+        if not (reading.ended or reading.error):
+            _stop(reading, "memory")  # it died: the limits of the system take a process that wants too much
+        return reading
+
+    async def picture(self, path: Path) -> SmallPicture | str:
+        """Return a small copy of a picture, or why there is none: damaged, bomb, memory, time."""
+        found: dict[str, Any] = {}
+        async with self._places:
+            try:
+                async with asyncio.timeout(PICTURE_S):
+                    async for line in self._lines("picture", path, PICTURE_S):
+                        found = line
+            except TimeoutError:
+                return "time"
+        try:
+            data = base64.b64decode(found["data"], validate=True)
+            return SmallPicture(data, int(found["width"]), int(found["height"]), bool(found["place"]))
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            return str(found.get("error") or "memory")
+
+    async def _lines(self, reader: str, path: Path, most_s: float) -> AsyncIterator[dict[str, Any]]:
+        """What the child says, line by line; it is gone when this ends, however it ends."""
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *self._command,
+            reader,
+            str(path),
+            str(int(most_s) + 1),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={"PYTHONPATH": _ROOT, "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+            cwd="/",
+            start_new_session=True,
+            limit=LINE_BYTES,
+        )
+        out = child.stdout
+        try:
+            while out is not None and (line := await out.readline()):
+                with suppress(orjson.JSONDecodeError):
+                    said = orjson.loads(line)
+                    if isinstance(said, dict):
+                        yield said
+        except ValueError:  # a line without end
+            log.warning("a file's reader said too much at once", reader=reader)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            await child.wait()
+
+
+def _take(said: dict[str, Any], reading: Reading) -> None:
+    """Take one line of the child; one of another shape is left out."""
+    pages = said.get("pages")
+    reading.total = max(reading.total, pages if isinstance(pages, int) else 0)
+    if isinstance(said.get("page"), int) and isinstance(said.get("text"), str):
+        reading.pages.append((said["page"], said["text"]))
+    elif said.get("error"):
+        _stop(reading, str(said["error"]))
+    elif said.get("end") in ("whole", "long"):
+        reading.ended = said["end"]
+
+
+def _stop(reading: Reading, why: str) -> None:
+    """Note why it went no further: with pages read before, that the rest is missing; else that nothing was read."""
+    if reading.pages:
+        reading.ended = why if why in ("time", "memory") else "damaged"
+    else:
+        reading.error = why

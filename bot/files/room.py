@@ -1,0 +1,72 @@
+"""Everything that works with files, built once: the shelf, and who finds what lies on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.files.fetch import Fetcher, FileLinks
+from bot.files.finding import FENCE_CHARS, FileFinder
+from bot.files.reader import Reader
+from bot.files.shelf import FileShelf, Limits
+from bot.files.store import Blobs, FolderBlobs, TableBlobs
+from bot.files.tools import FileTools
+from bot.pauses import Pauses
+from bot.settings import Settings
+from memory.opening import ConversationMemory
+from memory.ports import Database
+from memory.search.retriever import WEIGHTS
+from memory.search.searcher import Searcher
+
+IN_FILES: Final = replace(
+    WEIGHTS,
+    framing=1.0,
+    doubled=0.0,
+    session=0.0,
+    answers=0.0,
+    role=0.0,
+    assistant=0.0,
+    open_question_assistant=0.0,
+    question=0.0,
+    date=0.0,
+    when=0.0,
+    next_1=0.1,
+    before_1=0.1,
+    next_2=0.0,
+    before_2=0.0,
+)
+"""A document is no talk: nobody asks or answers in it, "notice" is a word like any other, and what stands beside a
+passage lends it little. `benchmarks/documents.py` measures it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRoom:
+    """Where files are kept and found."""
+
+    shelf: FileShelf
+    finder: FileFinder
+    tools: FileTools
+
+
+def blobs_for(settings: Settings, db: Database) -> Blobs:
+    """Return where bytes are kept: in a folder, or in the database where that is a server's."""
+    return FolderBlobs(db, settings.files_dir) if settings.database_file else TableBlobs(db)
+
+
+def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks, pauses: Pauses) -> FileRoom:
+    """Return the parts, joined; nothing is opened yet."""
+    token = settings.telegram_bot_token
+    address = settings.telegram_api_url.rstrip("/")
+    fetcher = Fetcher(
+        bot=links,
+        api_url=address,
+        files_url=f"{address}/file/bot{token.get_secret_value() if token else ''}",
+        most_bytes=settings.continuity_file_max_bytes,
+        pauses=pauses,
+    )
+    limits = Limits(settings.continuity_file_max_bytes, settings.continuity_files_quota_bytes)
+    blobs = blobs_for(settings, memory.db)
+    shelf = FileShelf(memory.db, blobs, fetcher, reader=Reader(), languages=memory.languages, limits=limits)
+    searcher = Searcher(memory.db, memory.languages, counter=memory.counter, weights=IN_FILES)
+    finder = FileFinder(memory.db, shelf, searcher, memory.counter)
+    return FileRoom(shelf, finder, FileTools(finder, settings.continuity_tool_output_max_chars - FENCE_CHARS))

@@ -1,0 +1,160 @@
+"""A row of `files` as the rest works with it, and the statements that change it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import orjson
+
+from bot.file_rows import place_of
+from bot.files.passages import Passage, spans
+from bot.files.types import FileType
+from bot.intake.media import numbered_line
+from memory.ports import Row, Statement
+from memory.search.languages import Languages
+from memory.search.searcher import index_turn
+from memory.types import ConversationTurn
+
+_WORDS: Final = {
+    "too_big": "it is larger than is taken",
+    "quota": "the person's room for files is used up",
+    "expired": "Telegram does not have it any more",
+    "unreachable": "it could not be fetched",
+    "empty": "there is nothing in it",
+    "locked": "it is locked with a password",
+    "damaged": "it is damaged",
+    "bomb": "it is made to fill a machine up",
+    "memory": "reading it takes more memory than there is for it",
+    "time": "reading it takes too long",
+    "blank": "there is no text in it, only pictures of text perhaps",
+    "kind": "files of its kind cannot be read",
+    "no_model": "there is no model that sees pictures",
+    "deaf": "nobody here turns speech into text",
+    "silent": "nobody is heard speaking",
+    "too_long": "it is longer than is listened to",
+}
+"""Why a file was not read, for the model; for people the same words have sentences in `bot/languages`."""
+_UNITS: Final = {"page": "pages", "sheet": "sheets", "slide": "slides", "chapter": "chapters", "part": "parts"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One file that somebody sent."""
+
+    file_id: str
+    conversation_id: str
+    message_id: int
+    user_id: int | None
+    number: int | None
+    turn_id: str | None
+    session_id: str | None
+    private: int
+    """1 when no other session may be told of it."""
+    telegram_id: str
+    kind: str
+    name: str
+    media_type: str
+    size_bytes: int
+    seconds: int
+    digest: str
+    state: str
+    reason: str
+    unit: str
+    pages: int
+    blank: tuple[int, ...]
+    described: str
+    received_at_ms: int
+
+    @property
+    def why(self) -> str:
+        """Why it was not read, or only in part; "" when it was."""
+        return self.reason.partition(" ")[0]
+
+    @property
+    def detail(self) -> str:
+        """What that is about: a label, a number."""
+        return self.reason.partition(" ")[2]
+
+    @property
+    def is_read(self) -> bool:
+        """True when there is something of it to tell."""
+        return self.state == "read"
+
+    @property
+    def label(self) -> str:
+        """What it is, in a word: PDF, Word, text."""
+        return self.media_type.rpartition("|")[2]
+
+    def called(self) -> str:
+        """How the model calls it: `document #2 “lease.pdf”`."""
+        return numbered_line(self.kind, self.number or 0, self.name, "").removeprefix("> ")
+
+    def line(self) -> str:
+        """Its line in the text of the message that brought it."""
+        return numbered_line(self.kind, self.number or 0, self.name, self.said())
+
+    def said(self) -> str:
+        """What is known of it, for the model: `PDF, 12 pages; no text on pages 3, 5-7`."""
+        if not self.is_read:
+            return f"not read: {_WORDS.get(self.why, 'it could not be read')}"
+        counted = f"{self.pages} {_UNITS[self.unit] if self.pages != 1 else self.unit}" if self.unit else ""
+        known = ", ".join(filter(None, (self.label, counted)))
+        parts = [known]
+        if self.blank:
+            parts.append(f"no text on {_UNITS.get(self.unit, 'pages')} {spans(self.blank)}")
+        if self.why in ("long", "time", "memory", "damaged"):
+            parts.append(f"only {self.detail} could be read")
+        return "; ".join(filter(None, parts))
+
+
+_COLUMNS: Final = tuple(field.name for field in fields(StoredFile) if field.name != "blank")
+
+
+def spoken_name(name: str) -> str:
+    """The words of a file's name, by which people ask for it: `lease_2026-final.pdf` → `lease 2026 final`."""
+    return " ".join(re.findall(r"[^\W_]+", name.rpartition(".")[0] or name))
+
+
+def read_row(row: Row) -> StoredFile:
+    """The file in a row of the database."""
+    return StoredFile(**{name: row[name] for name in _COLUMNS}, blank=tuple(orjson.loads(row["blank_json"])))
+
+
+def typed(found: FileType) -> str:
+    """A type as the column `media_type` holds it, with what people call it behind a bar."""
+    return f"{found.media_type}|{found.label}"
+
+
+def failed(file: StoredFile, why: str, detail: str = "", *, keeps: bool = False, pages: int = 0) -> Statement:
+    """What notes that a file was not read, and lets go of its bytes unless it `keeps` them."""
+    state = "expired" if why == "expired" else "failed"
+    digest = file.digest if keeps else ""
+    reason = f"{why} {detail}".strip()
+    return Statement(
+        "file_failed", {"file_id": file.file_id, "digest": digest, "state": state, "reason": reason, "pages": pages}
+    )
+
+
+def text_rows(file: StoredFile, passages: Sequence[Passage], language: str, languages: Languages) -> list[Statement]:
+    """What stores passages and makes them findable."""
+    rows: list[Statement] = []
+    for passage in passages:
+        passage_id = f"{file.file_id}/{passage.position}"
+        values: dict[str, Any] = {"file_id": file.file_id, "position": passage.position, "page": passage.page}
+        rows.append(Statement("file_passage_put", {**values, "passage_id": passage_id, "text": passage.text}))
+        searched = ConversationTurn(
+            turn_id=passage_id,
+            session_id=file.file_id,
+            conversation_id=place_of(file.conversation_id),
+            seq=passage.position + 1,
+            user_id=file.user_id,
+            user_text=f"{spoken_name(file.name)}\n{passage.text}",
+            assistant_text="",
+            language=language,
+            created_at_ms=file.received_at_ms,
+        )
+        rows.append(index_turn(searched, languages))
+    return rows
