@@ -38,6 +38,8 @@ class Summed:
     """The keeper's, else its day and first words."""
     standing: str
     """Where it stands, in the keeper's words."""
+    before: SessionLine = NO_LINE
+    """The session before it, which is told as long as this one has nothing to sum up."""
 
 
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
@@ -55,7 +57,13 @@ def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str
         _part(replies.say("summary_settled"), ended),
     )
     told = [part for part in parts if part]
-    return "\n\n".join([head, *told]) if told else replies.say("summary_talk", turns=turns)
+    if told:
+        return "\n\n".join([head, *told])
+    before = session.before
+    if before.standing:
+        title = f": {before.title}" if before.title else ""
+        return "\n\n".join([replies.say("summary_before", title=title), before.standing])
+    return replies.say("summary_talk", turns=turns)
 
 
 def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
@@ -128,7 +136,8 @@ class Overview:
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         zone = (await services.people.time_zone(envelope.user_id)).name
         title = line.title or await self._beginning(state, zone)
-        summed = Summed(state.session_id, state.turn_count, title, line.standing)
+        before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
+        summed = Summed(state.session_id, state.turn_count, title, line.standing, before)
         text = summary_text(summed, ledger, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 
@@ -146,6 +155,12 @@ class Overview:
         zone = (await services.people.time_zone(envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
+
+    async def _before(self, state: SessionState) -> str:
+        """The id of the session that was talked in before; "" for none."""
+        here = {"conversation_id": state.conversation_id, "session_id": state.session_id}
+        row = await self._services.db.read_one("session_before", **here)
+        return row["session_id"] if row else ""
 
     async def _beginning(self, state: SessionState, zone: str) -> str:
         """The day of a session that has no title, and its first words."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from story import FRIEND, PERSON, bot_lines, noted, reply, tap
 
+from memory.keeper.session_lines import SessionLine, put_session_line
+
 pytestmark = pytest.mark.acceptance
 
 
@@ -100,7 +102,7 @@ async def test_the_summary_speaks_to_the_person_and_of_their_matters(api, model,
     bot = await bot_here(CONTINUITY_MODEL="offline", CONTINUITY_TIMEZONE="Europe/Berlin")
     assert "nothing to sum up" in (await reply(api, "/summary")).text
     await reply(api, "hello")
-    assert "nothing to sum up yet: we've only had 1 message" in (await reply(api, "/summary")).text
+    assert "nothing to sum up yet: 1 message so far" in (await reply(api, "/summary")).text
     await noted(bot, "task", "Renew the passport", session_id=await session_of(bot))
     await noted(bot, "constraint", "Allergic to peanuts", session_id=await session_of(bot))
 
@@ -109,3 +111,20 @@ async def test_the_summary_speaks_to_the_person_and_of_their_matters(api, model,
     assert "What you told me:\n• Allergic to peanuts" in summary
     assert "the user" not in summary.lower()
     assert "“hello”" in summary.splitlines()[0]
+
+
+async def test_a_summary_of_what_has_just_begun_tells_the_time_before(api, model, bot_here):
+    """In the morning the talk of the evening is summed up; after /fresh it is not."""
+    bot = await bot_here(CONTINUITY_MODEL="offline")
+    await reply(api, "hello")
+    memory, me = bot.app.services.memory, bot.app.services.me
+    state = await memory.recorder.current(f"tg:{me.bot_id}:{PERSON}:0")
+    line = SessionLine(state.session_id, state.conversation_id, "The kitchen", "The tiles are chosen.")
+    await memory.db.write(put_session_line(line))
+    await bot.passes(hours=12)
+    await reply(api, "good morning")
+
+    assert (await reply(api, "/summary")).text.endswith("Last time: The kitchen:\n\nThe tiles are chosen.")
+    await reply(api, "/fresh")
+    await reply(api, "hello again")
+    assert "The tiles" not in (await reply(api, "/summary")).text
