@@ -7,6 +7,8 @@ from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
 from story import PERSON, bot_texts, reply, rows, shows, tap, tapped
 
+from bot.people.export import tool_calls
+
 pytestmark = [pytest.mark.acceptance]
 
 ADD = ToolCall("add", {"item": "milk"}, "call_a")
@@ -141,6 +143,24 @@ async def test_a_message_answered_again_repeats_no_effect_unasked(api, model, bo
     await tap(api, "Leave it", on=question)
     assert effects.count("/add") == 2
     assert states(bot) == ["done", "done", "declined"]
+
+
+async def test_what_a_tool_brought_is_exported_and_goes_with_its_turn(api, model, bot_here, effects):
+    """/export shows the call with its whole result; /forget takes it with the turn that told of it, too."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    effects.answer = "the harbour code is 7781"
+    model.reply = calling(ADD)
+    await reply(api, "please add milk")
+    await tap(api, "Once", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done")
+    await api.until(lambda: bot_texts(api).count("All done.") == 2)
+    exported = await tool_calls(bot.app.services.db, f"tg:{bot.app.services.me.bot_id}:{PERSON}:0")
+    assert [(each["tool"], each["result"]) for each in exported] == [("add", "the harbour code is 7781")]
+
+    await reply(api, "/forget last")
+    await tap(api, "Yes, forget it", "Forgotten")
+
+    assert rows(bot, "SELECT call_id FROM tool_calls") == []
 
 
 # --- kills ----------------------------------------------------------------------------------------------------------

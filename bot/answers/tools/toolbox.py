@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
 from bot.answers.responder import Ask
-from bot.answers.tools import calls, past, ringing
+from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
@@ -27,10 +27,9 @@ from bot.tools.turn_calls import CallingTurn, TurnCalls
 from memory.context.assembler import SearchPort
 from memory.context.transcript import clip_tool_output
 from memory.errors import ContinuityError
-from memory.ledger import series
 from memory.ledger.apply import folded, joined
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, USER, Actor, Add, Change, End, Kind, Note, Operation, Reopen
+from memory.ledger.types import ASSISTANT, USER, Actor, Add, Change, End, Kind, Note, Operation
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -38,7 +37,6 @@ MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""
 ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
 KINDS: Final = get_args(Kind)
-HOWS: Final = ("done", "dropped", "reopen")
 AS_WRITTEN: Final = "auto"
 """The language of a person who wants to be spoken to in the one that they write."""
 NO_RING: Final = "It does not ring."
@@ -156,7 +154,7 @@ class Toolbox:
 
     async def end(self, numbers: Any, how: str) -> str:
         """End notes, or let them stand again."""
-        return await self._once(lambda: self._end(numbers, how))
+        return await self._once(lambda: ending.end(self._desk, numbers, how))
 
     async def remind(self, **wish: Any) -> str:
         """Set, move or silence a reminder."""
@@ -251,36 +249,6 @@ class Toolbox:
             fields["snoozed_until_ms"] = later.at_ms(self._desk.zone) if later else None
         return fields | ({"text": given["text"]} if "text" in given else {})
 
-    async def _end(self, numbers: Any, how: str) -> str:
-        desk = self._desk
-        if how not in HOWS:
-            raise Refused(f"Not done: how is one of {', '.join(HOWS)}.")
-        notes, problems = desk.picked(numbers, ended=how == "reopen")
-        if how == "reopen":
-            said = [desk.done("Stands again", Reopen(number=note.number)) for note in notes]
-        else:
-            said = [self._ended(note, how) for note in notes]
-        return "\n".join([*said, *problems])
-
-    def _ended(self, note: Note, how: str) -> str:
-        """End one note; of a series that is done one date."""
-        desk, turn_ids = self._desk, (self._desk.ask.turn_id,)
-        if how == "dropped":
-            return desk.done("Ended", End(number=note.number, how="dropped", turn_ids=turn_ids))
-        if not note.repeats:
-            return desk.done("Ended", End(number=note.number, turn_ids=turn_ids))
-        date = _date_that_is_done(note, desk.ask.now_ms)
-        if not date:
-            return (
-                f"Not done, its next date is still ahead: {desk.line(note)}. dropped ends the whole series; remind "
-                "with numbers, date and skip leaves one date out."
-            )
-        said = desk.done(f"The date {date} is done", End(number=note.number, occurrence=date, turn_ids=turn_ids))
-        left = desk.notes.find(note.number)
-        if left is not None and left.is_open and series.next_ring(left) is None:
-            return desk.done("Ended, that was its last date", End(number=note.number))
-        return said
-
     async def _forget(self, numbers: Any, text: str) -> str:
         desk = self._desk
         notes, problems = desk.picked(numbers, ended=True)
@@ -363,13 +331,3 @@ def _kind(given: str) -> Kind:
     if found is None:
         raise Refused(f"Not done: {given!r} is no kind. One of {', '.join(KINDS)}.")
     return found  # type: ignore[no-any-return]  # one of the literals
-
-
-def _date_that_is_done(note: Note, now_ms: int) -> str:
-    """The date of a series that somebody can call done now: the one that rang, else today's; "" for none."""
-    rang = [each.original_local for each in note.occurrences if each.state in {"rang", "snoozed"}]
-    coming = series.next_ring(note)
-    today = series.local_of(now_ms, note.time_zone)[:10]
-    if not rang and coming and series.local_of(coming[1], note.time_zone).startswith(today):
-        return coming[0]
-    return rang[-1] if rang else ""
