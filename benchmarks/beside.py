@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -27,6 +26,21 @@ def _stock(world: World) -> Command:
 OURS = SETUPS["ours"]
 STOCK = replace(SETUPS["stock"], command=_stock, pip=())
 """The forty lines of the comparison, on the same versions of python-telegram-bot and openai as ours."""
+
+
+WAYS = {"openai-chat": {}, "openai": {}, "anthropic": {"ANTHROPIC_API_KEY": "sk-loopback"}}
+"""The providers that ours is asked over, with what each needs besides the address of OpenAI's."""
+
+
+def ours_over(provider: str) -> Setup:
+    """Return ours with a model of this provider."""
+
+    def command(world: World) -> Command:
+        words, given = OURS.command(world)
+        own = {"CONTINUITY_MODEL": f"{provider}:loopback", "ANTHROPIC_BASE_URL": world.model_url.removesuffix("/v1")}
+        return words, given | own | WAYS[provider]
+
+    return replace(OURS, name=provider, command=command)
 
 
 @dataclass
@@ -97,8 +111,3 @@ async def bot(setup: Setup, folder: Path, *, pace_s: float = 0.0, **env: str) ->
             yield Beside(setup.name, api, model, life, folder)
         finally:
             await life.kill()
-
-
-def ratio(figures: dict[str, dict[str, Any]], key: str) -> float:
-    """Return ours over stock."""
-    return round(figures["ours"][key] / figures["stock"][key], 2)

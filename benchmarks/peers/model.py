@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass
 class PacedModel:
-    """OpenAI chat completions, streamed or whole, `pace_s` from the first word to the last."""
+    """OpenAI chat completions, streamed or whole, `pace_s` from the first word to the last; so two more formats."""
 
     pace_s: float
     asked: list[Asked] = field(default_factory=list)
@@ -40,7 +40,8 @@ class PacedModel:
 
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=50_000_000)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        for path in ("chat/completions", "responses", "messages"):
+            app.router.add_post(f"/v1/{path}", self._complete)
         app.router.add_get("/v1/models", self._models)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -69,6 +70,11 @@ class PacedModel:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         words = re.findall(r"\S+\s*", reply)
+        if not request.path.endswith("completions"):
+            for event in (_responses if request.path.endswith("responses") else _messages)(words):
+                await response.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                await asyncio.sleep(self.pace_s / len(words))
+            return response
         for word in words:
             await _send(response, [{"index": 0, "delta": {"role": "assistant", "content": word}}])
             await asyncio.sleep(self.pace_s / len(words))
@@ -79,12 +85,37 @@ class PacedModel:
 
     def _note(self, body: dict[str, Any]) -> str:
         """Write down what was asked; the messages to answer are those since the last answer, and not answered yet."""
-        messages, all_of_it = body["messages"], json.dumps(body["messages"])
+        messages = body.get("messages") or [item for item in body["input"] if item.get("role")]
+        all_of_it = json.dumps(messages)
         last = max((at for at, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
         said = dict.fromkeys(_numbers(messages[last + 1 :], "user"))
         fresh = [number for number in said if f"Done{number[1:]}" not in all_of_it] or list(said)[:1]
         self.asked.append(Asked(tuple(fresh), frozenset(_numbers(messages))))
         return answer_to(fresh) if fresh else "Noted."
+
+
+def _responses(words: list[str]) -> list[dict[str, Any]]:
+    """The events of OpenAI's Responses API for a text."""
+    place = {"output_index": 0, "content_index": 0, "item_id": "msg_1"}
+    usage = {"input_tokens": 100, "output_tokens": WORDS, "total_tokens": 100 + WORDS}
+    return [
+        {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}},
+        *({"type": "response.output_text.delta", "delta": word, **place} for word in words),
+        {"type": "response.completed", "response": {"id": "resp_1", "status": "completed", "usage": usage}},
+    ]
+
+
+def _messages(words: list[str]) -> list[dict[str, Any]]:
+    """The events of Anthropic's Messages API for a text."""
+    deltas = ({"type": "text_delta", "text": word} for word in words)
+    return [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 100, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": WORDS}},
+        {"type": "message_stop"},
+    ]
 
 
 def _numbers(messages: list[dict[str, Any]], role: str = "") -> list[str]:

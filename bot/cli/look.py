@@ -152,6 +152,9 @@ def prompt(
 def doctor(
     *,
     deep: Annotated[bool, typer.Option("--deep", help="Read every page and every turn, of any size.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Try token, models, tools and clock for real; costs tokens.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check settings, files, SQLite, lock and checkpoints; exit 1 when something has failed."""
@@ -163,6 +166,11 @@ def doctor(
 
     with progress("looking at sessions") as told:
         checks = finished(examine(os.environ, deep=deep, told=told))
+    if live:
+        from bot.cli.common import load_settings  # noqa: PLC0415
+        from bot.ops.live import try_out  # noqa: PLC0415 - it imports what speaks with models
+
+        checks += finished(try_out(load_settings()))
     tell(
         lambda: {"level": worst(checks), "checks": [asdict(check) for check in checks]},
         lambda: show_checks(console, checks),

@@ -127,7 +127,10 @@ def ask(question: str, wrong: Callable[[str], str], *, default: str = "", hidden
 
 @app.command()
 def init() -> None:
-    """Ask for the token, the model and who may use the bot, and write them into .env. What is there already stays."""
+    """Ask for token, model, time zone and who may use the bot, write them into .env, and try them.
+
+    What is there already stays.
+    """
     from bot.ops import first_run  # noqa: PLC0415
     from bot.ops.doctor import of_model  # noqa: PLC0415
     from bot.ops.workspace import OpsError  # noqa: PLC0415
@@ -141,6 +144,7 @@ def init() -> None:
         "TELEGRAM_BOT_TOKEN": ask("Token from @BotFather (stays hidden)", first_run.wrong_token, hidden=True),
         "CONTINUITY_MODEL": ask("Model, e.g. openai:gpt-5-mini (offline = none)", wrong_model),
         "CONTINUITY_ALLOWED_USERS": ask("Your Telegram id (none = pair with a code later)", first_run.wrong_users),
+        "CONTINUITY_TIMEZONE": ask("Your time zone, e.g. Europe/Berlin", first_run.wrong_zone),
     }
     if key := first_run.key_of(chosen["CONTINUITY_MODEL"]):
         chosen[key] = ask(f"{key} (stays hidden)", lambda _: "", hidden=True)
@@ -151,6 +155,22 @@ def init() -> None:
         raise stop_with(str(exc)) from None
     written = ", ".join(chosen) or "nothing"
     console.print(f"Written to .env: {written}. `make run` starts the bot.", highlight=False)
+    if chosen and typer.confirm(
+        "Try it now? The model is asked twice, which costs a few hundred tokens.", default=True
+    ):
+        _try_out()
+
+
+def _try_out() -> None:
+    """Try what is set for real; exit 1 when something does not work."""
+    from bot.cli.common import finished  # noqa: PLC0415
+    from bot.ops.live import failed, try_out  # noqa: PLC0415 - it imports what speaks with models
+    from bot.ops.screen import show_checks  # noqa: PLC0415
+
+    found = finished(try_out(load_settings()))
+    show_checks(console, found)
+    if failed(found):
+        raise typer.Exit(1)
 
 
 def gives_lines(stdin: TextIO | None) -> bool:

@@ -11,6 +11,7 @@ from bot.ops.checks import PROVIDER_KEYS
 from bot.ops.workspace import OpsError
 from bot.settings import TOKEN_SHAPE
 from memory.errors import reason
+from memory.zones import known_zone
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=")
 _PLAIN = re.compile(r"[\w@%+=:,./*-]*")
@@ -26,6 +27,11 @@ def wrong_users(users: str) -> str:
     parts = [part.strip() for part in users.split(",") if part.strip()]
     wrong = [part for part in parts if part != "*" and not part.isdecimal()]
     return f"{wrong[0]!r} isn't a number; @userinfobot on Telegram tells you yours" if wrong else ""
+
+
+def wrong_zone(zone: str) -> str:
+    """Return what is wrong with a time zone, "" for one that there is."""
+    return "" if known_zone(zone) else f"{zone!r} isn't a time zone; write it like Europe/Berlin or America/New_York"
 
 
 def key_of(model: str) -> str:

@@ -30,12 +30,13 @@ def test_a_first_run_writes_what_is_needed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("# mine\nCONTINUITY_MODEL=offline\n", encoding="utf-8")
 
-    done = run("init", typed=f"{TOKEN}\nopenai:gpt-5-mini\n4711\nsk-1\n")
+    done = run("init", typed=f"{TOKEN}\nopenai:gpt-5-mini\n4711\nEurope/Berlin\nsk-1\nn\n")
 
     text = (tmp_path / ".env").read_text(encoding="utf-8")
     assert done.exit_code == 0
     assert text.startswith("# mine\nCONTINUITY_MODEL=openai:gpt-5-mini\n")
     assert dotenv_values(tmp_path / ".env")["OPENAI_API_KEY"] == "sk-1"
+    assert dotenv_values(tmp_path / ".env")["CONTINUITY_TIMEZONE"] == "Europe/Berlin"
     assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
     assert TOKEN not in done.output
 
@@ -44,11 +45,12 @@ def test_a_wrong_answer_is_asked_again(tmp_path, monkeypatch):
     """What cannot be right is said at once, and nothing is written before all is right."""
     monkeypatch.chdir(tmp_path)
 
-    done = run("init", typed=f"nonsense\n{TOKEN}\nopnai:x\n\nme\n*\n")
+    done = run("init", typed=f"nonsense\n{TOKEN}\nopnai:x\n\nme\n*\nAtlantis\n\nn\n")
 
     assert "isn't a token" in done.output
     assert "unknown provider" in done.output
     assert "isn't a number" in done.output
+    assert "isn't a time zone" in done.output
     assert dotenv_values(tmp_path / ".env") == {"TELEGRAM_BOT_TOKEN": TOKEN, "CONTINUITY_ALLOWED_USERS": "*"}
 
 
