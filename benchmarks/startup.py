@@ -1,8 +1,8 @@
 """Start, restart and memory beside a stock bot, in turns within one run: `python -m benchmarks.startup`.
 
-Seconds from process start until the first poll, and after a kill until a waiting message is answered, by the clock and of
-the processor, which what else runs there does not change; megabytes when
-idle and after 30 messages; and the same with many sessions on disk.
+Seconds from process start until the first poll, and after a kill until a waiting message is answered, by the clock and
+of the processor, which what else runs there changes less; megabytes when idle and after 30 messages; and the same with
+many sessions on disk.
 """
 
 from __future__ import annotations
