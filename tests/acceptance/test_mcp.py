@@ -59,7 +59,7 @@ def told(model) -> str:
 async def known(api, name="files"):
     """Wait until the server has said what it can do: on a busy machine that takes longer than a message waits."""
     for _ in range(30):
-        if f"{name}: 6 tools" in (await reply(api, "/tools")).text:
+        if f"{name}: 5 tools" in (await reply(api, "/tools")).text:
             return
         await asyncio.sleep(1)
     raise AssertionError("the server never said what it can do")

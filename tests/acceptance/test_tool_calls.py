@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import PERSON, bot_texts, reply, rows, shows, tap, tapped
+from story import FRIEND, PERSON, bot_texts, reply, rows, shows, tap, tapped
 
 from bot.people.export import tool_calls
 
@@ -161,6 +161,70 @@ async def test_what_a_tool_brought_is_exported_and_goes_with_its_turn(api, model
     await tap(api, "Yes, forget it", "Forgotten")
 
     assert rows(bot, "SELECT call_id FROM tool_calls") == []
+
+
+async def test_only_the_one_who_is_answered_may_tap(api, model, bot_here, effects):
+    """In a group somebody else's tap does nothing, and says so."""
+    await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD)
+    group = api.people.opens_group("Friends")
+    await reply(api, "@continuity_bot please add milk", group)
+    question = await shows(api, "May I use add?", group)
+
+    await tap(api, "Once", on=question, chat_id=group, user=FRIEND)
+
+    assert tapped(api) == "This button is for somebody else."
+    assert effects.count("/add") == 0
+    await tap(api, "Once", on=question, chat_id=group, user=PERSON)
+    await shows(api, "✓ Done: add", group)
+    assert effects.count("/add") == 1
+
+
+async def test_always_does_not_hold_behind_somebody_elses_words(api, model, bot_here, effects):
+    """A forwarded message cannot make it act."""
+    await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD)
+    await reply(api, "please add milk")
+    await tap(api, "Always", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done: add")
+
+    await reply(api, "please add a yacht", forwarded_from="Mallory")
+
+    await api.until(lambda: sum("May I use add?" in text for text in bot_texts(api)) == 1)
+    assert effects.count("/add") == 1
+
+
+async def test_stop_in_the_midst_of_a_call_asks_about_it(api, model, bot_here, effects):
+    """Nobody knows whether it happened."""
+    bot = await bot_here(CONTINUITY_TOOLS=effects.path)
+    model.reply = calling(ADD)
+    await reply(api, "please add milk")
+    await tap(api, "Always", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done: add")
+    effects.hangs.add("/add")
+    api.people.says(PERSON, "please add more milk")
+    await api.until(lambda: effects.count("/add") == 2)
+
+    api.people.says(PERSON, "/stop")
+
+    await shows(api, "I was about to use add")
+    assert states(bot) == ["done", "unknown"]
+
+
+async def test_tools_beyond_the_budget_are_found_and_used(api, model, bot_here, effects):
+    """The prompt holds two tools for all of them; a call by name is asked about like any other."""
+    await bot_here(CONTINUITY_TOOLS=effects.path, CONTINUITY_TOOLS_TOKENS="0")
+    model.reply = calling(ToolCall("find_tools", {"query": "shopping list"}, "c1"))
+    await reply(api, "please find it")
+    offered = [tool["function"]["name"] for tool in model.requests[-1].body["tools"]][7:]
+    assert offered == ["find_tools", "use_tool", "read_result"]
+    assert "add: Put something on the shopping list." in model.requests[-1].body["messages"][-1]["content"]
+
+    model.reply = calling(ToolCall("use_tool", {"name": "add", "arguments": {"item": "milk"}}, "c2"))
+    await reply(api, "please add milk")
+    await tap(api, "Once", on=await shows(api, "May I use add?"))
+    await shows(api, "✓ Done: add")
+    assert effects.count("/add") == 1
 
 
 # --- kills ----------------------------------------------------------------------------------------------------------

@@ -68,14 +68,6 @@ def die() -> str:
     os._exit(3)
 
 
-@server.tool(annotations=READS)
-def flood() -> str:
-    """Write without an end."""
-    for _ in range(4000):
-        os.write(int(os.environ.get("OUT", "1")), b"x" * 65536)
-    return ""
-
-
 if PORT:
     server.run("streamable-http", host="127.0.0.1", port=PORT)
 else:
