@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -179,6 +181,26 @@ async def test_a_server_that_hangs_or_dies_costs_one_result(  # noqa: PLR0917 - 
     model.reply = calling(LOOK)
     await reply(api, "please look again")
     assert "contents of a.txt" in told(model)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is killed by its number in /proc")
+async def test_a_server_that_died_meanwhile_is_started_again_and_nobody_is_asked(api, model, bot_here, config, effects):
+    """Surely nothing had happened: what is always allowed is done, once."""
+    bot = await bot_here(CONTINUITY_MCP_CONFIG=config())
+    await known(api)
+    model.reply = calling(WRITE)
+    await reply(api, "please write")
+    await tap(api, "Always", on=await shows(api, "May I use files → write?"))
+    await shows(api, "✓ Done: files → write")
+    guards = {int(each.name) for each in (bot.folder / "continuity.db.servers").iterdir()}
+    for pid in (pid for pid, (parent, _) in processes().items() if parent in guards):
+        os.kill(pid, signal.SIGKILL)
+    await api.until(lambda: not guards & processes().keys())
+
+    await reply(api, "please write again")
+
+    assert effects.count("/write") == 2
+    assert "written a.txt" in told(model)
 
 
 async def test_a_long_result_is_kept_whole_and_read_on(api, model, bot_here, config):

@@ -178,8 +178,11 @@ class Servers:
     async def _session_of(self, server: _Server) -> Session:
         """Return a connection that lives, made now if there is none. Raises `NotDone`."""
         async with server.lock:
-            if server.session is not None and server.session.is_alive:
-                return server.session
+            before = server.session
+            if before is not None and (server.calls or await before.answers()):
+                return before
+            if before is not None:
+                await self._end(server, before)
             wait_s = server.not_before_s - _now_s()
             if wait_s > 0:
                 name, why = server.config.name, server.why

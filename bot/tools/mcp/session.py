@@ -25,6 +25,7 @@ MOST_TOOLS: Final = 500
 MOST_BYTES: Final = 16_000_000
 """Of one answer over HTTP."""
 END_S: Final = 8.0
+PING_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,23 @@ class Session:
         }
         guard = StdioServerParameters(command=sys.executable, args=["-I", str(GUARD), json.dumps(setup)])
         return stdio_client(guard, errlog=self._errors)
+
+    async def answers(self) -> bool:
+        """Return whether the server is there: one that has died since the last call is seen before the next."""
+        from mcp import MCPError  # noqa: PLC0415
+        from mcp_types import METHOD_NOT_FOUND  # noqa: PLC0415
+
+        session = self._session
+        if session is None or not self.is_alive:
+            return False
+        try:
+            async with asyncio.timeout(PING_S):
+                await session.send_ping()
+        except MCPError as exc:
+            return bool(exc.error.code == METHOD_NOT_FOUND)
+        except Exception:  # noqa: BLE001 - whatever it is, nothing can be said to it
+            return False
+        return True
 
     async def call(self, name: str, arguments: Mapping[str, Any], call_id: str) -> ToolResult:
         """Make one call, once. Raises `NotDone` when it surely was not made, anything else when nobody knows."""
