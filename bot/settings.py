@@ -90,6 +90,9 @@ class Settings(BaseSettings):
     continuity_files_quota_bytes: int = Field(
         500_000_000, ge=0, le=10**13, description="What the files of one person may take together."
     )
+    continuity_vision: Literal["auto", "on", "off"] = Field(
+        "auto", description="auto or on: the model is shown pictures; if it refuses them, people are told. off: never."
+    )
     continuity_allowed_users: str = Field(
         "", description="Numeric ids, comma-separated; * = everyone; empty = pairing."
     )

@@ -39,6 +39,10 @@ UPDATE files SET state = 'read', reason = :reason, unit = :unit, pages = :pages,
     language = :language, described = :described
 WHERE file_id = :file_id;
 
+-- name: file_described
+-- What the first answer about a picture said of it, for lists.
+UPDATE files SET described = :described WHERE file_id = :file_id;
+
 -- name: file_of_message
 -- The file of a message: of a group that became a supergroup two may have the same number, and the later is meant.
 SELECT * FROM files WHERE conversation_id = :conversation_id AND message_id = :message_id

@@ -64,7 +64,11 @@ def build_room(settings: Settings, memory: ConversationMemory, links: FileLinks,
         most_bytes=settings.continuity_file_max_bytes,
         pauses=pauses,
     )
-    limits = Limits(settings.continuity_file_max_bytes, settings.continuity_files_quota_bytes)
+    limits = Limits(
+        settings.continuity_file_max_bytes,
+        settings.continuity_files_quota_bytes,
+        sees=settings.by_model and settings.continuity_vision != "off",
+    )
     blobs = blobs_for(settings, memory.db)
     shelf = FileShelf(memory.db, blobs, fetcher, reader=Reader(), languages=memory.languages, limits=limits)
     searcher = Searcher(memory.db, memory.languages, counter=memory.counter, weights=IN_FILES)

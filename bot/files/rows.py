@@ -84,6 +84,11 @@ class StoredFile:
         return self.state == "read"
 
     @property
+    def is_picture(self) -> bool:
+        """True for what a model that sees can look at."""
+        return self.is_read and self.media_type.startswith("image/") and not self.unit
+
+    @property
     def label(self) -> str:
         """What it is, in a word: PDF, Word, text."""
         return self.media_type.rpartition("|")[2]

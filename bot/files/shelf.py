@@ -12,6 +12,7 @@ pieces being stored   some passages; the next try begins with deleting them
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ import structlog
 from bot.file_rows import text_gone
 from bot.files.fetch import Fetcher, NotFetched
 from bot.files.passages import Passage, blank_pages, parted, tidy
-from bot.files.reader import Reader, Reading
+from bot.files.reader import Reader, Reading, SmallPicture
 from bot.files.rows import StoredFile, failed, read_row, text_rows, typed
 from bot.files.store import Blobs, Incoming, Missing
 from bot.files.types import FileType, type_of
@@ -38,6 +39,7 @@ ROWS_AT_ONCE: Final = 100
 SAMPLE_CHARS: Final = 2000
 """Of a text so much tells its language."""
 MOST_LISTED: Final = 500
+SMALL_KEPT: Final = 20
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +52,8 @@ class Limits:
     """Of one file."""
     quota_bytes: int
     """Of one person's files together."""
+    sees: bool = False
+    """True when a model may be shown pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,13 @@ class FileShelf:
         self._reader = reader
         self._languages = languages
         self._limits = limits
+        self._small: OrderedDict[str, bytes] = OrderedDict()
+        """Copies of the pictures that were looked at last, by digest."""
+
+    @property
+    def sees(self) -> bool:
+        """Whether there is a model that may be shown pictures."""
+        return self._limits.sees
 
     @property
     def limits(self) -> Limits:
@@ -130,8 +141,7 @@ class FileShelf:
 
     async def kept_bytes(self, user_id: int | None) -> int:
         """What a person's files take. Raises `StorageUnavailable`."""
-        row = await self._db.read_one("file_bytes_of", user_id=user_id)
-        return int(row["bytes"]) if row else 0
+        return int((await self._db.read("file_bytes_of", user_id=user_id))[0]["bytes"])
 
     async def bring(self, text: str, place: FilePlace) -> Brought:
         """Have the files that a text names here and read, one after another.
@@ -174,13 +184,11 @@ class FileShelf:
         try:
             return await self._read(file)
         except Missing:
-            log.warning("a file is fetched again: its bytes are not what they were", file_id=file.file_id)
+            log.warning("a file is fetched again: its bytes are lost", file_id=file.file_id)
         await self._db.write(Statement("file_again", {"file_id": file.file_id}))
         file = await self._fetched(replace(file, digest="", state="wanted"))
-        if file.state != "fetched":
-            return file
         try:
-            return await self._read(file)
+            return await self._read(file) if file.state == "fetched" else file
         except Missing:
             return await self._failed(file, "damaged")
 
@@ -228,10 +236,9 @@ class FileShelf:
         """Note why a file is not read."""
         statement = failed(file, why, detail, keeps=keeps, pages=pages)
         await self._db.write(statement)
-        log.info("a file is not read", file_id=file.file_id, reason=statement.params["reason"])
-        state = str(statement.params["state"])
-        digest = str(statement.params["digest"])
-        return replace(file, state=state, digest=digest, reason=str(statement.params["reason"]), pages=pages)
+        now = {name: str(statement.params[name]) for name in ("state", "digest", "reason")}
+        log.info("a file is not read", file_id=file.file_id, reason=now["reason"])
+        return replace(file, pages=pages, **now)  # type: ignore[arg-type]  # texts, all three
 
     # --- read -------------------------------------------------------------------------------------------------------
 
@@ -240,12 +247,47 @@ class FileShelf:
         async with self._blobs.at(file.digest) as path:
             found = await asyncio.to_thread(type_of, path)
             if found.reader == "picture":
-                return await self._failed(file, "no_model", keeps=True)
+                return await self._picture(file, found, path)
             if found.reader == "sound" or (file.kind in HEARD and found.reader):
                 return await self._failed(file, "deaf", keeps=True)
             if not found.reader:
                 return await self._failed(file, "kind", found.label)
             return await self._document(file, found, path)
+
+    async def _picture(self, file: StoredFile, found: FileType, path: Path) -> StoredFile:
+        """A picture that can be shown to a model, or why it cannot."""
+        if not self._limits.sees:
+            return await self._failed(file, "no_model", keeps=True)
+        small = await self._reader.picture(path)
+        faults.point("file_read")
+        if isinstance(small, str):
+            return await self._failed(file, small)
+        self._remember(file, small)
+        read = replace(file, state="read", reason="place" if small.has_place else "", media_type=typed(found))
+        await self._store(read, ())
+        return read
+
+    def _remember(self, file: StoredFile, small: SmallPicture) -> None:
+        self._small[file.digest] = small.data
+        if len(self._small) > SMALL_KEPT:
+            self._small.popitem(last=False)
+
+    async def picture(self, file: StoredFile) -> bytes | None:
+        """A small copy of a picture as JPEG, with nothing in it but what it shows; None when it cannot be had.
+
+        Raises `StorageUnavailable`.
+        """
+        if file.digest in self._small:
+            return self._small[file.digest]
+        try:
+            async with self._blobs.at(file.digest) as path:
+                small = await self._reader.picture(path)
+        except Missing:
+            log.warning("a picture's bytes are not here any more", file_id=file.file_id)
+            return None
+        if not isinstance(small, str):
+            self._remember(file, small)
+        return self._small.get(file.digest)
 
     async def _document(self, file: StoredFile, found: FileType, path: Path) -> StoredFile:
         reading = await self._reader.read(found.reader, path)
@@ -256,7 +298,7 @@ class FileShelf:
         if reading.error:
             return await self._failed(file, reading.error)
         if not passages:
-            return await self._failed(file, "blank" if found.reader == "pdf" else "empty", pages=len(pages))
+            return await self._failed(file, "blank" if found.unit == "page" else "empty", pages=len(pages))
         read = replace(
             file,
             state="read",

@@ -27,7 +27,7 @@ from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
-from bot.turns.attachments import NOTHING, Material, has_files, material, unreachable
+from bot.turns.attachments import NOTHING, Material, described, has_files, material, pictures_for, unreachable
 from bot.turns.notices import notices, set_without_model, with_footnotes
 from bot.turns.services import Services
 from bot.turns.took import Took, of_model
@@ -406,6 +406,7 @@ class Turns:
             repeats=said.repeats,
             news=await services.calls.untold(place, said.calls) if tools else (),
             model=str(choices.get(MODEL) or ""),
+            pictures=await pictures_for(services, said.material, pending.packet),
         )
         counted = count(responder.tools(tools)) if tools else tools_tokens  # further tools take none of the cap
         said_before = await notices(services, ask)
@@ -459,6 +460,7 @@ class Turns:
         behind = await self.gate.behind(batch[0], ask.state, ask.turn_id)
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
+        ends += described(work.said.material, answer)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())

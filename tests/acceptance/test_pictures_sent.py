@@ -1,0 +1,128 @@
+"""Pictures that people send: shown to the model without what the camera noted, and again when they are spoken of."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+from story import PERSON, asked, bot_lines, bot_texts, reply
+
+from bot import replies
+
+pytestmark = pytest.mark.acceptance
+
+
+def photo(colour="green", *, place=False, size=(640, 480), kind="JPEG"):
+    """Return a picture of one colour, with or without where it was taken."""
+    picture = Image.new("RGB", size, colour)
+    exif = Image.Exif()
+    if place:
+        exif.get_ifd(0x8825).update({1: "N", 2: (38.0, 42.0, 0.0), 3: "W", 4: (9.0, 8.0, 0.0)})
+        exif[0x010F] = "CameraMaker"
+    out = io.BytesIO()
+    picture.save(out, kind, exif=exif)
+    return out.getvalue()
+
+
+def shown(model):
+    """The pictures that stand in the last request for an answer."""
+    found = []
+    for message in asked(model)[-1].body["messages"]:
+        parts = message["content"] if isinstance(message["content"], list) else []
+        found += [part["image_url"]["url"].partition(",")[2] for part in parts if part.get("type") == "image_url"]
+    return [base64.b64decode(each) for each in found]
+
+
+async def sent(api, data, **options):
+    before = len(bot_lines(api))
+    api.people.sends_file(PERSON, data, **options)
+    await api.until(lambda: len(bot_lines(api)) > before)
+
+
+async def test_a_photo_is_shown_to_the_model(api, model, bot_here):
+    """A photo with a question: the model gets the picture with the words, and the person an answer to both."""
+    await bot_here()
+    await sent(api, photo(), kind="photo", caption="Which colour are the tiles?")
+
+    (data,) = shown(model)
+    assert Image.open(io.BytesIO(data)).getpixel((5, 5))[1] > 100
+    assert bot_texts(api) == ["You said: Which colour are the tiles?"]
+
+
+async def test_where_a_picture_was_taken_stays_here_and_is_said(api, model, bot_here):
+    """A picture with a place in it: what goes to the model has no notes of the camera, and the person is told."""
+    await bot_here()
+    await sent(api, photo(place=True), name="IMG_1.jpg", caption="What is this?")
+    await api.until(lambda: len(bot_lines(api)) > 1)
+
+    (data,) = shown(model)
+    assert dict(Image.open(io.BytesIO(data)).getexif()) == {}
+    assert b"CameraMaker" not in data
+    assert bot_texts(api)[1] == replies.say("picture_place", file="“IMG_1.jpg”")
+
+
+async def test_a_large_picture_is_made_small(api, model, bot_here):
+    """What goes out is no larger than providers look at."""
+    await bot_here()
+    await sent(api, photo(size=(6000, 3000)), kind="photo", caption="?")
+
+    assert max(Image.open(io.BytesIO(shown(model)[0])).size) == 1568
+
+
+async def test_a_picture_is_shown_again_with_the_next_question_and_after_a_restart(api, model, bot_here):
+    """The question behind a photo is about it: it is shown with it, also by the next start; later no more."""
+    bot = await bot_here()
+    await sent(api, photo(), kind="photo", caption="Which colour are the tiles?")
+    await bot.restart()
+    await reply(api, "And the door?")
+    assert len(shown(model)) == 1
+    for number in range(3):
+        await reply(api, f"something else {number}")
+
+    assert shown(model) == []
+
+
+async def test_a_reply_to_an_old_picture_shows_it_again(api, model, bot_here):
+    """A reply to the photo brings it along, however long ago it was; Telegram is not asked for it again."""
+    await bot_here()
+    message = api.people.sends_file(PERSON, photo(), kind="photo", caption="Keep it.")
+    await api.until(lambda: bot_lines(api))
+    for number in range(4):
+        await reply(api, f"something else {number}")
+    await reply(api, "What was that?", reply_to=message.message_id)
+
+    assert len(shown(model)) == 1
+    assert len(api.downloads.served) == 1
+
+
+async def test_a_picture_that_is_a_bomb_or_broken_is_said(api, model, bot_here):
+    """A picture of billions of points, and half a picture: neither is shown, each has its sentence."""
+    await bot_here()
+    bomb = bytearray(photo(kind="PNG"))
+    bomb[16:24] = (100_000).to_bytes(4, "big") * 2
+    await sent(api, bytes(bomb), name="bomb.png")
+    await sent(api, photo()[:40], name="half.jpg")
+
+    assert asked(model) == []
+    assert bot_texts(api)[1] == replies.say("file_unread.damaged", file="“half.jpg”")
+    assert bot_texts(api)[0] in {replies.say(f"file_unread.{why}", file="“bomb.png”") for why in ("bomb", "damaged")}
+
+
+async def test_without_a_model_that_sees_a_picture_is_kept_and_said(api, model, bot_here):
+    """With vision off nothing goes out, and the person is asked for words."""
+    await bot_here(CONTINUITY_VISION="off")
+    await sent(api, photo(), kind="photo")
+
+    assert bot_texts(api) == [replies.say("file_unread.no_model", file=replies.say("file_kinds.picture"))]
+
+
+async def test_the_still_picture_of_a_video_is_shown(api, model, bot_here):
+    """Of a video the model sees what stands for it."""
+    await bot_here()
+    api.world.files["still1"] = photo()
+    still = {"file_id": "still1", "file_unique_id": "s1", "file_size": 9, "width": 320}
+    await sent(api, b"moving", kind="video", caption="What is this?", claims={"thumbnail": still, "duration": 3})
+
+    assert len(shown(model)) == 1
