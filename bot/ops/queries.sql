@@ -4,6 +4,13 @@
 -- For status: how many updates are in which state, and since when the oldest of them waits.
 SELECT state, COUNT(*) AS n, MIN(received_at_ms) AS oldest_at_ms FROM inbox GROUP BY state;
 
+-- name: ops_failures
+-- Messages that could not be answered and wait for [Try again] or /retry, by chat and reason; not those that wait for a
+-- choice of what to carry forward.
+SELECT conversation_id, error, COUNT(*) AS n, MIN(received_at_ms) AS since_ms FROM inbox
+WHERE state = 'parked' AND COALESCE(error, '') NOT IN (:waits, :goes_on)
+GROUP BY conversation_id, error ORDER BY since_ms DESC;
+
 -- name: ops_outbox
 -- For status: how many parts are in which state, and since when the oldest of them waits.
 SELECT state, COUNT(*) AS n, MIN(created_at_ms) AS oldest_at_ms FROM outbox GROUP BY state;

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from bot.ops.workers import in_words, read_workers
+from bot.ops.failures import FailedMessages, in_words, read_failures
+from bot.ops.workers import in_words as worker_in_words
+from bot.ops.workers import read_workers
 from bot.ops.workspace import Workspace, running
 from bot.replies import ago, plural
 from bot.spent import NANODOLLARS
@@ -58,6 +60,7 @@ class Status:
     inbox: dict[str, int]
     outbox: dict[str, int]
     unfinished: tuple[str, ...]
+    failures: tuple[FailedMessages, ...]
     quarantined: int
     unreachable_chats: int
     reading: str
@@ -86,7 +89,7 @@ def unfinished_in_words(
         (inbox.get("received"), "message", "waiting to be answered" + when),
         (outbox.get("sending"), "message part", "on the way" if runs else "perhaps sent: probed" + when),
         (outbox.get("queued"), "message part", "waiting to be sent" + when),
-        (inbox.get("parked"), "message", "waiting for the person's word, [Try again] or /retry"),
+        (inbox.get("parked"), "message", "waiting for the person's choice of what to carry on"),
         (outbox.get("failed"), "message part", "refused by Telegram for good"),
         (inbox.get("quarantined"), "update", "given up on, see `quarantine list`"),
     )
@@ -137,6 +140,7 @@ async def read_status(workspace: Workspace) -> Status:
     holder, now_ms = running(workspace.settings), workspace.memory.clock.now_ms()
     boots = [read_boot(row) for row in await workspace.memory.db.read("boots_latest", limit=1)]
     inbox, outbox = await _waiting(workspace, "ops_inbox"), await _waiting(workspace, "ops_outbox")
+    failures = await read_failures(workspace.memory.db)
     counts = await workspace.memory.store.session_counts()
     unreachable = await workspace.memory.db.read_one("ops_unreachable")
     return Status(
@@ -150,17 +154,29 @@ async def read_status(workspace: Workspace) -> Status:
         turns=sum(turns for _, turns in counts.values()),
         inbox={state: waiting.count for state, waiting in inbox.items()},
         outbox={state: waiting.count for state, waiting in outbox.items()},
-        unfinished=unfinished_in_words(inbox, outbox, now_ms, runs=holder is not None),
+        unfinished=(
+            *in_words(failures, now_ms),
+            *unfinished_in_words(_choices(inbox, failures), outbox, now_ms, runs=holder is not None),
+        ),
+        failures=failures,
         quarantined=inbox["quarantined"].count if "quarantined" in inbox else 0,
         unreachable_chats=unreachable["n"] if unreachable else 0,
         reading=reading_in_words(
             await workspace.memory.db.read_one("reading_totals"), await workspace.memory.db.read("model_use_totals")
         ),
-        workers=tuple(in_words(worker) for worker in await read_workers(workspace.memory.db)),
+        workers=tuple(worker_in_words(worker) for worker in await read_workers(workspace.memory.db)),
         checkpoints=len(workspace.memory.checkpoints.session_ids()),
         checkpoints_set_aside=tuple(workspace.memory.checkpoints.quarantined()),
         now_ms=now_ms,
     )
+
+
+def _choices(inbox: Mapping[str, Backlog], failures: Sequence[FailedMessages]) -> dict[str, Backlog]:
+    """The updates by state, those aside that failed: what is left waits for a choice."""
+    parked = inbox.get("parked")
+    if parked is None:
+        return dict(inbox)
+    return {**inbox, "parked": Backlog(parked.count - sum(each.count for each in failures), parked.oldest_at_ms)}
 
 
 async def _waiting(workspace: Workspace, query: str) -> dict[str, Backlog]:

@@ -91,7 +91,8 @@ def test_status_tells_what_is_unfinished_in_words(house):
     said = " ".join(house.run("status").stdout.split())
     assert "not running" in said
     assert "1 message waiting to be answered at the next start (came" in said
-    assert "1 message waiting for the person's word" in said
+    assert "1 message failed (the first" in said
+    assert "the model could not be reached (no reason known); look at the log" in said
     assert "1 update given up on, see `quarantine list`" in said
     assert "1 session with 2 turns" in said
 
