@@ -107,13 +107,13 @@ def web_tools(settings: Settings, calls: Calls, may_reach: Reach) -> list[Tool]:
     """Return what reads pages and searches; nothing where the web is off."""
     if settings.continuity_web == OFF:
         return []
-    from bot.tools.web.fetch import Fetcher  # noqa: PLC0415 - only with a model
-    from bot.tools.web.pages import Pages  # noqa: PLC0415
+    from bot.tools.web.fetch import WebFetcher  # noqa: PLC0415 - only with a model
+    from bot.tools.web.pages import WebPages  # noqa: PLC0415
     from bot.tools.web.searching import Searching  # noqa: PLC0415
 
     address = settings.continuity_search_url
     searching = Searching(address.get_secret_value(), os.environ).tools() if address else []
-    return [*Pages(calls.db, Fetcher(may_reach)).tools(), *searching]
+    return [*WebPages(calls.db, WebFetcher(may_reach)).tools(), *searching]
 
 
 def own_tools(settings: Settings) -> list[Tool]:

@@ -106,8 +106,9 @@ ON CONFLICT (conversation_id, user_id, name) DO UPDATE SET choice = :choice, dig
     definition_json = :definition_json, at_ms = :at_ms;
 
 -- name: tool_unchoose
--- As if nothing had been chosen.
-DELETE FROM tool_choices WHERE conversation_id = :conversation_id AND user_id = :user_id AND name = :name;
+-- As if nothing had been chosen, also about its parts (the sites of `read_page`).
+DELETE FROM tool_choices
+WHERE conversation_id = :conversation_id AND user_id = :user_id AND (name = :name OR name LIKE :name || ':%');
 
 -- name: erase_tool_calls
 -- P13: a call goes with the turn that asked for it, and with the one that told of it.

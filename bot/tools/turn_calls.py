@@ -14,6 +14,7 @@ from bot.tools.call import ASKED_FOR_MS, CallRow, definition, did_like, planned,
 from bot.tools.calls import Calls
 from bot.tools.choices import Choices
 from bot.tools.results import WAITS, told
+from bot.tools.shelf import can_be_asked
 from bot.tools.tool import CallContext, NotDone, Place, Tool, chosen_as
 from memory.ports import Statement
 from memory.types import ToolCall
@@ -143,7 +144,7 @@ class TurnCalls:
         return did_like(broken_off, tool.name) or await self._calls.repeats(self._asked.repeats, tool.name)
 
     async def _ask(self, tool: Tool, call: CallRow, *, again: bool) -> str:
-        if self._asked.place.user_id is None:
+        if not can_be_asked(self._asked.place):
             return NOBODY
         waiting = await self._calls.waiting(self._asked.place.conversation_id)
         if any(_is_same(each, call) for each in (*waiting, *(asked for asked, _ in self._questions.values()))):

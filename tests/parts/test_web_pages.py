@@ -13,7 +13,7 @@ from yarl import URL
 from bot.tools.tool import NotDone
 from bot.tools.web.addresses import is_public
 from bot.tools.web.extract import extract
-from bot.tools.web.fetch import MAX_BYTES, MAX_REDIRECTS, Fetcher
+from bot.tools.web.fetch import MAX_BYTES, MAX_REDIRECTS, WebFetcher
 from bot.tools.web.pages import _page_of
 
 
@@ -29,8 +29,8 @@ def status(code: int, **headers: str):
     return answer
 
 
-async def read(url: URL, fetcher: Fetcher | None = None) -> str:
-    return (await _page_of(await (fetcher or Fetcher(here_alone)).fetch(url))).text
+async def read(url: URL, fetcher: WebFetcher | None = None) -> str:
+    return (await _page_of(await (fetcher or WebFetcher(here_alone)).fetch(url))).text
 
 
 ARTICLE = (
@@ -47,7 +47,7 @@ ARTICLE = (
 async def test_a_page_is_read_with_title_date_and_links():
     """What a person would read of it; links lead to whole addresses."""
     async with site(_=ARTICLE) as (url, _):
-        fetched = await Fetcher(here_alone).fetch(url / "")
+        fetched = await WebFetcher(here_alone).fetch(url / "")
         page = await _page_of(fetched)
 
     assert page.title == "A day"
@@ -68,7 +68,7 @@ async def test_a_page_inside_the_house_is_not_read():
     async with site(_="secret") as (url, asked):
         for host in (HERE, "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0"):  # noqa: S104
             with pytest.raises(NotDone):
-                await Fetcher().fetch(URL(f"http://{host}:{url.port}/"))
+                await WebFetcher().fetch(URL(f"http://{host}:{url.port}/"))
 
     assert asked == []
 
@@ -79,7 +79,7 @@ async def test_a_page_that_is_moved_into_the_house_is_not_followed():
     async def at_home(host, port):
         return [HERE] if host == "open.test" else ["127.0.0.2"]
 
-    fetcher = Fetcher(here_alone, at_home)
+    fetcher = WebFetcher(here_alone, at_home)
     for inside in ("http://127.0.0.2/", "http://inside.test/", "file:///etc/passwd", "http://me:word@open.test/"):
         async with site(_=status(302, Location=inside)) as (url, _):
             with pytest.raises(NotDone) as refused:
@@ -98,7 +98,7 @@ async def test_a_name_that_leads_elsewhere_the_second_time_leads_nowhere():
 
     async with site(_=ARTICLE, robots_txt="") as (url, asked):
         with pytest.raises(NotDone, match="open web"):
-            await Fetcher(here_alone, rebinding).fetch(URL(f"http://rebind.test:{url.port}/"))
+            await WebFetcher(here_alone, rebinding).fetch(URL(f"http://rebind.test:{url.port}/"))
 
     assert looked == [HERE, "127.0.0.2"]
     assert asked == ["/robots.txt"]
@@ -111,14 +111,14 @@ async def test_a_name_with_one_address_inside_is_refused_as_a_whole():
         return ["93.184.215.14", "10.0.0.1"]
 
     with pytest.raises(NotDone, match="open web"):
-        await Fetcher(is_public, both).fetch(URL("http://both.test/"))
+        await WebFetcher(is_public, both).fetch(URL("http://both.test/"))
 
 
 async def test_a_page_that_is_moved_for_ever_is_given_up():
     """After five times."""
     async with site(_=status(301, Location="/")) as (url, asked):
         with pytest.raises(NotDone, match="moved more than 5 times"):
-            await Fetcher(here_alone).fetch(url / "")
+            await WebFetcher(here_alone).fetch(url / "")
 
     assert asked.count("/") == MAX_REDIRECTS + 1
 
@@ -136,7 +136,7 @@ async def endless(request: web.Request) -> web.StreamResponse:
 async def test_an_endless_page_is_cut():
     """Two megabytes are read."""
     async with site(_=endless) as (url, _):
-        fetched = await Fetcher(here_alone).fetch(url / "")
+        fetched = await WebFetcher(here_alone).fetch(url / "")
 
     assert fetched.is_cut
     assert len(fetched.body) == MAX_BYTES
@@ -152,7 +152,7 @@ async def bomb(_: web.Request) -> web.Response:
 async def test_a_page_that_unpacks_to_too_much_is_cut():
     """150 KB that unpack to 32 MB are unpacked to two."""
     async with site(_=bomb) as (url, _):
-        fetched = await Fetcher(here_alone).fetch(url / "")
+        fetched = await WebFetcher(here_alone).fetch(url / "")
 
     assert fetched.is_cut
     assert len(fetched.body) == MAX_BYTES
@@ -171,7 +171,7 @@ async def test_a_page_that_drips_is_given_up():
 
     async with site(_=drips) as (url, _):
         with pytest.raises(NotDone, match="did not come within"):
-            await Fetcher(here_alone, longest_s=0.5).fetch(url / "")
+            await WebFetcher(here_alone, longest_s=0.5).fetch(url / "")
         ended.set()
 
 

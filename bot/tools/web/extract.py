@@ -25,7 +25,7 @@ _FILE: Final = str(Path(__file__).resolve())
 """Run by its path: the bot's packages would cost the child half a second."""
 
 
-class Unreadable(Exception):
+class PageUnreadable(Exception):
     """Nothing could be taken out."""
 
 
@@ -49,7 +49,7 @@ def decoded(body: bytes, charset: str) -> str | None:
 
 
 async def extract(body: bytes, url: str, charset: str) -> PageText:
-    """Return what an HTML page says. Raises `Unreadable`."""
+    """Return what an HTML page says. Raises `PageUnreadable`."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         _FILE,
@@ -68,7 +68,7 @@ async def extract(body: bytes, url: str, charset: str) -> PageText:
         found = orjson.loads(out)
         return PageText(**found)
     except (TimeoutError, orjson.JSONDecodeError, TypeError) as exc:
-        raise Unreadable from exc
+        raise PageUnreadable from exc
     finally:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)

@@ -108,7 +108,7 @@ class _CheckedResolver(AbstractResolver):
 NOT_PUBLIC: Final = "that address is not one of the open web, so it is not read"
 
 
-class Fetcher:
+class WebFetcher:
     """Reads pages. Nothing is kept between two of them, and no proxy stands between: it could not be checked."""
 
     def __init__(self, may_reach: Reach = is_public, look: LookUp = look_up, longest_s: float = LONGEST_S) -> None:

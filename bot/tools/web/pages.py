@@ -11,8 +11,8 @@ from bot.tools.call import CallRow, call_of
 from bot.tools.questions import VALUE_CHARS
 from bot.tools.tool import CallContext, NotDone, Tool, ToolResult
 from bot.tools.web.addresses import parsed, stands_in
-from bot.tools.web.extract import PageText, Unreadable, decoded, extract
-from bot.tools.web.fetch import MAX_BYTES, Fetched, Fetcher
+from bot.tools.web.extract import PageText, PageUnreadable, decoded, extract
+from bot.tools.web.fetch import MAX_BYTES, Fetched, WebFetcher
 from bot.tools.web.searching import ADDRESS, WEB_SEARCH
 from memory.ports import Database
 from memory.text import shorten
@@ -30,10 +30,10 @@ _AGAIN: Final = (
 )
 
 
-class Pages:
+class WebPages:
     """Offers the tools."""
 
-    def __init__(self, db: Database, fetcher: Fetcher) -> None:
+    def __init__(self, db: Database, fetcher: WebFetcher) -> None:
         self._db = db
         self._fetcher = fetcher
 
@@ -126,7 +126,7 @@ async def _page_of(fetched: Fetched) -> PageText:
     if kind in HTML:
         try:
             return await extract(fetched.body, str(fetched.url), fetched.charset)
-        except Unreadable:
+        except PageUnreadable:
             raise NotDone("the page was found, but no text could be taken out of it") from None
     if kind.startswith("text/") or kind in {"application/json", "application/xml", "application/rss+xml"}:
         text = decoded(fetched.body, fetched.charset)

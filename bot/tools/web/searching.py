@@ -25,11 +25,11 @@ MAX_BYTES: Final = 2 * 1024 * 1024
 ADDRESS: Final = "Address: "
 """Begins the line of a result's address; no other line of an answer begins with it."""
 _TELLS: Final = "Search the web. It returns titles, addresses and short excerpts; none of the pages was read by it."
-_NOT_READ: Final = "Found by a search. None of these pages was read: read_page reads one."
+_NOT_READ: Final = "WebResult by a search. None of these pages was read: read_page reads one."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WebResult:
     """One result."""
 
     title: str
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """One request to a service that searches."""
 
     method: str
@@ -47,7 +47,7 @@ class Request:
     body: bytes | None = None
 
 
-def request_for(address: str, query: str, keys: Mapping[str, str]) -> Request:
+def request_for(address: str, query: str, keys: Mapping[str, str]) -> SearchRequest:
     """Return what is asked of the service; `keys` are the variables of the environment, a key in the address wins."""
     url = URL(address)
     given = next((url.query[name] for name in SEARCH_KEYS if name in url.query), "")
@@ -57,18 +57,18 @@ def request_for(address: str, query: str, keys: Mapping[str, str]) -> Request:
         key = given or keys.get("BRAVE_API_KEY", "")
         path = url if len(url.path) > 1 else url / "res/v1/web/search"
         asked = path.update_query(q=query, count=str(MOST))
-        return Request("GET", asked, accept | {"X-Subscription-Token": key})
+        return SearchRequest("GET", asked, accept | {"X-Subscription-Token": key})
     if (url.host or "").endswith("tavily.com"):
         key = given or keys.get("TAVILY_API_KEY", "")
         path = url if len(url.path) > 1 else url / "search"
         body = orjson.dumps({"query": query, "max_results": MOST})
         sent = accept | {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        return Request("POST", path, sent, body)
+        return SearchRequest("POST", path, sent, body)
     path = url if len(url.path) > 1 else url / "search"
-    return Request("GET", path.update_query(q=query, format="json"), accept)
+    return SearchRequest("GET", path.update_query(q=query, format="json"), accept)
 
 
-def results_of(answer: Any) -> list[Found]:
+def results_of(answer: Any) -> list[WebResult]:
     """Return the results that a service's answer holds, in whichever of the three forms; none for another one."""
     if not isinstance(answer, dict):
         return []
@@ -77,11 +77,11 @@ def results_of(answer: Any) -> list[Found]:
     return list(_found(listed if isinstance(listed, list) else []))[:MOST]
 
 
-def _found(listed: Iterable[Any]) -> Iterable[Found]:
+def _found(listed: Iterable[Any]) -> Iterable[WebResult]:
     for each in listed:
         if isinstance(each, dict) and str(each.get("url", "")).startswith(("http://", "https://")):
             snippet = str(each.get("content") or each.get("description") or "")
-            yield Found(
+            yield WebResult(
                 _line(str(each.get("title", "")), 200), _line(str(each["url"]), 2000), _line(snippet, SNIPPET_CHARS)
             )
 
@@ -90,7 +90,7 @@ def _line(text: str, most: int) -> str:
     return shorten(" ".join(text.split()), most)
 
 
-def told(found: Iterable[Found]) -> str:
+def told(found: Iterable[WebResult]) -> str:
     """Return the results as the model is told of them; only a line with an address begins with `Address: `."""
     shown = [
         "\n".join((f"{number}. {each.title}", f"{ADDRESS}{each.url}", f"Excerpt: {each.snippet}"))
@@ -122,7 +122,7 @@ class Searching:
         return ToolResult(told(results_of(answer)))
 
 
-async def _answer(request: Request) -> Any:
+async def _answer(request: SearchRequest) -> Any:
     """Return the service's answer. Raises `NotDone` for a refusal."""
     proxy = proxy_of(request.url.scheme, request.url.host or "")
     connector = aiohttp.TCPConnector(ssl=trusted(), force_close=True)
