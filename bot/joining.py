@@ -62,7 +62,7 @@ from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Source
-from bot.tools.web.addresses import Reach
+from bot.tools.web.addresses import Reach, is_public
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -109,7 +109,7 @@ class Process:
     """Runs work that nobody waits for, by its name; it ends with the bot."""
     keep: Callable[[], Awaitable[None]]
     """Begins what has to be done once over all processes that share the work."""
-    may_reach: Reach
+    may_reach: Reach = is_public
     """Which addresses a page may be read from."""
 
 
