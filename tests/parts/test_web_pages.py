@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import tracemalloc
 
 import pytest
 from aiohttp import web
@@ -150,12 +151,16 @@ async def bomb(_: web.Request) -> web.Response:
 
 
 async def test_a_page_that_unpacks_to_too_much_is_cut():
-    """150 KB that unpack to 32 MB are unpacked to two."""
+    """150 KB that unpack to 32 MB are unpacked to two, and no more than that is ever held."""
     async with site(_=bomb) as (url, _):
+        tracemalloc.start()
         fetched = await WebFetcher(here_alone).fetch(url / "")
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
 
     assert fetched.is_cut
     assert len(fetched.body) == MAX_BYTES
+    assert most < 5 * MAX_BYTES
 
 
 async def test_a_page_that_drips_is_given_up():
