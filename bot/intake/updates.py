@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bot.intake.local import FIRST_LOCAL_ID, is_local
 from bot.intake.media import HEARD, SentFile, sent_file, waiting_line
+from bot.intake.other_kinds import in_words
 from memory.context.transcript import clip_ends
 from memory.foreign import foreign, has_foreign
 from memory.text import clean
@@ -285,11 +286,13 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
     text = _without_mention(text, me)
     file, original = sent_file(message), _file_replied_to(message, me)
     media = next((name for name in MEDIA_FIELDS if message.get(name) is not None), None)
-    if not (text or file):
+    spelled = "" if text or file else in_words(message)
+    if not (text or file or spelled):
         service = any(name in message for name in SERVICE_FIELDS)
         return None if service else replace(base, kind="media", text=media or UNKNOWN_KIND)
-    if media and not file:
+    if media and not (file or spelled):
         text = f"[{media}] {text}"
+    text = spelled or text
     whole = _by_others(text, message, me)
     lines = [waiting_line(each) for each in (original, file) if each]
     foreign_alone = file is not None and file.kind not in HEARD and not text
@@ -297,7 +300,10 @@ def _read_message(update_id: int, message: Mapping[str, Any], me: Me, *, edited:
         base,
         kind="edit" if edited else "text",
         text="\n".join(filter(None, (*lines, whole))),
-        third_party=whole != text or foreign_alone or (file is not None and message.get("forward_origin") is not None),
+        third_party=whole != text
+        or has_foreign(spelled)
+        or foreign_alone
+        or (file is not None and message.get("forward_origin") is not None),
         files=tuple(each for each in (original, file) if each),
         album=as_name(message.get("media_group_id")),
     )

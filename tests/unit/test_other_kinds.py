@@ -1,0 +1,54 @@
+"""Messages without text that can be put into words are text; the rest is named as before."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.intake.updates import Me, read_update
+
+ME = Me(99, "continuity_bot")
+
+
+def read(**content):
+    message = {
+        "message_id": 5,
+        "date": 1_800_000_000,
+        "chat": {"id": 7, "type": "private"},
+        "from": {"id": 7, "is_bot": False, "first_name": "Ana"},
+        **content,
+    }
+    return read_update({"update_id": 1, "message": message}, ME)
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "third_party"),
+    [
+        ({"location": {"latitude": 38.7, "longitude": -9.1}}, "[location: latitude 38.7, longitude -9.1]", False),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "[🎲: 4]", False),
+        ({"sticker": {"emoji": "👍", "file_id": "x"}}, "[sticker 👍]", False),
+        ({"contact": {"first_name": "Rui", "phone_number": "+351 1"}}, "> Contact:\n> Rui, +351 1", True),
+        (
+            {"poll": {"question": "When?", "options": [{"text": "Mon", "voter_count": 2}]}},
+            "> Poll:\n> When?\n> - Mon (2 votes)",
+            True,
+        ),
+        (
+            {"venue": {"title": "Café", "address": "Rua 1", "location": {"latitude": 1, "longitude": 2}}},
+            "> Place:\n> Café, Rua 1\n[location: latitude 1, longitude 2]",
+            True,
+        ),
+    ],
+)
+def test_what_can_be_put_into_words_is_text(content, text, third_party):
+    """Each is what it is; what somebody else may have written is marked as theirs, and changes nothing by itself."""
+    found = read(**content)
+
+    assert (found.kind, found.text, found.third_party) == ("text", text, third_party)
+
+
+@pytest.mark.parametrize(
+    "content", [{"poll": []}, {"dice": {"value": "x"}}, {"sticker": {}}, {"location": {"latitude": True}}]
+)
+def test_what_cannot_be_put_into_words_is_named(content):
+    """Fields of a wrong type are no words: the kind is named, as that of anything else that is not read."""
+    assert read(**content).kind == "media"
