@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -21,9 +22,16 @@ _UNSEEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff
 
 
 def visible(text: str) -> str:
-    """Return a text without what nobody sees."""
-    text = _UNSEEN.sub("", text)
-    return "".join(char for char in text if char in "\n\t" or char.isprintable() or char in "\u200c\u200d")
+    """Return a text without what nobody sees; spaces of every width and ends of lines of every kind stay."""
+    return "".join(map(_seen, _UNSEEN.sub("", text)))
+
+
+def _seen(char: str) -> str:
+    if char in "\n\t\u200c\u200d" or char.isprintable():
+        return char
+    if char.isspace():
+        return " " if unicodedata.category(char) == "Zs" else "\n" if char in "\u2028\u2029\x85" else ""
+    return ""
 
 
 def named(call: CallRow) -> str:

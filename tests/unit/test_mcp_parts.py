@@ -14,6 +14,7 @@ from bot.tools.mcp.config import ConfigError, read
 from bot.tools.mcp.leftovers import end_leftovers
 from bot.tools.mcp.naming import MOST_NAME, described, name_of
 from bot.tools.mcp.session import ToolInfo
+from bot.tools.questions import visible
 from bot.tools.tool import CallContext, Place, Tool, ToolResult
 
 AT = CallContext("c_1", "t_1", Place("tg:1:2:0", 2), "UTC", 0)
@@ -80,6 +81,12 @@ def test_what_nobody_sees_is_no_word_of_a_tool():
     assert described(info).parameters["type"] == "object"
     assert len(described(large).description) == 800
     assert "description" not in json.dumps(described(large).parameters)
+
+
+def test_what_is_seen_stays():
+    """Spaces that do not break, ideographic ones, other ends of lines, joined emoji."""
+    assert visible("10\u00a0km\u3000a\u2028b\u202f! 👨\u200d👩") == "10 km a\nb ! 👨\u200d👩"
+    assert visible("a\x07b\x1b[31m\u2066c\r\n") == "ab[31mc\n"
 
 
 async def test_more_tools_than_a_prompt_bears_are_found_by_words():
