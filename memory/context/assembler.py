@@ -15,7 +15,7 @@ from memory.context.budget import Budget
 from memory.context.compaction import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
-from memory.context.finds import MAX_FINDS, relevant, with_notes
+from memory.context.finds import MAX_FINDS, bearing, relevant, stands_in, with_bearing, with_notes
 from memory.context.notes_block import (
     NO_BLOCK,
     NOTHING_SINCE,
@@ -150,11 +150,13 @@ class Assembler:
             lambda: self._search(state, message, shown, now_ms, alone=alone),
             list[RetrievedItem](),
         )
+        notes = bearing(message, remembered.ledger, scope, (remembered.block, remembered.since))
+        news = with_bearing(notes, remembered.since, now_ms, zone)
         found = with_notes(
             found,
             remembered.ledger,
             scope,
-            (remembered.block, remembered.since),
+            (remembered.block, news),
             changed=await self._ledgers.reworded(state.conversation_id, min(item.at_ms for item in found))
             if found
             else {},
@@ -177,7 +179,7 @@ class Assembler:
                 ),
                 history=history,
                 block=remembered.block,
-                since=remembered.since,
+                since=news,
                 fields=fields_of(remembered.ledger, scope, title_of(state, titles, history, zone), now_ms),
                 retrieved=found,
                 today=days[0],
@@ -300,7 +302,8 @@ class Assembler:
             now_ms=now_ms,
         )
         found = [item for item in await self._searcher.search(query) if item.source == "turn"]
-        return relevant([item for item in found if not alone or item.session_id == state.session_id], message)
+        here = [item for item in found if not alone or item.session_id == state.session_id]
+        return [item for item in relevant(here, message) if not stands_in(item, shown)]
 
     def _report(self, packet: ConversationContextPacket, state: SessionState) -> None:
         """Say how much was loaded and cut (000 section 5), and once when it gets close to the cap; no text."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from memory.context.notes_block import Block, Since, newest_form
+from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import Scope, belongs, worth
-from memory.search.terms import split_words
+from memory.ledger.views import Scope, belongs, within, worth
+from memory.search.terms import search_words, split_words
 from memory.text import has_question_mark
-from memory.types import RetrievedItem
+from memory.types import ConversationTurn, RetrievedItem
 
 MAX_FINDS: Final = 12
 FLOOR: Final = 0.15
@@ -30,6 +32,10 @@ HALF: Final = 0.5
 """To such a message so many finds are told, each of at least half the share of the closest."""
 WORKED_ON: Final = "text that was worked on"
 """Marks what was pasted, drafted, translated or played: the person need not mean it."""
+CLOSEST_NOTES: Final = 3
+"""So many notes that share the most with a message are looked at for one that the prompt does not tell."""
+SEEN_CHARS: Final = 60
+"""A find of which so many characters in a row stand in a tool's result is told there."""
 NOTES_OF_A_FIND: Final = 2
 """At most this many notes are told with the message that they rest on."""
 
@@ -47,6 +53,38 @@ def relevant(found: Sequence[RetrievedItem], message: str) -> list[RetrievedItem
     if asks or len(message.split()) <= SHORT_WORDS:
         return [item for n, item in enumerate(found[:MAX_FINDS]) if n < BEST or item.share >= LATER_SHARE]
     return [item for item in found[:BEST_OF_TELLING] if item.share >= HALF * closest]
+
+
+def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Since]) -> list[Note]:
+    """The open notes that the message speaks of and the prompt tells nowhere: what a block had no room for.
+
+    They are among those that share the rarest words with it; little words of any language are none.
+    """
+    block, since = known
+    little: frozenset[str] = frozenset().union(*(each.stop for each in search_words().values()))
+    words = " ".join(word for word in split_words(message) if word not in little)
+    closest = found_by(words, within(ledger, scope))[:CLOSEST_NOTES]
+    told = {*block.lines, *since.numbers}
+    return [note for note in closest if note.number not in told]
+
+
+def with_bearing(notes: Sequence[Note], since: Since, now_ms: int, zone: str) -> Since:
+    """What is told with the message, with these notes behind it."""
+    lines = [model_line(note, now_ms, zone, brief=True) for note in notes]
+    numbers = since.numbers | {note.number for note in notes}
+    return replace(since, changed=(*since.changed, *lines), numbers=numbers)
+
+
+def stands_in(item: RetrievedItem, shown: Sequence[ConversationTurn]) -> bool:
+    """Whether the messages hold this find already, as what a search of theirs returned."""
+    told = _plain("\n".join(call.result for turn in shown for call in turn.tool_calls))
+    return bool(told) and any(
+        _plain(line)[:SEEN_CHARS] in told for line in item.text.splitlines() if len(line) >= SEEN_CHARS
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def with_notes(

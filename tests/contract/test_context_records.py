@@ -279,6 +279,34 @@ async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, de
     assert packet.notes_rang == "#1 task: Take the bins out (rang Wed 4 Mar 15:30, not called done)"
 
 
+async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_that_speaks_of_it(store, desk):
+    """Five of eight are told in words; of the others the one that the message is about, and no other."""
+    tasks = ["Call Ana", "Bins", "Tax form", "Paint the fence", "Cat food", "Piano tuner", "Shed roof"]
+    for at, text in enumerate(tasks, 1):
+        await note(store, Add(kind="task", text=text, note_id=f"n_{at}", fields={"weight": 0.9}))
+    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_9", fields={"weight": 0.1}))
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    packet = await assembler(store).packet(state, "andres me ha dado 120", now_ms=NOW_MS)
+
+    assert "Andrés" not in packet.notes_block + packet.threads
+    assert packet.notes_changed.splitlines() == ["#8 promise: Andrés owes 300 euros"]
+
+
+async def test_what_a_search_returned_is_no_find_any_more(store, desk):
+    """Its result stands in the messages: the same words are not told once more."""
+    words = "The supplier's contract ends on 31 January of next year, with a notice of three months before that day."
+    state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
+    searcher = FixedSearcher(found("t_old", "s_0", words))
+    before = await assembler(store, searcher).packet(state, "When does the contract end?", now_ms=NOW_MS)
+    call = ToolCall(call_id="c", name="search", result=f"Mon: “{words}”")
+    turn = make_turn(turn_id="t_tool", session_id="s_1", seq=2, tool_calls=(call,), created_at_ms=NOW_MS)
+    await store.db.write(insert_turn(turn, "d"))
+    state = state.model_copy(update={"last_seq": 2})
+    after = await assembler(store, searcher).packet(state, "When does the contract end?", now_ms=NOW_MS)
+
+    assert [len(before.retrieved), len(after.retrieved)] == [1, 0]
+
+
 async def test_only_what_belongs_to_the_session_reaches_one_that_is_fresh(store, desk):
     """/fresh, mode off, another user of a group: no block, no earlier session, no find of others (DESIGN section 9)."""
     await desk.session("s_0", ["My SECRET is 42."], ended_at_ms=NOW_MS - HOUR_MS)
