@@ -157,6 +157,7 @@ async def test_garbage_instead_of_a_file_is_read_as_what_it_is(api, model, bot_h
     assert "(HTML, 1 part)" in told(model)
 
 
+@pytest.mark.file
 async def test_a_link_is_never_kept_and_the_files_are_private(api, model, bot_here):
     """No row holds the token or an address; folder and files can be read by their owner alone."""
     bot = await bot_here()
@@ -181,6 +182,7 @@ async def test_a_server_of_ones_own_hands_over_a_path(api, model, bot_here, tmp_
     assert api.downloads.served == []
 
 
+@pytest.mark.file
 async def test_the_same_bytes_are_kept_once_and_go_with_the_last(api, model, bot_here):
     """Two people send one file: one copy; it stays while the second has it, and goes when both have deleted it."""
     bot = await bot_here()
@@ -199,6 +201,7 @@ async def test_the_same_bytes_are_kept_once_and_go_with_the_last(api, model, bot
     assert rows(bot, "SELECT COUNT(*) FROM file_passages") == [(0,)]
 
 
+@pytest.mark.file
 async def test_forget_takes_the_file_and_what_was_read_from_it(api, model, bot_here):
     """/forget of a message counts its file and the pieces of text, and nothing of either is left anywhere."""
     bot = await bot_here()

@@ -7,7 +7,7 @@ from story import PERSON, answered, asked, bot_lines, rows, stored_turns
 
 from benchmarks.papers import pdf
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.crash]
+pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.file]
 
 STEPS = [
     "inbox_after_write",
