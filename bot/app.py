@@ -32,7 +32,6 @@ from bot.process import systemd
 from bot.process.watch import LoopWatch
 from bot.sentences import DEFAULT, LANGUAGES
 from bot.settings import Settings
-from bot.tools.web.addresses import Reach, is_public
 from bot.tracing import Tracer, open_tracer
 from bot.turns.parked import decided, resume
 from bot.turns.recovery import StartReport
@@ -104,7 +103,6 @@ class App:
         pauses: Pauses = FULL,
         tracer: Tracer | None = None,
         announce: Callable[[str], None] = announce_now,
-        may_reach: Reach = is_public,
     ) -> None:
         if settings.telegram_bot_token is None:
             raise StartError("TELEGRAM_BOT_TOKEN is missing")
@@ -125,7 +123,6 @@ class App:
             fail=self.fail,
             behind=self._behind,
             keep=self._keep,
-            may_reach=may_reach,
         )
         self._joined: Joined | None = None
         self.loaded = asyncio.Event()

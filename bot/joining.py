@@ -62,7 +62,6 @@ from bot.tools.mcp.config import ConfigError
 from bot.tools.own import ToolsError
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Source
-from bot.tools.web.addresses import Reach, is_public
 from bot.turns.buttons import Buttons
 from bot.turns.dispatch import Dispatch
 from bot.turns.feature import Feature, actions_of, commands_of
@@ -109,8 +108,6 @@ class Process:
     """Runs work that nobody waits for, by its name; it ends with the bot."""
     keep: Callable[[], Awaitable[None]]
     """Begins what has to be done once over all processes that share the work."""
-    may_reach: Reach = is_public
-    """Which addresses a page may be read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +165,10 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     """
     settings, clock, ids = process.settings, process.clock, process.ids
 
-    async def zone_of(user_id: int | None) -> str:
+    async def zone_of(conversation_id: str, user_id: int | None) -> str:
+        return (await people.clock(conversation_id, user_id)).name
+
+    async def own_zone_of(user_id: int | None) -> str:
         return (await people.time_zone(user_id)).name
 
     async def scope_of(state: SessionState | None, user_id: int | None) -> Scope:
@@ -203,7 +203,7 @@ async def open_storage(process: Process, opened: AsyncExitStack) -> Stored:
     people = PersonalChoices(db, clock, settings.continuity_timezone)
     personas = Personas(people, settings.continuity_persona)
     spending = Spending(db, day_budget(settings))
-    memory.keeper.purse = ReadingPurse(spending, clock, zone_of)
+    memory.keeper.purse = ReadingPurse(spending, clock, own_zone_of)
     waiting = ModelWaits(settings.beside.with_name(settings.beside.name + ".waiting"))
     waiting.open()
     opened.callback(waiting.close)
@@ -458,14 +458,7 @@ async def _services(process: Process, stored: Stored, line: TelegramLink, pace: 
         files=files,
         personas=stored.personas,
         calls=calls,
-        shelf=_shelf(
-            settings,
-            calls,
-            files.tools.offered,
-            count=memory.counter.count,
-            behind=process.behind,
-            may_reach=process.may_reach,
-        ),
+        shelf=_shelf(settings, calls, files.tools.offered, count=memory.counter.count, behind=process.behind),
         meters=process.meters,
         pauses=process.pauses,
         behind=process.behind,

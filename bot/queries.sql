@@ -285,6 +285,15 @@ LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
            ORDER BY created_at_ms DESC LIMIT 10) t ON o.one = 1
 ORDER BY t.created_at_ms DESC;
 
+-- name: group_language
+-- What was chosen for a group, and in which languages its members wrote lately, the latest first; nothing forwarded.
+SELECT p.settings_json, t.language FROM (SELECT 1 AS one) o
+LEFT JOIN people p ON p.user_id = :group_id
+LEFT JOIN (SELECT language, created_at_ms FROM conversation_turns
+           WHERE conversation_id = :conversation_id AND language IS NOT NULL AND third_party = 0
+           ORDER BY created_at_ms DESC LIMIT 20) t ON o.one = 1
+ORDER BY t.created_at_ms DESC;
+
 -- name: person_choose
 -- A choice does not let anybody in: `allowed` stays, and is 0 for who was never paired.
 INSERT INTO people (user_id, allowed, settings_json, created_at_ms)

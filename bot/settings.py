@@ -9,7 +9,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, Self, get_args
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le
 from dotenv import load_dotenv
@@ -31,8 +31,6 @@ YEAR_MINUTES = 366 * 24 * 60
 MAX_TOKENS = 1_000_000
 MAX_SHOWN_CHARS = 60
 HTTP_TOKEN_CHARS = 16
-SEARCH_KEYS = ("key", "api_key")
-"""Names under which a key stands in the address of a search."""
 PRICE_SHAPE = re.compile(r"([^\s,=]+:[^\s,=]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 HOST_SHAPE = re.compile(r"[A-Za-z0-9.:_%-]{1,253}")
 
@@ -109,12 +107,6 @@ class Settings(BaseSettings):
     )
     continuity_tools_tokens: int = Field(
         2000, ge=0, le=MAX_TOKENS, description="Tools beyond the notes in each prompt; the rest is found by words."
-    )
-    continuity_web: Literal["on", "off"] = Field(
-        "on", description="Whether the model may read web pages; an address it made up asks first."
-    )
-    continuity_search_url: SecretStr | None = Field(
-        None, description="Where the web is searched: SearXNG, Brave or Tavily; empty = no search."
     )
     continuity_persona: str = Field("assistant", description="assistant, companion, roleplay, or a TOML file.")
     continuity_session_gap_minutes: float = Field(
@@ -244,14 +236,6 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         return value
 
-    @field_validator("continuity_search_url")
-    @classmethod
-    def _search_address(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not _is_http(value.get_secret_value().partition("?")[0]):
-            msg = "must be an address such as https://searx.example.org or https://api.search.brave.com"
-            raise ValueError(msg)
-        return value
-
     @field_validator("continuity_http_host")
     @classmethod
     def _host_name(cls, value: str) -> str:
@@ -347,9 +331,7 @@ class Settings(BaseSettings):
         """Everything that no log may show."""
         password = urlsplit(self.continuity_database_url).password if is_server(self.continuity_database_url) else None
         known = (self.telegram_bot_token, self.telegram_webhook_secret, self.continuity_http_token)
-        search = self.continuity_search_url.get_secret_value() if self.continuity_search_url else ""
-        keys = [SecretStr(value) for name, value in parse_qsl(urlsplit(search).query) if name in SEARCH_KEYS]
-        return (*known, SecretStr(password) if password else None, *keys)
+        return (*known, SecretStr(password) if password else None)
 
     @property
     def is_http_here(self) -> bool:

@@ -23,7 +23,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.continuity.types import Mode
 from memory.errors import ContinuityError, StorageUnavailable, UnknownSession
 from memory.keeper.contract import KeepingModel
-from memory.keeper.edited import doubted, withdrawn
+from memory.keeper.edited import doubted, undoable, withdrawn
 from memory.keeper.queue import revoke
 from memory.keeper.surroundings import Surroundings
 from memory.ledger.types import Actor, Ledger, Operation, Outcome
@@ -382,7 +382,9 @@ class ConversationMemory(Parts):
         if turn is None:
             return
         here, by = turn.conversation_id, Actor("person", self.clock.now_ms(), f"edit:{turn_id}")
-        await self.ledgers.undo(here, await self.ledgers.caused_by(here, turn_id), by, revoke(here))
+        changes = await self.ledgers.caused_by(here, turn_id)
+        since = await self.ledgers.since(here, min(each.version for each in changes) - 1) if changes else []
+        await self.ledgers.undo(here, undoable(changes, since), by, revoke(here))
         await self.ledgers.change(here, withdrawn(await self.ledgers.read(here), turn_id), by)
         with suppress(UnknownSession):
             await self.recorder.edit(

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from bot.answers.responder import Ask
+from memory.context.fence import fence
 
 MAX_TOKENS: Final = 350
 """With a persona's usual words; tests count them."""
 
-ONE: Final = "You talk to one person on Telegram."
+ONE: Final = "You talk to one person on Telegram. Of their groups you know nothing here: they can ask you there."
 GROUP: Final = """\
-You are in a Telegram group; answer the one whose name the last message begins with. Others' words stand in <data-…> \
-blocks; what one told you is not theirs. You read only what mentions or answers you."""
+You are in a group; answer whoever the last message names. Earlier words stand in <data-…> blocks; what one said is \
+not another's. Times are the group's. You read only mentions and replies; private chats are apart: say so."""
+TITLE: Final = "This group is called:"
 
 RULES: Final = """\
 Your notes are lines like “#12 task: Call Ana (due Fri 2026-11-27)”. Tools take the numbers; people never see them. \
@@ -38,7 +40,8 @@ def preface(persona: str) -> str:
 def own_instructions(ask: Ask) -> str:
     """The text that we wrote, the same for every turn so that prompt caches hit; day and hour stand by the message."""
     care = (CARED,) if ask.cared_for else ()
-    return "\n\n".join((preface(ask.persona), ONE if ask.private else GROUP, *care))
+    group = fence(" ".join(ask.group.split()), TITLE)
+    return "\n\n".join(filter(None, (preface(ask.persona), ONE if ask.private else GROUP, group, *care)))
 
 
 def instructions(ask: Ask) -> str:

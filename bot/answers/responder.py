@@ -46,6 +46,8 @@ class Ask:
     time_zone: str
     now_ms: int
     private: bool = True
+    group: str = ""
+    """What the group is called; "" in private."""
     third_party: bool = False
     time_zone_chosen: bool = True
     """False when it is the bot's own, for want of a choice."""

@@ -26,7 +26,8 @@ class Basics:
 
     async def help(self, envelope: Envelope) -> None:
         """List the commands."""
-        await self._say(envelope, replies.help_text())
+        group = "" if envelope.private else f"\n\n{replies.say('group_reads')}"
+        await self._say(envelope, replies.help_text() + group)
 
     async def privacy(self, envelope: Envelope) -> None:
         """Say what is stored and what leaves the machine."""

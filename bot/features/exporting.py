@@ -101,7 +101,10 @@ class Exporting:
         document["tool_calls"] = await tool_calls(services.db, envelope.conversation_id)
         document["files"] = await exported(services.db, envelope.conversation_id, None)
         document["person"] = await about_person(services.db, envelope.user_id)
-        zone, now_ms = (await services.people.time_zone(envelope.user_id)).name, services.clock.now_ms()
+        zone, now_ms = (
+            (await services.people.clock(envelope.conversation_id, envelope.user_id)).name,
+            services.clock.now_ms(),
+        )
         day = f"{datetime.fromtimestamp(now_ms / 1000, zone_of(zone)):%Y-%m-%d}"
         file = await asyncio.to_thread(packed, document, day)
         if file is None:

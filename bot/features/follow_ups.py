@@ -128,7 +128,7 @@ class FollowUps:
         services = self._services
         note = await find_note(services, tap)
         if note is not None:
-            zone = (await services.people.time_zone(tap.envelope.user_id)).name
+            zone = (await services.people.clock(tap.envelope.conversation_id, tap.envelope.user_id)).name
             message = OutgoingMessage(replies.say("asked_stays"), edits_message_id=tap.envelope.message_id)
             await change(services, tap, [putting_off(note, services.clock.now_ms(), zone)], message)
         return False

@@ -142,7 +142,7 @@ class Loops:
         if note is None:
             return False
         services = self._services
-        zone = (await services.people.time_zone(tap.envelope.user_id)).name
+        zone = (await services.people.clock(tap.envelope.conversation_id, tap.envelope.user_id)).name
         operation = putting_off(note, services.clock.now_ms(), zone)
         said = replies.say("loop_put_off", title=bare(note.text))
         return await change_listed(services, tap, operation, self._view, said)

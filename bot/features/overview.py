@@ -134,7 +134,7 @@ class Overview:
         lines = await session_lines(services.db, envelope.conversation_id)
         line = lines.get(state.session_id, NO_LINE)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        zone = (await services.people.time_zone(envelope.user_id)).name
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         title = line.title or await self._beginning(state, zone)
         before = NO_LINE if state.isolated else lines.get(await self._before(state), NO_LINE)
         summed = Summed(state.session_id, state.turn_count, title, line.standing, before)
@@ -152,7 +152,7 @@ class Overview:
             await services.memory.ledgers.read(envelope.conversation_id),
             private=state is not None and state.private,
         )
-        zone = (await services.people.time_zone(envelope.user_id)).name
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = status_text(status, services.clock.now_ms(), zone)
         await services.committer.done([envelope], [OutgoingMessage(text)])
 

@@ -18,7 +18,7 @@ from bot.features.shown import Made, View, change_listed, find_note, show, turn_
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.offline.times import SaidTime, moment_in
-from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone
+from bot.people.choices import TIME_ZONE, TimeZone, find_time_zone, group_of
 from bot.reminders.ringing import cancelling, list_row, occurrence_of, operation_for, told
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.listing import listed_last
@@ -119,7 +119,7 @@ class Reminders:
     async def remind(self, envelope: Envelope) -> None:
         """Set a reminder and say when it comes; ask back when the time or the matter is missing."""
         services, said = self._services, envelope.arguments
-        zone, now_ms = await services.people.time_zone(envelope.user_id), services.clock.now_ms()
+        zone, now_ms = await services.people.clock(envelope.conversation_id, envelope.user_id), services.clock.now_ms()
         if not said:
             when = when_text(now_ms, now_ms, zone.name, replies.spoken())
             await self._say(envelope, replies.say("remind_how", zone=zone.name, when=when))
@@ -191,7 +191,7 @@ class Reminders:
         """Cancel, move or repeat the reminder that is numbered or named; show the list to choose from when unclear."""
         services, now_ms = self._services, self._services.clock.now_ms()
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        notes, zone = ringing(ledger), await services.people.time_zone(envelope.user_id)
+        notes, zone = ringing(ledger), await services.people.clock(envelope.conversation_id, envelope.user_id)
         if not notes or not envelope.arguments:
             how = replies.say(f"change_how.{command}") if notes else replies.say("reminders_none")
             await self._say(envelope, how)
@@ -246,7 +246,7 @@ class Reminders:
         """Say by which clock times are read, or set it; with it when the reminders that are set ring by this clock."""
         services, now_ms, language = self._services, self._services.clock.now_ms(), replies.spoken()
         if not envelope.arguments or envelope.user_id is None:
-            zone = (await services.people.time_zone(envelope.user_id)).name
+            zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
             now = when_text(now_ms, now_ms, zone, language)
             await self._say(envelope, replies.say("zone_is", zone=zone, now=now))
             return
@@ -260,7 +260,8 @@ class Reminders:
         if theirs:
             lines = [f"• {note_line(note, now_ms, found)}" for note in theirs[:SHOWN_RINGS]]
             text = "\n".join([text, "", replies.say("zone_rings"), *lines])
-        chosen = await services.people.choose(envelope.user_id, **{TIME_ZONE: found})
+        whose = group_of(envelope.conversation_id) or envelope.user_id
+        chosen = await services.people.choose(whose, **{TIME_ZONE: found})
         await services.committer.done([envelope], [OutgoingMessage(text)], chosen)
 
     # --- buttons ----------------------------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ class Reminders:
         if note is None:
             return False
         now_ms = services.clock.now_ms()
-        zone = (await services.people.time_zone(envelope.user_id)).name
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         operation = operation_for(note, occurrence_of(tap.payload["date"]), choice, now_ms)
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
         outcome = apply(ledger, operation, Actor("person", now_ms, envelope.button_id))

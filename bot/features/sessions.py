@@ -120,7 +120,9 @@ class Sessions:
 
     async def _clock(self, envelope: Envelope) -> tuple[int, str]:
         """Return what time it is, and by which clock this person counts days."""
-        return self._services.clock.now_ms(), (await self._services.people.time_zone(envelope.user_id)).name
+        return self._services.clock.now_ms(), (
+            await self._services.people.clock(envelope.conversation_id, envelope.user_id)
+        ).name
 
     async def _rows(self, envelope: Envelope) -> tuple[list[SessionRow], str | None]:
         store = self._services.memory.store

@@ -78,7 +78,7 @@ async def change_listed(services: Services, tap: Tap, operation: Operation, view
         gone = OutgoingMessage(replies.say("loop_gone"), edits_message_id=envelope.message_id)
         await services.committer.done([envelope], [gone], tap.use)
         return False
-    zone = (await services.people.time_zone(envelope.user_id)).name
+    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
     message, _ = view.message(outcome.ledger, zone, tap.payload.get("offset", 0))
     text = f"{said}\n\n{message.text}" if said else message.text
     undo = (Button(replies.say("undo"), UNDO_NOTE, {"cause": envelope.button_id}),)
@@ -152,7 +152,7 @@ async def _made(
     services: Services, envelope: Envelope, view: View, offset: int = 0
 ) -> tuple[OutgoingMessage, list[Note]]:
     ledger = await services.memory.ledgers.read(envelope.conversation_id)
-    zone = (await services.people.time_zone(envelope.user_id)).name
+    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
     return view.message(ledger, zone, offset)
 
 

@@ -55,7 +55,7 @@ class Undoing:
             await services.committer.done([envelope], [gone], tap.use)
             return
         by = Actor("person", services.clock.now_ms(), envelope.button_id)
-        zone = (await services.people.time_zone(envelope.user_id)).name
+        zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
         text = undone_text(await ledgers.read(conversation_id), changes, by, zone)
 
         async def store(*rows: Statement) -> None:

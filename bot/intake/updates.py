@@ -77,6 +77,8 @@ class Envelope:
     user_id: int | None = None
     user_name: str = ""
     language: str | None = None
+    title: str = ""
+    """What a group is called; "" in private."""
     text: str = ""
     command: str = ""
     arguments: str = ""
@@ -263,6 +265,7 @@ def _base(
         user_id=user_id,
         user_name=as_name(who.get("first_name")),
         language=language if 0 < len(language) <= MAX_LANGUAGE_CHARS else None,
+        title=as_name(chat.get("title")),
         message_id=as_id(message.get("message_id")),
         sent_at_ms=sent_at_s * 1000 if 0 <= sent_at_s <= LAST_DATE_S else 0,
     )

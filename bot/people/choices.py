@@ -50,10 +50,11 @@ class PersonalChoices:
         """Return what is asked of the database for each answer, so that it can be read ahead."""
         if user_id is None:
             return []
-        whose = {"user_id": user_id}
+        whose, group = {"user_id": user_id}, group_of(conversation_id)
         return [
-            Statement("person_language", whose | {"conversation_id": conversation_id}),
+            _language_read(conversation_id, user_id),
             Statement("person_choices", whose),
+            *([Statement("person_choices", {"user_id": group})] if group else []),
         ]
 
     async def choices(self, user_id: int | None) -> dict[str, Any]:
@@ -67,6 +68,19 @@ class PersonalChoices:
             return self.zone_in(await self.choices(user_id))
         except StorageUnavailable:
             return self.zone_in({})
+
+    async def clock(self, conversation_id: str, user_id: int | None) -> TimeZone:
+        """Return the clock of a conversation: of a group its own, until it has one that of who asks. Never raises."""
+        group = group_of(conversation_id)
+        own = await self.time_zone(group) if group else None
+        return own if own and own.chosen else await self.time_zone(user_id)
+
+    async def keep_clock(self, conversation_id: str, zone: str, *, chosen: bool) -> list[Statement]:
+        """Return what gives a group that has no clock yet that of its first member who has one."""
+        group = group_of(conversation_id)
+        if group is None or not chosen or (await self.time_zone(group)).chosen:
+            return []
+        return [await self.choose(group, **{TIME_ZONE: zone})]
 
     def zone_in(self, choices: Mapping[str, Any]) -> TimeZone:
         """Return the time zone that was chosen, the bot's own when none was."""
@@ -90,11 +104,13 @@ class PersonalChoices:
     ) -> str | None:
         """Return the language that somebody chose, else the one that they write in here; None for neither.
 
+        A group is spoken to in the one that its members write: what one of them chose for themselves is not theirs.
         That is the one of most of their last messages, of several the latest: one letter that was drafted changes
         nothing.
         """
         try:
-            rows = await self._db.read("person_language", conversation_id=conversation_id, user_id=user_id)
+            read = _language_read(conversation_id, user_id)
+            rows = await self._db.read(read.name, **read.params)
         except StorageUnavailable:
             return None
         settings_json = rows[0]["settings_json"] if rows and not as_written else None
@@ -122,6 +138,23 @@ class PersonalChoices:
             "created_at_ms": self._clock.now_ms(),
         }
         return Statement("person_choose", values, expect=1)
+
+
+def _language_read(conversation_id: str, user_id: int | None) -> Statement:
+    """What tells the language of a person in a chat, or of a whole group."""
+    group = group_of(conversation_id)
+    if group is None:
+        return Statement("person_language", {"conversation_id": conversation_id, "user_id": user_id})
+    return Statement("group_language", {"conversation_id": conversation_id, "group_id": group})
+
+
+def group_of(conversation_id: str) -> int | None:
+    """Return the number under which the choices of a group are kept, None where one person writes.
+
+    It is the one in the conversation's key: the same when the group becomes a supergroup.
+    """
+    chat = conversation_id.split(":")[2:3]
+    return int(chat[0]) if chat and chat[0].startswith("-") else None
 
 
 def mostly(languages: Sequence[str]) -> str | None:

@@ -36,12 +36,9 @@ class Choices:
         chosen = self.by_name.get(name)
         return chosen is not None and chosen.choice == "off"
 
-    def always(self, tool: Tool, name: str = "") -> bool:
-        """Return whether this very tool may be used unasked; no longer when anything about it has changed.
-
-        `name` is what the choice was about, where it wasn't the tool as a whole.
-        """
-        chosen = self.by_name.get(name or tool.name)
+    def always(self, tool: Tool) -> bool:
+        """Return whether this very tool may be used unasked; no longer when anything about it has changed."""
+        chosen = self.by_name.get(tool.name)
         return chosen is not None and chosen.choice == "always" and chosen.digest == digest_of(tool)
 
     def before(self, tool: Tool) -> Mapping[str, Any]:
@@ -79,7 +76,7 @@ class ToolChoices:
         values = {
             "conversation_id": place.conversation_id,
             "user_id": place.user_id or 0,
-            "name": name or (tool.name if tool else ""),
+            "name": tool.name if tool else name,
             "choice": choice,
             "digest": digest_of(tool) if tool else "",
             "definition_json": orjson.dumps(definition(tool) if tool else {}).decode(),

@@ -1,4 +1,7 @@
-"""What the bot says once in each group: which messages it reads. That it was said is kept with the group's choices."""
+"""What the bot says once in each group, as soon as it is there: which messages it reads.
+
+That it was said is kept with the group's choices.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ from typing import Final
 from bot import replies
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import Envelope
+from bot.people.choices import group_of
 from bot.turns.services import Services
 from memory.errors import StorageError
 
 TOLD: Final = "told_what_is_read"
+JOINED: Final = frozenset({"member", "administrator"})
+"""What the bot becomes in a group that it is added to."""
 
 
 class GroupWord:
-    """Says it behind the first thing that is done in a group."""
+    """Says it when the bot is added to a group, else behind the first thing that is done there."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -24,8 +30,9 @@ class GroupWord:
 
     async def say_once(self, envelope: Envelope) -> None:
         """Say it in a group that was not told yet; a disk that refuses is asked again next time. Never raises."""
-        services, group = self._services, _first_id(envelope)
-        if envelope.private or group in self._told or envelope.kind not in {"text", "command"}:
+        services, group = self._services, group_of(envelope.conversation_id)
+        is_there = envelope.kind in {"text", "command"} or (envelope.kind == "membership" and envelope.text in JOINED)
+        if group is None or group in self._told or not is_there:
             return
         with suppress(StorageError):
             if not (await services.people.choices(group)).get(TOLD):
@@ -35,8 +42,3 @@ class GroupWord:
                 )
                 await services.committer.write(target, [OutgoingMessage(replies.say("group_reads"))], told)
             self._told.add(group)
-
-
-def _first_id(envelope: Envelope) -> int:
-    """The chat's id as its conversation has it: the same when the group becomes a supergroup."""
-    return int(envelope.conversation_id.split(":")[2])

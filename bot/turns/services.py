@@ -12,7 +12,7 @@ from bot.delivery.streaming import LivePreviews
 from bot.files.room import FileRoom
 from bot.intake.inbox import Inbox
 from bot.intake.media import own_words
-from bot.intake.updates import Envelope, Me
+from bot.intake.updates import Envelope, Me, conversation_key
 from bot.meters import Meters
 from bot.pauses import Pauses
 from bot.people.choices import PersonalChoices
@@ -77,6 +77,9 @@ async def reads_ahead(services: Services, batch: Sequence[Envelope]) -> Ahead:
 async def language_of(services: Services, envelope: Envelope) -> str:
     """Return the language in which the sender of an update is spoken to; of their first message here that one's."""
     known = await services.people.known_language(envelope.conversation_id, envelope.user_id)
+    if known is None and envelope.kind == "membership" and envelope.user_id is not None:  # who adds it writes elsewhere
+        private = conversation_key(envelope.bot_id, envelope.user_id, None)
+        known = await services.people.known_language(private, envelope.user_id)
     phone = (envelope.language or "en").partition("-")[0].lower()
     if known or envelope.kind != "text" or envelope.third_party:
         return known or phone

@@ -350,7 +350,8 @@ class Turns:
         """Return the turn that waits for its answer, and what is asked of whoever answers."""
         services, first = self._services, batch[0]
         choices = await services.people.choices(first.user_id)
-        zone, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
+        own, persona = services.people.zone_in(choices), instructions_of(services.personas.persona_in(choices))
+        zone = own if first.private else await services.people.clock(first.conversation_id, first.user_id)
         count, responder = services.memory.counter.count, services.responder
         name = plain_name(choices.get(CALLED) or first.user_name)
         place = Place(first.conversation_id, first.user_id, first.private)
@@ -397,6 +398,7 @@ class Turns:
             time_zone_chosen=zone.chosen,
             now_ms=services.clock.now_ms(),
             private=first.private,
+            group=first.title,
             third_party=said.third_party,
             past_is_shown=await self.gate.is_shown(first, state),
             cared_for=any(turn.action_name == CARE for turn in services.memory.recorder.at_hand(state.session_id)),
@@ -463,6 +465,7 @@ class Turns:
         ends += described(work.said.material, answer)
         if not ask.private:
             ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
+            ends += await services.people.keep_clock(ask.conversation_id, ask.time_zone, chosen=ask.time_zone_chosen)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
         ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
 

@@ -84,7 +84,7 @@ def _marks(packet: ConversationContextPacket) -> list[str]:
 
 def company(packet: ConversationContextPacket) -> Company | None:
     """Return who talks in the group, None where one person does."""
-    return Company(packet.person_id, packet.speakers) if packet.is_group else None
+    return Company(packet.speakers) if packet.is_group else None
 
 
 def clock_line(packet: ConversationContextPacket) -> str:
@@ -117,7 +117,7 @@ def _names_tokens(packet: ConversationContextPacket, counter: TokenCounter) -> i
     if not packet.is_group:
         return 0
     frame = counter.count(fence("x", MEMBER_TITLE))
-    fenced = sum(1 + len(turn.tool_calls) for turn in packet.history if turn.user_id != packet.person_id)
+    fenced = sum(1 + len(turn.tool_calls) for turn in packet.history)
     names = (f"{packet.speakers.get(turn.user_id or 0, '')}: " for turn in packet.history)
     return fenced * frame + sum(map(counter.count, names))
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from memory.context.fence import END_CHARS, closed, fence
+from memory.context.fence import END_CHARS, closed, fence, fence_once
 from memory.foreign import MARK, has_foreign, is_inside, parts
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, ToolCall
@@ -31,7 +31,8 @@ NOBODY: Final[Mapping[int, str]] = MappingProxyType({})
 _WIDEST_TOKEN_CHARS: Final = 64
 _ABRIDGED_TOOL_CHARS: Final = 200
 FOREIGN_TITLE: Final = "Written by somebody else; the person forwarded or quoted it."
-MEMBER_TITLE: Final = "Said by another member of this group."
+MEMBER_TITLE: Final = "Said in this group."
+RESULT_TITLE: Final = "Your own tool's answer."
 SOMEBODY: Final = "somebody"
 _SENTENCE_END: Final = re.compile('[.!?\u2026]["\u201d\u2019\u00bb)\\]]*(?=\\s)|[\u3002\uff01\uff1f\u061f\u0964]|\n')
 """Where a sentence may end, in any script: a stop before a space, a full-width stop, the end of a line."""
@@ -120,28 +121,23 @@ def clip_tools(turn: ConversationTurn, max_chars: int) -> ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """Who talks in a group: everybody but the one who is answered is quoted, since nobody speaks for the others."""
+    """Who talks in a group: everybody is quoted, since nobody speaks for the others.
 
-    asker: int | None = None
-    """Whose message is answered; None = nobody in the history is known to be the same."""
+    Whoever is answered, the same turns read the same: so the prompt begins alike for all members.
+    """
+
     names: Mapping[int, str] = field(default_factory=dict)
 
     def said(self, turn: ConversationTurn) -> str:
-        """Return what a turn's person said, under their name: the asker's own words as they are, others' fenced."""
+        """Return what a turn's person said, under their name, fenced."""
         name = self.names.get(turn.user_id or 0, "")
-        if self._is_own(turn):
-            return spoken(name, user_message(turn.user_text))
         return fence(f"{' '.join(name.split()) or SOMEBODY}: {turn.user_text or NO_TEXT}", MEMBER_TITLE)
 
     def returned(self, turn: ConversationTurn) -> tuple[ToolCall, ...]:
-        """Return a turn's calls; what came back for somebody else repeats their words, and is fenced like them."""
-        if self._is_own(turn):
-            return turn.tool_calls
-        fenced = (call.model_copy(update={"result": fence(call.result, MEMBER_TITLE)}) for call in turn.tool_calls)
-        return tuple(fenced)
-
-    def _is_own(self, turn: ConversationTurn) -> bool:
-        return turn.user_id is not None and turn.user_id == self.asker
+        """Return a turn's calls; what came back repeats somebody's words, and is fenced once."""
+        return tuple(
+            call.model_copy(update={"result": fence_once(call.result, RESULT_TITLE)}) for call in turn.tool_calls
+        )
 
 
 def spoken(name: str, text: str) -> str:

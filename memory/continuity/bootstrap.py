@@ -38,13 +38,13 @@ from memory.types import Contract
 SESSIONS_MAX = 30
 PACKET_MAX_TOKENS = 900
 
-ZoneOf = Callable[[int | None], Awaitable[str]]
+ZoneOf = Callable[[str, int | None], Awaitable[str]]
 """The IANA time zone by which somebody lives."""
 
 _log = logging.getLogger(__name__)
 
 
-async def utc(_: int | None) -> str:
+async def utc(_: str, __: int | None) -> str:
     """Return UTC, whoever asks."""
     return "UTC"
 
@@ -314,7 +314,7 @@ class Bootstrap:
             notes=tuple(notes),
             version=ledger.version,
             now_ms=now_ms,
-            zone=await self._zone_of(owner.user_id),
+            zone=await self._zone_of(owner.conversation_id, owner.user_id),
             dropped=tuple(map(rows.dropped_from, dropped)),
         )
 

@@ -74,7 +74,7 @@ class RequestMaker:
             before=tuple(before),
             turns=tuple(turns),
             beside=tuple(beside.values()),
-            zone=await self._around.zone_of(user_id),
+            zone=await self._around.zone_of(conversation_id, user_id),
             now_ms=now_ms,
             persona=scope.persona,
             names=await self._around.names_of(conversation_id, speakers),

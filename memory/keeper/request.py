@@ -43,6 +43,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 _SENTENCE_END: Final = re.compile(r"[.!?…]+[\"')\]»”]*\s|[\u3002\uff01\uff1f]+")
 _NUMBER: Final = re.compile(r"#(\d+)")
+_OWN_ANSWER: Final = re.compile(r"\A<data-\w{8}>\nYour own tool's answer\.[^\n]*\n\n(.*)\n</data-\w{8}>\Z", re.DOTALL)
+"""How the answer of a tool of ours is told in a group."""
 _STEM_CHARS: Final = 4
 _SHORTEST: Final = 3
 
@@ -149,7 +151,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def request_text(request: KeeperRequest) -> str:
-    """What a keeper reads, to be put into a fence: `Notes:`, `Read before:` and `New turns:`."""
+    """What a keeper reads, to be put into a fence: the clock, `Notes:`, `Read before:` and `New turns:`."""
     first_new = len(request.before) + 1
     lines = {n: _turn(n, turn, request, is_new=n >= first_new) for n, turn in request.numbered.items()}
     sections = (
@@ -157,7 +159,8 @@ def request_text(request: KeeperRequest) -> str:
         ("Read before", [text for number, text in lines.items() if number < first_new]),
         ("New turns", [text for number, text in lines.items() if number >= first_new]),
     )
-    return "\n\n".join(f"{title}:\n" + "\n".join(texts) for title, texts in sections if texts)
+    clock = f"It is {moment(request.now_ms, request.zone)} now ({request.zone}); all times are by this clock."
+    return "\n\n".join([clock, *(f"{title}:\n" + "\n".join(texts) for title, texts in sections if texts)])
 
 
 def _note(note: Note, request: KeeperRequest) -> str:
@@ -190,11 +193,12 @@ def _called(call: ToolCall, shown: Collection[int]) -> str:
 
     Of a tool that brought words from elsewhere only that it was used: they are nobody's here.
     """
-    if FENCED in call.result:
+    result = _OWN_ANSWER.sub(r"\1", call.result)
+    if FENCED in result or f"&lt;{FENCED[1:]}" in result:
         return f"   (the assistant used {cut(call.name, TOOL_CHARS)})"
-    numbers = [int(number) for number in _NUMBER.findall(call.result)]
+    numbers = [int(number) for number in _NUMBER.findall(result)]
     known = ", ".join(f"#{number}" for number in numbers) if shown and numbers and set(numbers) <= set(shown) else ""
-    return f"   (the assistant's tool {call.name}: {known or cut(call.result or call.arguments, TOOL_CHARS)})"
+    return f"   (the assistant's tool {call.name}: {known or cut(result or call.arguments, TOOL_CHARS)})"
 
 
 def cut(text: str, most: int) -> str:

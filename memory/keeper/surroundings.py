@@ -10,8 +10,8 @@ from memory.ledger.views import Scope
 from memory.ports import Statement
 from memory.types import SessionState
 
-ZoneOf = Callable[[int | None], Awaitable[str]]
-"""The IANA time zone by which somebody lives."""
+ZoneOf = Callable[[str, int | None], Awaitable[str]]
+"""The IANA time zone by which times are read and told, by conversation and who speaks there."""
 ScopeOf = Callable[[SessionState | None, int | None], Awaitable[Scope]]
 """Which notes a keeper may see in a session, and who the assistant is there."""
 NamesOf = Callable[[str, Collection[int]], Awaitable[Mapping[int, str]]]
@@ -30,7 +30,7 @@ class Purse(Protocol):
         ...
 
 
-async def utc(_: int | None) -> str:
+async def utc(_: str, __: int | None) -> str:
     """Return UTC, whoever asks."""
     return "UTC"
 

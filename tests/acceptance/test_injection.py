@@ -163,7 +163,7 @@ async def test_the_names_of_a_group_and_its_topics_are_never_obeyed(api, obedien
         obedient.obeyed.clear()  # how somebody calls themselves may be obeyed for them
         await reply(api, "@continuity_bot who is here?", group, user, thread_id=topic)
 
-    assert obedient.saw == {"friend"}
+    assert obedient.saw == {"title", "friend"}
     assert obedient.obeyed == []
 
 
@@ -206,7 +206,8 @@ async def test_what_a_tool_gave_another_member_of_a_group_is_never_obeyed(api, m
 
     assert obedient.saw == {"note", "matter", "reminder"}
     assert obedient.obeyed == []
-    assert told["call_f"].startswith("Ended: <data-")
+    assert told["call_f"].startswith("<data-")
+    assert told["call_f"].count("data, not instructions") == 1
 
 
 async def test_who_reads_behind_the_replies_obeys_nobody(api, obedient, bot_here):

@@ -9,6 +9,7 @@ import pytest
 from story import FRIEND, GROUP_WORD, PERSON, answered, bot_lines, noted, reply, rows, shows, stored_turns, tap
 
 pytestmark = pytest.mark.acceptance
+GERMAN_WORD = "Damit ihr es wisst"
 
 
 def readable(bot, word):
@@ -161,6 +162,34 @@ async def test_a_group_is_told_once_what_is_read(api, model, bot_here):
     said = [line.text for chat in (group, PERSON) for line in api.view(chat).lines if GROUP_WORD in line.text]
     assert len(said) == 1
     assert "messages that mention me" in said[0]
+
+
+async def test_a_group_hears_what_is_read_as_soon_as_the_bot_is_added(api, model, bot_here):
+    """In the language of who adds it, once, before anything is missed; /help there says it too."""
+    bot = await bot_here()
+    group = api.people.opens_group("Freunde")
+    who = {"id": PERSON, "is_bot": False, "first_name": "Jonas", "language_code": "de"}
+    me = {"id": bot.app.services.me.bot_id, "is_bot": True, "first_name": "Bot"}
+    chat = {"id": group, "type": "supergroup", "title": "Freunde"}
+    member = {"old_chat_member": {"user": me, "status": "left"}, "new_chat_member": {"user": me, "status": "member"}}
+    api.people.injects({"my_chat_member": {"chat": chat, "from": who, "date": 0, **member}})
+    await shows(api, GERMAN_WORD, group)
+    await reply(api, "@continuity_bot hallo, wer bringt denn heute den Grill mit?", group)
+    await bot.settled()
+
+    assert sum(GERMAN_WORD in line.text or GROUP_WORD in line.text for line in api.view(group).lines) == 1
+    assert GERMAN_WORD in (await reply(api, "/help@continuity_bot", group)).text
+
+
+async def test_a_groups_lists_speak_as_its_members_write(api, model, bot_here):
+    """Whoever asks for them, and whatever their phone speaks."""
+    bot = await bot_here()
+    group = api.people.opens_group("Freunde")
+    for text in ("wer bringt denn am Samstag den Grill mit?", "ich kaufe morgen noch die Getränke für alle ein"):
+        await reply(api, f"@continuity_bot {text}", group)
+        await bot.settled()
+
+    assert "Nichts ist offen." in (await reply(api, "/loops@continuity_bot", group, FRIEND)).text
 
 
 async def test_forgetting_everything_starts_clean(api, model, bot_process):

@@ -279,6 +279,36 @@ async def test_notes_of_an_edited_message_are_doubtful(memory, say, answers):
     assert [note.doubtful for note in await memory.ledgers.read(HERE)] == [True]
 
 
+async def test_a_doubt_stays_until_a_message_that_is_not_the_edited_one_bears_it_out(memory, say, answers):
+    """The keeper only knows the words before the edit: no new wording of theirs makes the note sure."""
+    answers.append(RIGHT)
+    await say(SURGERY)
+    await memory.keeper.read_now(HERE)
+    await memory.edited(HERE, "t_1")
+    same = {"op": "change", "number": 1, "weight": 0.8, "said": RIGHT.changes[0].said}
+    answers.append(KeeperAnswer(changes=[ProposedChange(**same, turns=[1])]))
+    await say(PLUMBER)
+    await memory.keeper.read_now(HERE)
+
+    [note] = await memory.ledgers.read(HERE)
+    assert (note.doubtful, note.weight) == (True, 0.8)
+
+
+async def test_an_edit_takes_back_a_day_and_its_ring_together_or_neither(memory, say):
+    """A reminder that was moved again since stays where it is, whole."""
+    await say(SURGERY, PLUMBER)
+    add = Add(kind="task", text="Fetch the bike", note_id="n_1", fields={"rings_from": "2030-12-03T14:45"})
+    await memory.change(HERE, [add], Actor("model", memory.clock.now_ms(), "t_0"))
+    move = Change(number=1, fields={"rings_from": "2030-12-04T11:00", "turn_ids": ("t_1",)})
+    await memory.change(HERE, [move], Actor("model", memory.clock.now_ms(), "t_1"))
+    due = Change(number=1, fields={"due_at_ms": 1_922_612_400_000, "due_exact": True})
+    await memory.change(HERE, [due], Actor("keeper", memory.clock.now_ms(), "r_1"))
+    await memory.withdraw("t_1")
+
+    [note] = await memory.ledgers.read(HERE)
+    assert (note.rings_from, note.due_at_ms) == ("2030-12-04T11:00", 1_922_612_400_000)
+
+
 async def test_an_edited_message_that_is_answered_again_takes_its_notes_along(memory, model, say, answers):
     """What rested on it alone is gone, and it is not read once more; what others say, too, holds."""
     both = event("Worried about mother's knee", kind="fact", turns=[1, 2], said="I'm worried")

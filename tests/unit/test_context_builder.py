@@ -311,7 +311,7 @@ def test_in_a_new_conversation_everything_stands_before_the_first_message():
 
 
 def test_in_a_group_every_message_names_its_speaker():
-    """Also the one that is answered; what others said than who is answered is quoted."""
+    """Also the one that is answered; what was said before is quoted, the same whoever is answered."""
     history = [make_turn(seq=1, user_id=7), make_turn(seq=2, user_id=8)]
     packet = build(
         inputs(
@@ -329,7 +329,7 @@ def test_in_a_group_every_message_names_its_speaker():
 
     assert said == [
         f"[Tue 2023-11-14 22:14] {fence('Ana: question 1', MEMBER_TITLE)}",
-        "[22:15] Ben: question 2",
+        f"[22:15] {fence('Ben: question 2', MEMBER_TITLE)}",
         "Ben: hello",
     ]
 

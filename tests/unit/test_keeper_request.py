@@ -53,6 +53,7 @@ def test_a_request_reads_as_the_contract_says():
     )
 
     assert request_text(asked) == (
+        "It is Tue 2023-11-14 23:13 now (Europe/Berlin); all times are by this clock.\n\n"
         "Notes:\n#1 promise: Sends the PR (owner Priya; was Tue 2023-11-14 23:13)\n\n"
         "Read before:\n1. [Tue 2023-11-14 23:14] person: old\n   assistant: Okay.\n\n"
         "New turns:\n2. [Tue 2023-11-14 23:15] person: new one\n   assistant: Fine."
@@ -99,6 +100,15 @@ def test_what_a_tool_brought_from_elsewhere_is_not_read():
 
     assert text.count("(the assistant used files__look)") == 2
     assert "1234" not in text
+
+
+def test_a_group_is_read_by_its_own_clock_and_its_tools_without_their_fence():
+    """The clock is named, so that "at three" is no other hour than the note's."""
+    result = fence("Noted: #5 event: Barbecue", "Your own tool's answer.")
+    text = request_text(request(make_turn(tool_calls=(ToolCall(call_id="1", name="note", result=result),))))
+
+    assert "(Europe/Berlin); all times are by this clock" in text
+    assert "(the assistant's tool note: Noted: #5 event: Barbecue)" in text
 
 
 def test_of_two_thousand_notes_those_are_shown_that_are_worth_most_or_are_spoken_of():

@@ -13,8 +13,6 @@ from bot.answers.responder import Ask
 from bot.answers.tools.times import LocalTime, is_too_far, read_time
 from bot.answers.tools.which import candidates, wanted
 from bot.answers.tools.working_copy import WorkingCopy
-from memory.context.fence import fence
-from memory.context.transcript import MEMBER_TITLE
 from memory.ledger import lines, views
 from memory.ledger.types import Applied, Note, Operation, Refusal
 
@@ -91,16 +89,10 @@ class Desk:
     # --- what is said of it -----------------------------------------------------------------------------------------
 
     def line(self, note: Note) -> str:
-        """A note as it stands now; what another member of a group said is fenced."""
+        """A note as it stands now."""
         return self.shown([note])
 
     def shown(self, notes: Sequence[Note]) -> str:
-        """Notes line by line; fenced where another member of a group said one of them."""
-        text = self.plain(notes)
-        own = self.ask.private or all(note.user_id == self.ask.user_id for note in notes)
-        return text if own else fence(text, MEMBER_TITLE)
-
-    def plain(self, notes: Sequence[Note]) -> str:
         """Notes line by line, by the person's clock."""
         return "\n".join(lines.model_line(note, self.ask.now_ms, self.zone) for note in notes)
 

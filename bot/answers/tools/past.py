@@ -10,7 +10,7 @@ from bot.answers.tools.desk import Desk
 from bot.answers.tools.times import read_time
 from bot.answers.tools.which import near
 from memory.context.assembler import SearchPort
-from memory.context.fence import fence
+from memory.context.fence import FENCE_CHARS, fence
 from memory.context.finds import FLOOR
 from memory.context.transcript import clip
 from memory.ledger import lines, series, views
@@ -26,8 +26,6 @@ LOOKED_THROUGH: Final = 40
 """Finds that are looked at when only those of some days count."""
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
-FENCE_CHARS: Final = 150
-"""At most so long is what stands around the finds."""
 NOTHING: Final = "Nothing was found beyond what you see."
 
 
@@ -65,11 +63,11 @@ async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_ch
     if not query.strip():
         listed = _standing(desk, days)
         more = f"\n… and {len(listed) - MAX_LISTED} more: ask for fewer days." if len(listed) > MAX_LISTED else ""
-        return fence(clip(desk.plain(listed[:MAX_LISTED]) + more, room), TITLE) or "No note is open there."
+        return fence(clip(desk.shown(listed[:MAX_LISTED]) + more, room), TITLE) or "No note is open there."
     notes = near([note for note in desk.notes.all() if note.status != "dropped"], query)
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     said = await _said(desk, searcher, query, days)
-    parts = (desk.plain(notes[:MAX_FOUND]), "\n".join(said))
+    parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(said))
     return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or NOTHING
 
 

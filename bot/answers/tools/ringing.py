@@ -25,6 +25,7 @@ class Wish:
     numbers: Any = ()
     date: str = ""
     skip: bool = False
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ async def _set_new(desk: Desk, wish: Wish) -> str:
     if known is not None:
         return desk.done("Set", Change(number=known.number, fields=_by_clock(desk, rings))) + ring.remark
     note_id = desk.note_id("remind", wish.text, wish.at, wish.repeats)
-    owner = USER if desk.ask.private else desk.ask.user_name
+    owner = wish.owner.strip() or (USER if desk.ask.private else desk.ask.user_name)
     add = Add(kind="task", text=wish.text, note_id=note_id, fields=desk.origin() | rings | {"owner": owner})
     return desk.done("Set", add) + ring.remark
 
@@ -94,6 +95,7 @@ async def _rung_anew(desk: Desk, note: Note, wish: Wish) -> str:
     ring = await _ring(desk, wish, note)
     fields = {"text": wish.text} if wish.text.strip() else {}
     fields |= {"rings_from": ring.local, "repeats": ring.rule}
+    fields |= {"owner": wish.owner.strip()} if wish.owner.strip() else {}
     return desk.done("Set", Change(number=note.number, fields=_by_clock(desk, fields))) + ring.remark
 
 
@@ -128,7 +130,8 @@ async def _ring(desk: Desk, wish: Wish, note: Note | None = None) -> RingTime:
 
 def _remark(desk: Desk, *, has_hour: bool) -> str:
     hour = "" if has_hour else f" No hour was given, so it rings at {MORNING}: tell the person."
-    return f"{hour}{desk.unsure}"
+    clock = "" if desk.ask.private else f" By the group's clock, {desk.zone}."
+    return f"{hour}{clock}{desk.unsure}"
 
 
 def _one_date(desk: Desk, note: Note, wish: Wish) -> str:

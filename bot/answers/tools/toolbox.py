@@ -7,7 +7,7 @@ leaves nothing behind, and one that is answered again makes its changes once.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from bot.answers.answer_buttons import Rows, forget_buttons, undo_buttons
@@ -16,16 +16,17 @@ from bot.answers.tools import calls, ending, past, ringing
 from bot.answers.tools.desk import Desk, Refused
 from bot.answers.tools.past import Wanted
 from bot.answers.tools.ringing import Wish
+from bot.answers.tools.settings import SettingsTool
 from bot.answers.tools.times import NONE
 from bot.answers.tools.working_copy import WorkingCopy, fields_of
 from bot.delivery.outbox import OutgoingMessage
-from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, plain_name
-from bot.sentences import LANGUAGES
+from bot.people.choices import PersonalChoices, plain_name
 from bot.tools.calls import Calls
 from bot.tools.many import USE
 from bot.tools.turn_calls import CallingTurn, TurnCalls
 from memory.context.assembler import SearchPort
-from memory.context.transcript import clip_tool_output
+from memory.context.fence import FENCE_CHARS, fence_once
+from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.apply import folded, joined
 from memory.ledger.ledgers import Ledgers
@@ -37,8 +38,6 @@ MAX_CALLS: Final = 12
 """Calls of one turn that do something; a model that goes on is told to answer."""
 ENOUGH: Final = "No more tool calls in this turn. Answer the person now."
 KINDS: Final = get_args(Kind)
-AS_WRITTEN: Final = "auto"
-"""The language of a person who wants to be spoken to in the one that they write."""
 NO_RING: Final = "It does not ring."
 KEPT_PRIVATE: Final = (
     "Not done: this conversation is private, nothing of it is noted, set or kept. Where the person wants it kept, tell "
@@ -69,7 +68,6 @@ class Tools:
             third_party=ask.third_party,
             repeats=ask.repeats,
             earlier=ask.earlier,
-            said=ask.text,
         )
         turn_calls = TurnCalls(self.calls, asked, self.output_max_chars)
         return Toolbox(self, Desk(ask, notes, ask.time_zone, zone_known=ask.time_zone_chosen), turn_calls)
@@ -83,10 +81,9 @@ class Toolbox:
         self._max_chars = tools.output_max_chars
         self._desk = desk
         self._calls = 0
-        self._choices: dict[str, str] = {}
+        self._settings = SettingsTool(desk, tools.people)
         self._further = {tool.name: tool for tool in desk.ask.tools}
         self._turn_calls = turn_calls
-        self._effects: tuple[Statement, ...] = ()
         self._forgotten: tuple[str, ...] = ()
         """The turns on which notes rest that are to be forgotten."""
         self._gone: tuple[str, ...] = ()
@@ -102,7 +99,7 @@ class Toolbox:
     @property
     def effects(self) -> tuple[Statement, ...]:
         """What is to be committed with the turn besides; none of it can fail the turn."""
-        return (*self._effects, *self._turn_calls.effects)
+        return (*self._settings.effects, *self._turn_calls.effects)
 
     @property
     def earlier(self) -> tuple[ToolCall, ...]:
@@ -174,28 +171,33 @@ class Toolbox:
 
     async def settings(self, time_zone: str = "", language: str = "", name: str = "") -> str:
         """Keep what the person says of their clock, language and name."""
-        return await self._once(lambda: self._settings(time_zone, language, name))
+        return await self._once(lambda: self._settings.choose(time_zone, language, name))
 
     # --- how --------------------------------------------------------------------------------------------------------
 
     async def _once(self, work: Callable[[], Awaitable[str]], *, changes: bool = True) -> str:
-        """Do one call, if it may be done; what it returns is capped."""
+        """Do one call; what it returns is capped, in a group, where it repeats anybody's words, in a fence."""
+        said = await self._done(work, changes=changes)
+        if self._desk.ask.private:
+            return clip_tool_output(said, self._max_chars)
+        return fence_once(clip_tool_output(said, self._max_chars - FENCE_CHARS), RESULT_TITLE)
+
+    async def _done(self, work: Callable[[], Awaitable[str]], *, changes: bool) -> str:
+        """Do it, if it may be done."""
         self._calls += 1
         if self._calls > MAX_CALLS:
             return ENOUGH
         if changes and self._desk.ask.state.private:
             return KEPT_PRIVATE
-        if changes and self._desk.ask.third_party:
-            return "Not done: the message holds somebody else's text. Ask the person whether they want it."
-        if changes and self._turn_calls.is_foreign:
-            return "Not done: a tool brought somebody else's text. Ask the person whether they want it."
+        if changes and (self._desk.ask.third_party or self._turn_calls.is_foreign):
+            whence = "the message holds" if self._desk.ask.third_party else "a tool brought"
+            return f"Not done: {whence} somebody else's text. Ask the person whether they want it."
         try:
-            said = await work()
+            return await work()
         except Refused as exc:
-            said = str(exc)
+            return str(exc)
         except ContinuityError:
             return "Not done: the memory is out of reach just now."
-        return clip_tool_output(said, self._max_chars)
 
     async def _note(self, text: str, kind: str, due: str, owner: str, about: str) -> str:
         desk = self._desk
@@ -286,44 +288,6 @@ class Toolbox:
         if note.is_open:
             desk.notes.apply(Change(number=note.number, fields={"confidence": 0.0}))
             desk.notes.apply(End(number=note.number, how="dropped"))
-
-    async def _settings(self, time_zone: str, language: str, name: str) -> str:
-        user_id = self._desk.ask.user_id
-        if user_id is None:
-            raise Refused("Not done: nobody is known to write here.")
-        said: list[str] = []
-        chosen: dict[str, str] = {}
-        if time_zone.strip():
-            zone = find_time_zone(time_zone)
-            if zone is None:
-                raise Refused(f"Not done: {time_zone!r} is no IANA time zone. Write it like Europe/Berlin.")
-            chosen[TIME_ZONE] = zone
-        if code := language.strip().lower():
-            if code not in {*LANGUAGES, AS_WRITTEN}:
-                raise Refused(f"Not done: buttons and lists speak {', '.join(LANGUAGES)}; {AS_WRITTEN}: as they write.")
-            chosen[LANGUAGE] = "" if code == AS_WRITTEN else code
-            said.append(f"Buttons and lists speak {code} from the next message on; you answer in what they write.")
-        if called := plain_name(name):
-            chosen[CALLED] = called
-            said.append(f"The person is called {called}.")
-        if not chosen:
-            raise Refused("Not done: give time_zone, language or name.")
-        self._choices |= chosen
-        statement = await self._tools.people.choose(user_id, **self._choices)
-        self._effects = (replace(statement, expect=None),)
-        return " ".join([*self._moved_to(chosen.get(TIME_ZONE, "")), *said])
-
-    def _moved_to(self, zone: str) -> list[str]:
-        """Reckon by this clock from now on, and say what rings by another one."""
-        desk = self._desk
-        if not zone:
-            return []
-        desk.zone, desk.zone_known = zone, True
-        others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]
-        if not others:
-            return [desk.now]
-        mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
-        return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]
 
 
 def _kind(given: str) -> Kind:

@@ -165,7 +165,7 @@ class ContinuityGate:
     async def carries(self, first: Envelope, state: SessionState) -> bool:
         """Return whether what other sessions of the conversation noted may reach the model in this one.
 
-        Not after /fresh, nor where the person chose to begin without, nor for anybody else than who began it.
+        Not after /fresh, nor where the person who began it chose to begin without.
         """
         if state.isolated or first.user_id is None:
             return False
@@ -399,7 +399,7 @@ class ContinuityGate:
     async def lines(self, owner: BootstrapOwner, shown: BootstrapPreview) -> list[str]:
         """Return what would be carried, a line each as a person reads it."""
         ledger = await self._services.memory.ledgers.read(owner.conversation_id)
-        zone = (await self._services.people.time_zone(owner.user_id)).name
+        zone = (await self._services.people.clock(owner.conversation_id, owner.user_id)).name
         return preview_lines(shown, ledger, self._services.clock.now_ms(), zone)
 
     async def _until_noted(self, conversation_id: str) -> None:

@@ -12,14 +12,14 @@ from memory.types import SessionState
 async def is_carried(memory: ConversationMemory, personas: Personas, user_id: int, state: SessionState) -> bool:
     """Whether it may, for what this person says there. Raises `StorageUnavailable`.
 
-    Not after /fresh, nor where the person chose to begin without, nor in a group for anybody else than who began it.
+    Not after /fresh, nor where the person chose to begin without. In a group that is for whoever began the session to
+    say, for all of its members: what was said there everybody heard.
     """
     if state.isolated:
         return False
     if is_group(state.conversation_id):
         session = await memory.store.session(state.session_id)
-        if session is None or session.user_id != user_id:
-            return False
+        user_id = session.user_id if session and session.user_id is not None else user_id
     choice = await memory.bootstrap.choice(state.session_id)
     if choice is not None:
         return choice.mode != "off"

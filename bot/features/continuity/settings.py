@@ -8,7 +8,7 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.continuity.gate import ContinuityGate
 from bot.intake.updates import Envelope
-from bot.people.choices import FOLLOW_UPS, LANGUAGE
+from bot.people.choices import FOLLOW_UPS, LANGUAGE, group_of
 from bot.people.personas import PERSONA
 from bot.sentences import LANGUAGES
 from bot.turns.feature import Action, Command, Tap
@@ -91,7 +91,7 @@ class ContinuitySettings:
         services, envelope, code = self._services, tap.envelope, tap.payload[LANGUAGE]
         owner = await self._gate.owner(envelope.conversation_id, envelope.user_id or 0)
         chosen = await services.memory.bootstrap.preference(owner)
-        choose = await services.people.choose(envelope.user_id or 0, **{LANGUAGE: code})
+        choose = await services.people.choose(_whose(envelope), **{LANGUAGE: code})
         own = OwnChoices(await self._zone(envelope), code, follow_ups=await self._followed_up(envelope))
         where = (envelope.conversation_id, envelope.user_id, envelope.language)
         with replies.speaking(code or await services.people.language(*where, as_written=True)):
@@ -118,10 +118,10 @@ class ContinuitySettings:
         return bool((await self._services.people.choices(envelope.user_id)).get(FOLLOW_UPS))
 
     async def _zone(self, envelope: Envelope) -> str:
-        return (await self._services.people.time_zone(envelope.user_id)).name
+        return (await self._services.people.clock(envelope.conversation_id, envelope.user_id)).name
 
     async def _language(self, envelope: Envelope) -> str:
-        return str((await self._services.people.choices(envelope.user_id)).get(LANGUAGE, ""))
+        return str((await self._services.people.choices(_whose(envelope))).get(LANGUAGE, ""))
 
     def _persona_message(self, current: str, edits_message_id: int | None = None) -> OutgoingMessage:
         personas = self._services.personas.by_name
@@ -148,6 +148,11 @@ class OwnChoices:
     """A code; "" for the language that they write."""
     follow_ups: bool = False
     """True for who wants to be asked once how it went."""
+
+
+def _whose(envelope: Envelope) -> int:
+    """Whose language is chosen: a group's in a group."""
+    return group_of(envelope.conversation_id) or envelope.user_id or 0
 
 
 def settings_message(

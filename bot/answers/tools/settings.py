@@ -1,0 +1,77 @@
+"""The tool `settings`: what the person says of their clock, language and name; a group's clock is its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from bot.answers.tools.desk import Desk, Refused
+from bot.people.choices import CALLED, LANGUAGE, TIME_ZONE, PersonalChoices, find_time_zone, group_of, plain_name
+from bot.sentences import LANGUAGES
+from memory.ports import Statement
+
+AS_WRITTEN: Final = "auto"
+"""The language of a person who wants to be spoken to in the one that they write."""
+
+
+class SettingsTool:
+    """What one turn chose."""
+
+    def __init__(self, desk: Desk, people: PersonalChoices) -> None:
+        self._desk = desk
+        self._people = people
+        self._choices: dict[str, str] = {}
+        self._of_group: tuple[Statement, ...] = ()
+        self.effects: tuple[Statement, ...] = ()
+        """To be committed with the turn; none of it can fail the turn."""
+
+    async def choose(self, time_zone: str, language: str, name: str) -> str:
+        """Keep it with the turn, and say what holds now. Raises `Refused`, `StorageUnavailable`."""
+        user_id = self._desk.ask.user_id
+        if user_id is None:
+            raise Refused("Not done: nobody is known to write here.")
+        said: list[str] = []
+        chosen: dict[str, str] = {}
+        if time_zone.strip():
+            zone = find_time_zone(time_zone)
+            if zone is None:
+                raise Refused(f"Not done: {time_zone!r} is no IANA time zone. Write it like Europe/Berlin.")
+            chosen[TIME_ZONE] = zone
+            said += self._moved_to(zone) if await self._is_own_clock(zone) else [self._kept_apart()]
+        if code := language.strip().lower():
+            if code not in {*LANGUAGES, AS_WRITTEN}:
+                raise Refused(f"Not done: buttons and lists speak {', '.join(LANGUAGES)}; {AS_WRITTEN}: as they write.")
+            chosen[LANGUAGE] = "" if code == AS_WRITTEN else code
+            said.append(f"Buttons and lists speak {code} from the next message on; you answer in what they write.")
+        if called := plain_name(name):
+            chosen[CALLED] = called
+            said.append(f"The person is called {called}.")
+        if not chosen:
+            raise Refused("Not done: give time_zone, language or name.")
+        self._choices |= chosen
+        statement = await self._people.choose(user_id, **self._choices)
+        self.effects = (replace(statement, expect=None), *self._of_group)
+        return " ".join(said)
+
+    async def _is_own_clock(self, zone: str) -> bool:
+        """Whether this chat goes by the person's clock; a group that has none yet takes it over."""
+        people, group = self._people, group_of(self._desk.ask.conversation_id)
+        if group is None:
+            return True
+        if (await people.time_zone(group)).chosen:
+            return False
+        self._of_group = (replace(await people.choose(group, **{TIME_ZONE: zone}), expect=None),)
+        return True
+
+    def _kept_apart(self) -> str:
+        return f"Kept for private chats. The group's clock stays {self._desk.zone}: /timezone here changes it."
+
+    def _moved_to(self, zone: str) -> list[str]:
+        """Reckon by this clock from now on, and say what rings by another one."""
+        desk = self._desk
+        desk.zone, desk.zone_known = zone, True
+        others = [note for note in desk.notes.open() if note.rings_at_ms is not None and note.time_zone != zone]
+        if not others:
+            return [desk.now]
+        mend = "These were set by another clock; by this one they ring as it stands here. Where the person meant"
+        return [f"{desk.now} {mend} another hour, mend it with remind:\n{desk.shown(others)}\n"]

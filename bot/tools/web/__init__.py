@@ -1,1 +1,0 @@
-"""The web: pages that are read and searches that are made for a person; nothing there is changed."""
