@@ -104,7 +104,7 @@ def echo(messages: list[dict[str, Any]]) -> Reply:
     """Answer with the last line of the last user message, so that a test sees what was answered; in a group unnamed."""
     said = next((text_of(m.get("content")) for m in reversed(messages) if m["role"] == "user"), "")
     line = said.strip().splitlines()[-1] if said.strip() else ""
-    is_group = any("in a Telegram group" in text_of(m.get("content")) for m in messages if m["role"] != "user")
+    is_group = any("You are in a group;" in text_of(m.get("content")) for m in messages if m["role"] != "user")
     return f"You said: {line.partition(': ')[2] if is_group and ': ' in line else line}"
 
 
