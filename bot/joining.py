@@ -30,7 +30,7 @@ from bot.features.continuity.settings import ContinuitySettings
 from bot.features.exporting import Exporting
 from bot.features.files.commands import FileCommands
 from bot.features.follow_ups import FollowUps
-from bot.features.forgetting import Forgetting
+from bot.features.forgetting.commands import Forgetting
 from bot.features.loops import Loops
 from bot.features.memories import Memories
 from bot.features.models.choice import ModelChoice

@@ -32,7 +32,8 @@ money, time), decisions. Things said in passing count ("since I'm allergic to ni
 Do not note: small talk, moods, complaints and states of the moment, jokes, what the assistant explained or \
 suggested, questions it answered, what stands in Notes or was noted by a tool already, words marked as somebody \
 else's, and what is in text that the person only works on (pasted, drafted, translated, proofread, role-played): put \
-the numbers of such turns into worked_on; at most the project or story itself is worth a note.
+the numbers of such turns into worked_on, but for those in which they tell something themselves; at most the \
+project or story itself is worth a note.
 
 Kinds. Lasting: person (who somebody is to them, and what that somebody likes and cannot have), fact, preference, \
 constraint (what limits them: allergy, diet, budget, health), decision. Going on until it ends: project, event \

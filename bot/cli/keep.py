@@ -47,7 +47,7 @@ def forget(
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.features.forgetting import report_text  # noqa: PLC0415
+    from bot.features.forgetting.texts import report_text  # noqa: PLC0415
     from bot.ops import personal  # noqa: PLC0415
 
     what = f"conversation {conversation}" if user is None else f"user {user}"
@@ -104,7 +104,7 @@ def backup(target: Annotated[Path, typer.Argument(help="A new folder.")], *, as_
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops.backup import back_up  # noqa: PLC0415
-    from bot.ops.screen import show_backup  # noqa: PLC0415
+    from bot.ops.screens.lines import show_backup  # noqa: PLC0415
 
     with progress("copying pages") as told:
         made = looking(settings, lambda workspace: back_up(workspace, target.absolute(), told), older=True)
@@ -121,7 +121,7 @@ def restore(
 
     from bot.ops.backup import Restored  # noqa: PLC0415
     from bot.ops.backup import restore as put_back  # noqa: PLC0415
-    from bot.ops.screen import show_restored  # noqa: PLC0415
+    from bot.ops.screens.lines import show_restored  # noqa: PLC0415
     from bot.ops.workspace import open_exclusive  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 

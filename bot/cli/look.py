@@ -21,7 +21,7 @@ def status(*, as_json: AsJson = False) -> None:
     settings = load_settings()
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.ops.screen import show_status  # noqa: PLC0415
+    from bot.ops.screens.lines import show_status  # noqa: PLC0415
     from bot.ops.status import read_status  # noqa: PLC0415
 
     found = looking(settings, read_status)
@@ -37,7 +37,7 @@ def starts(
     """List the last starts: what each found and took up, and whether it ended in order."""
     settings = load_settings()
     from bot.ops.history import list_starts, start_as_json  # noqa: PLC0415
-    from bot.ops.screen_history import show_starts  # noqa: PLC0415
+    from bot.ops.screens.history import show_starts  # noqa: PLC0415
 
     found = looking(settings, lambda workspace: list_starts(workspace, limit))
     tell(lambda: [start_as_json(each) for each in found], lambda: show_starts(console, found, settings.zone))
@@ -54,7 +54,7 @@ def history(
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops.history import list_days  # noqa: PLC0415
-    from bot.ops.screen_history import show_days  # noqa: PLC0415
+    from bot.ops.screens.history import show_days  # noqa: PLC0415
 
     found = looking(settings, lambda workspace: list_days(workspace, days))
     tell(lambda: [asdict(each) for each in found], lambda: show_days(console, found))
@@ -71,7 +71,7 @@ def sessions(
 ) -> None:
     """List the sessions, the latest first."""
     settings = load_settings()
-    from bot.ops.screen import show_sessions  # noqa: PLC0415
+    from bot.ops.screens.lines import show_sessions  # noqa: PLC0415
     from bot.ops.sessions import list_sessions, listed_as_json  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 
@@ -91,7 +91,7 @@ def show(
 ) -> None:
     """Show one session: state, turns as people wrote them, what the model was given, how it would hydrate."""
     settings = load_settings()
-    from bot.ops import screen_session  # noqa: PLC0415
+    from bot.ops.screens import session as screen_session  # noqa: PLC0415
     from bot.ops.sessions import Shown, show_session, shown_as_json  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Shown:
@@ -111,7 +111,7 @@ def found(
 ) -> None:
     """Show what a search for a turn's words finds now, with the parts of each score."""
     settings = load_settings()
-    from bot.ops.screen_session import show_found  # noqa: PLC0415
+    from bot.ops.screens.session import show_found  # noqa: PLC0415
     from bot.ops.sessions import Found, found_for  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Found:
@@ -137,7 +137,7 @@ def prompt(
     """Show exactly what the model was given for an answer, and whether that is proven."""
     settings = load_settings()
     from bot.ops.prompts import SeenPrompt, read_prompt  # noqa: PLC0415
-    from bot.ops.screen_notes import prompt_as_json, show_prompt  # noqa: PLC0415
+    from bot.ops.screens.notes import prompt_as_json, show_prompt  # noqa: PLC0415
     from bot.ops.sessions import one_turn  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> SeenPrompt:
@@ -162,7 +162,7 @@ def doctor(
 
     from bot.ops.checks import worst  # noqa: PLC0415
     from bot.ops.doctor import examine  # noqa: PLC0415
-    from bot.ops.screen import show_checks  # noqa: PLC0415
+    from bot.ops.screens.lines import show_checks  # noqa: PLC0415
 
     with progress("looking at sessions") as told:
         checks = finished(examine(os.environ, deep=deep, told=told))

@@ -62,7 +62,7 @@ def notes_list(
 ) -> None:
     """List what is noted, each with the number that the other commands take, and what was refused."""
     from bot.ops import notes  # noqa: PLC0415
-    from bot.ops.screen_notes import notes_as_json, show_notes  # noqa: PLC0415
+    from bot.ops.screens.notes import notes_as_json, show_notes  # noqa: PLC0415
 
     found = _look(session, notes.read_notes)
     tell(lambda: notes_as_json(found), lambda: show_notes(console, found, ended=ended))
@@ -72,7 +72,7 @@ def notes_list(
 def notes_history(session: Session, note: Ref, *, as_json: AsJson = False) -> None:
     """Show what was done to a note, by whom, and the words that bear it out."""
     from bot.ops import notes  # noqa: PLC0415
-    from bot.ops.screen_notes import show_history  # noqa: PLC0415
+    from bot.ops.screens.notes import show_history  # noqa: PLC0415
 
     found = _look(session, lambda place, key: notes.history(place, key, note))
     tell(
@@ -164,7 +164,7 @@ def notes_forget(
         raise stop_with("with --json nothing is asked: say --yes too", 2)
     from dataclasses import asdict  # noqa: PLC0415
 
-    from bot.features.forgetting import report_text  # noqa: PLC0415
+    from bot.features.forgetting.texts import report_text  # noqa: PLC0415
     from bot.ops import notes  # noqa: PLC0415
     from bot.ops.format import printable  # noqa: PLC0415
     from bot.replies import plural  # noqa: PLC0415

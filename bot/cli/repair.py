@@ -63,7 +63,7 @@ def hydrate(
         raise stop_with("--accept changes the log, --dry-run changes nothing: name one of them", 2)
     settings = load_settings()
     from bot.ops import checkpoints  # noqa: PLC0415
-    from bot.ops.screen import show_reports  # noqa: PLC0415
+    from bot.ops.screens.lines import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
         copy = backup.absolute() if backup else None
@@ -91,7 +91,7 @@ def checkpoint_verify(*, as_json: AsJson = False) -> None:
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops import checkpoints  # noqa: PLC0415
-    from bot.ops.screen import show_verdicts  # noqa: PLC0415
+    from bot.ops.screens.lines import show_verdicts  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Any:
         verdicts = await checkpoints.verify(workspace, sorted(await workspace.session_ids()), told)
@@ -114,7 +114,7 @@ def checkpoint_rebuild(session: MaybeSession = None, *, every: All = False, as_j
     named = one_or_all(session, every=every)
     settings = load_settings()
     from bot.ops import checkpoints  # noqa: PLC0415
-    from bot.ops.screen import show_reports  # noqa: PLC0415
+    from bot.ops.screens.lines import show_reports  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
         return await checkpoints.rebuild(workspace, await named(workspace), told)
@@ -133,7 +133,7 @@ def migrate(
     """Bring the database to this program's schema; a start does it too. Makes the database if there is none."""
     settings = load_settings()
     from bot.ops.schema import pending, upgrade  # noqa: PLC0415
-    from bot.ops.screen import show_migrated  # noqa: PLC0415
+    from bot.ops.screens.lines import show_migrated  # noqa: PLC0415
 
     waiting = finished(pending(settings))
     applied: Sequence[str] = ()
@@ -153,7 +153,7 @@ def quarantine_list(*, as_json: AsJson = False) -> None:
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops.quarantine import list_quarantined  # noqa: PLC0415
-    from bot.ops.screen import show_quarantined  # noqa: PLC0415
+    from bot.ops.screens.lines import show_quarantined  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 
     found = looking(settings, list_quarantined)
@@ -196,7 +196,7 @@ def outbox_list(*, as_json: AsJson = False) -> None:
     from dataclasses import asdict  # noqa: PLC0415
 
     from bot.ops.quarantine import list_failed_parts  # noqa: PLC0415
-    from bot.ops.screen import show_failed_parts  # noqa: PLC0415
+    from bot.ops.screens.lines import show_failed_parts  # noqa: PLC0415
     from memory.clock import SystemClock  # noqa: PLC0415
 
     found = looking(settings, list_failed_parts)
@@ -233,7 +233,7 @@ def bootstrap_list(
     """List who is asked before something is carried forward, one line for each conversation."""
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
-    from bot.ops.screen_bootstrap import show_chosen  # noqa: PLC0415
+    from bot.ops.screens.bootstrap import show_chosen  # noqa: PLC0415
 
     found = looking(settings, lambda workspace: ops.list_chosen(workspace, limit))
     tell(
@@ -261,7 +261,7 @@ def bootstrap_run(
     """Print every stage of what would be carried forward for a session's user; stores nothing."""
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
-    from bot.ops import screen_bootstrap  # noqa: PLC0415
+    from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
 
     async def ask(workspace: Workspace) -> Any:
         return await ops.run(workspace, await workspace.find(session))
@@ -279,7 +279,7 @@ def bootstrap_refresh(
     """Prepare again what would be carried forward for a session's user, and store it."""
     settings = load_settings()
     from bot.ops import bootstrap as ops  # noqa: PLC0415
-    from bot.ops import screen_bootstrap  # noqa: PLC0415
+    from bot.ops.screens import bootstrap as screen_bootstrap  # noqa: PLC0415
 
     async def do(workspace: Workspace) -> Any:
         return await ops.refresh(workspace, await workspace.find(session))

@@ -165,7 +165,7 @@ def _try_out() -> None:
     """Try what is set for real; exit 1 when something does not work."""
     from bot.cli.common import finished  # noqa: PLC0415
     from bot.ops.live import failed, try_out  # noqa: PLC0415 - it imports what speaks with models
-    from bot.ops.screen import show_checks  # noqa: PLC0415
+    from bot.ops.screens.lines import show_checks  # noqa: PLC0415
 
     found = finished(try_out(load_settings()))
     show_checks(console, found)

@@ -15,8 +15,7 @@ from bot.offline.words import ClockWords, Unit, words_of
 from memory.ledger import series
 from memory.zones import zone_of
 
-USUAL_HOUR: Final = 9
-"""When something rings for which only a day was said."""
+USUAL_HOUR: Final = 9  # when something rings for which only a day was said
 NOON: Final = 12
 SMALL_HOURS: Final = 6
 """Up to this hour "at 3" is in the afternoon."""

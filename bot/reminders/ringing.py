@@ -12,6 +12,7 @@ from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.lines import bare
 from memory.ledger import series
 from memory.ledger.types import TO_DO, Change, End, Move, Note, Operation, Ring
+from memory.ledger.views import is_past
 
 LATE_MS: Final = 2 * 60_000
 """A reminder this much behind its time says so."""
@@ -112,6 +113,8 @@ def occurrence_of(stamp: int) -> str:
 
 def operation_for(note: Note, occurrence: str, choice: Choice, now_ms: int) -> Operation:
     """What a tap does: [Done] ends that date alone, and the note when it has no other."""
+    if choice == "done" and note.kind == "event" and note.due_at_ms and not note.repeats and not is_past(note, now_ms):
+        return Change(number=note.number, fields={"rings_from": "", "repeats": ""})  # it is still to come
     if choice == "done":
         return End(number=note.number, occurrence=occurrence if note.repeats else "")
     if choice == "skip":

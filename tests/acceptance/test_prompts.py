@@ -8,7 +8,7 @@ import pytest
 from loopback.model import ToolCall
 
 from bot.ops.prompts import read_prompt
-from bot.ops.screen_notes import prompt_as_json
+from bot.ops.screens.notes import prompt_as_json
 from memory.context.transcript import NO_REPLY
 from memory.errors import StorageUnavailable
 from memory.privacy.plan import ForgetRequest

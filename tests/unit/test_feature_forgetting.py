@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from bot import replies
-from bot.features.forgetting import found_in, found_list, menu, question, report_text, request_of
+from bot.features.forgetting.texts import found_in, found_list, menu, question, report_text, request_of
 from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding

@@ -203,6 +203,14 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
 
 
+def test_done_with_the_reminder_of_an_event_to_come_does_not_end_the_event():
+    """Half past seven reminded of the technician at nine: [Done] ends the ringing, what happens at nine stands."""
+    visit = series_note(kind="event", repeats="", due_at_ms=START_MS + HOUR_MS, due_exact=True)
+
+    assert isinstance(operation_for(visit, "2023-11-19T19:00", "done", START_MS), Change)
+    assert isinstance(operation_for(visit, "2023-11-19T19:00", "done", START_MS + 2 * HOUR_MS), End)
+
+
 def test_cancelling_keeps_a_note_that_is_more_than_a_reminder():
     """A party that rings stays when it rings no more; what is only a reminder goes."""
     party = series_note(kind="event", repeats="", due_at_ms=START_MS)

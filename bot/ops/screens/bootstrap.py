@@ -9,7 +9,7 @@ from rich.table import Table
 
 from bot.ops.bootstrap import Chosen
 from bot.ops.format import short_ids
-from bot.ops.screen import columns, said
+from bot.ops.screens.lines import columns, said
 from bot.ops.sessions import chat_of
 from bot.replies import plural, shorten
 from memory.continuity.types import ScoredArc, Stages

@@ -13,7 +13,7 @@ from bot.answers.prompts import as_json
 from bot.ops.format import moment
 from bot.ops.notes import SeenNotes
 from bot.ops.prompts import SeenPrompt
-from bot.ops.screen import columns, said
+from bot.ops.screens.lines import columns, said
 from memory.ledger.types import Note, NoteChange
 from memory.types import ToolCall
 from memory.zones import zone_of

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from bot.ops.format import moment
 from bot.ops.history import Day, Start
-from bot.ops.screen import columns, said
+from bot.ops.screens.lines import columns, said
 from bot.spent import NANODOLLARS
 
 BAR_CHARS = 12

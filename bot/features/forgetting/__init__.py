@@ -1,0 +1,1 @@
+"""/forget: what can be forgotten, what would go, and what went."""
