@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
+from unicodedata import combining, normalize
 
 HEAD_CHARS: Final = 1_600
 TAIL_CHARS: Final = 800
@@ -57,6 +58,11 @@ def shorten(text: str, limit: int) -> str:
 def lowered(text: str) -> str:
     """The text in lower case with straight apostrophes."""
     return text.lower().replace("\u2019", "'").replace("\u02bc", "'")
+
+
+def folded(text: str) -> str:
+    """The text in small letters without accents: `Alérgico` → `alergico`."""
+    return "".join(letter for letter in normalize("NFKD", text.casefold()) if not combining(letter))
 
 
 def words_of(lower: str) -> tuple[str, ...]:

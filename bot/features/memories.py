@@ -16,7 +16,9 @@ from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import best_first, by_heading, standing
+from memory.privacy.erasure import telling_words
 from memory.search.query import Query
+from memory.text import folded
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
@@ -67,10 +69,14 @@ def forget_row(number: int, note: Note) -> Row:
 
 
 def holding(notes: Sequence[Note], words: str) -> list[Note]:
-    """The notes that stand and hold these words, in any case; all of the words in any order when none holds them so."""
-    plain = words.casefold()
-    whole = [note for note in notes if plain in note.text.casefold()]
-    return whole or [note for note in notes if all(word in note.text.casefold() for word in plain.split())]
+    """The notes that stand and hold these words; all of the words that tell, in any order, when none holds them so.
+
+    In any case, with or without accents.
+    """
+    plain = folded(words)
+    whole = [note for note in notes if plain in folded(note.text)]
+    telling = [folded(word) for word in telling_words([words])] or plain.split()
+    return whole or [note for note in notes if all(word in folded(note.text) for word in telling)]
 
 
 # --- feature --------------------------------------------------------------------------------------------------------

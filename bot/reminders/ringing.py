@@ -16,6 +16,8 @@ from memory.ledger.views import is_past
 
 LATE_MS: Final = 2 * 60_000
 """A reminder this much behind its time says so."""
+TOLD_APART_MS: Final = 5 * 60_000
+"""Something that is later than its reminder by so much has its own hour told."""
 TOGETHER: Final = 3
 """When more than this many are due at once (after a long downtime), they come as one list."""
 PAGE: Final = 6
@@ -61,8 +63,16 @@ def messages_for(due: Sequence[Due], now_ms: int) -> list[tuple[OutgoingMessage,
 
 def _message(due: Due, now_ms: int) -> OutgoingMessage:
     late = f"\n({_late(due, now_ms)})" if now_ms - due.at_ms >= LATE_MS else ""
-    text = replies.say("reminder", title=due.note.text) + late
+    text = replies.say("reminder", title=due.note.text + _hour_of(due, now_ms)) + late
     return OutgoingMessage(text, buttons=(rang_row(due.note, due.occurrence),))
+
+
+def _hour_of(due: Due, now_ms: int) -> str:
+    """When the thing itself is, where that is another time than the reminder's; "" where its words tell the day."""
+    at_ms, zone = due.note.due_at_ms, due.note.time_zone
+    if at_ms is None or not due.note.due_exact or at_ms - due.at_ms < TOLD_APART_MS:
+        return ""
+    return f" ({when_text(at_ms, now_ms, zone, replies.spoken())})"
 
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:

@@ -71,7 +71,7 @@ async def test_everything_is_on_a_page(api, model, bot_here):
     for number, letter in enumerate("abcdefghijklmn"):
         await noted(bot, "fact", f"Thing {letter} is known", said_at_ms=now_ms - number * 60_000)
     first = await reply(api, "/memory")
-    assert "About you\n1. Thing a is known" in first.text
+    assert "Good to know\n1. Thing a is known" in first.text
     assert "and 8 more" in first.text
     second = await tap(api, "Show more", "Thing g is known")
     assert second.message_id == first.message_id

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from bot import replies
-from bot.features.forgetting.texts import found_in, found_list, menu, question, report_text, request_of
+from bot.features.forgetting.texts import found_in, found_list, menu, question, report_text, request_of, says_all
 from bot.features.lists import page
 from bot.features.memories import found_list as found_notes
 from bot.features.memories import holding
@@ -158,3 +158,13 @@ def test_a_note_alone_can_go_without_its_messages():
     assert (yes.action, yes.payload) == ("forget_yes", {"note_ids": ["n_1"]})
     assert (more.action, more.payload) == ("forget_ask", {"note_ids": ["n_1"], "messages_too": True})
     assert "• what I noted: Rex" in asked.text
+
+
+def test_words_are_found_with_or_without_accents_and_little_words():
+    """Who writes “el melocoton de Nerea” finds the note that says “Nerea es alérgica al melocotón”."""
+    noted = note(text="Nerea es celíaca y alérgica al melocotón")
+    row = {"user_text": "mi hija Nerea es alérgica al melocotón", "assistant_text": ""}
+
+    assert holding([noted], "el melocoton de nerea") == [noted]
+    assert holding([noted], "el platano de nerea") == []
+    assert says_all(row, "el melocoton de Nerea")

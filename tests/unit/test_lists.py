@@ -104,7 +104,7 @@ def test_memory_stands_under_its_headings():
     shown = page(memory_list(ledger, START_MS, "UTC"))
 
     heads = [line for line in shown.text.splitlines() if line and not line[0].isdigit()][1:]
-    assert heads == ["About you", "People", "What you like and need", "Decided", "What's going on"]
+    assert heads == ["Good to know", "People", "Likes and limits", "Decided", "What's going on"]
     assert "tiler" not in shown.text
     assert [button.label for row in shown.buttons for button in row] == [f"Forget {n}" for n in range(1, 6)]
     assert len(shown.buttons) == 2
@@ -201,6 +201,17 @@ def test_what_rang_sleeps_from_now_and_what_comes_from_its_own_time():
     assert at_ms == 0
     assert early.to_ms == due_now(note, START_MS + 30 * DAY_MS).at_ms + HOUR_MS
     assert late.to_ms == START_MS + 30 * DAY_MS + HOUR_MS
+
+
+def test_a_reminder_tells_the_hour_of_what_it_reminds_of():
+    """Nine o'clock reminds of the technician at ten: who reads it at nine knows when to be there."""
+    due = {"due_at_ms": START_MS + HOUR_MS, "due_exact": True, "time_zone": "UTC"}
+    rings = {"rings_from": "2023-11-14T22:13"}
+    ledger = ledger_of(("event", "The technician comes", due | rings))
+    ring = due_now(ledger.notes[1], START_MS)
+    ((message, _),) = messages_for([ring], START_MS)
+
+    assert message.text == "⏰ The technician comes (today at 23:13)"
 
 
 def test_done_with_the_reminder_of_an_event_to_come_does_not_end_the_event():

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, preface
+from bot.answers.instructions import GROUP, MAX_TOKENS, ONE, own_instructions, preface
 from bot.answers.responder import Ask
 from bot.answers.tools.calls import WrongCall, checked, schemas, specs
 from bot.answers.tools.toolbox import MAX_CALLS, Toolbox, Tools
@@ -518,8 +518,16 @@ async def test_a_fresh_session_searches_itself_only():
     searcher = Found(item("User: secret", session_id="s_other"))
     box = make_box(state=make_state().model_copy(update={"isolated": True}), searcher=searcher)
 
-    assert "Nothing was found" in await box.search("secret")
+    assert "Nothing in this conversation" in await box.search("secret")
     assert searcher.asked.session_ids == [SESSION]
+
+
+def test_a_model_that_is_shown_nothing_from_before_knows_that_there_is_something():
+    """After /fresh it must not say that nothing is known of an allergy; otherwise it is told nothing of this."""
+    fresh = make_ask(state=make_state().model_copy(update={"isolated": True}))
+
+    assert "never say that there is nothing" in own_instructions(fresh)
+    assert "never say that there is nothing" not in own_instructions(make_ask())
 
 
 async def test_in_a_group_a_tools_answer_is_data_once_whoever_said_what_it_repeats():

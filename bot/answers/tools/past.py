@@ -27,6 +27,7 @@ LOOKED_THROUGH: Final = 40
 MAX_QUERY_CHARS: Final = 500
 TITLE: Final = "Found in the notes and in what was said earlier."
 NOTHING: Final = "Nothing was found beyond what you see."
+NOTHING_HERE: Final = "Nothing in this conversation; what was before is not searched until the person says /continue."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,14 @@ async def search(desk: Desk, searcher: SearchPort | None, wanted: Wanted, max_ch
     notes = [note for note in notes if days.have(views.moment_of(note) or note.said_at_ms, desk.zone)]
     said = await _said(desk, searcher, query, days)
     parts = (desk.shown(notes[:MAX_FOUND]), "\n".join(said))
-    return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or NOTHING
+    nothing = NOTHING_HERE if _alone(desk) else NOTHING
+    return fence(clip("\n\n".join(filter(None, parts)), room), TITLE) or nothing
+
+
+def _alone(desk: Desk) -> list[str] | None:
+    """The one session whose words may be found; None when all may be."""
+    ask = desk.ask
+    return [ask.state.session_id] if ask.state.isolated or ask.scope.session_id else None
 
 
 def _day(text: str, zone: str) -> str:
@@ -91,7 +99,7 @@ async def _said(desk: Desk, searcher: SearchPort | None, query: str, days: Days)
     ask = desk.ask
     if searcher is None:
         return []
-    alone = [ask.state.session_id] if ask.state.isolated or ask.scope.session_id else None
+    alone = _alone(desk)
     found = await searcher.search(
         Query(
             ask.conversation_id,

@@ -11,8 +11,10 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from memory.ledger.types import Note
 from memory.ports import Row
+from memory.privacy import erasure
 from memory.privacy.forget import Echo, Foreseen, Proof
 from memory.privacy.plan import ForgetCounts, ForgetRequest
+from memory.text import folded
 from memory.types import ListedItem
 
 LISTED = 8
@@ -122,9 +124,9 @@ def _around(text: str, words: str) -> str:
 
 
 def says_all(row: Row, words: str) -> bool:
-    """Tell whether a message or its answer holds all of the words."""
-    said = f"{row['user_text']}\n{row['assistant_text']}".casefold()
-    return all(word in said for word in words.casefold().split())
+    """Tell whether a message or its answer holds all of the words that tell, with or without accents."""
+    said = folded(f"{row['user_text']}\n{row['assistant_text']}")
+    return all(folded(word) in said for word in erasure.telling_words([words]) or words.split())
 
 
 def telling_words(text: str) -> set[str]:
