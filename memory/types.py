@@ -316,7 +316,7 @@ class ConversationContextPacket(Contract):
     notes_lasting: str = ""
     """What lasts about the person and what goes on, a note a line: frozen from the session's first reply on."""
     threads: str = ""
-    """What was open then: five lines at most, the rest counted (003 AC-3.4); frozen with the notes."""
+    """What was open then: ten lines at most, the rest counted (003 AC-3.4 has five); frozen with the notes."""
     notes_mark: NotesMark | None = None
     """Which notes these are."""
     notes_changed: str = ""

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from memory.text import clean
+
 FileKind = Literal["document", "picture", "voice message", "audio", "video message", "video", "GIF"]
 MAX_NAME_CHARS: Final = 80
 MAX_ID_CHARS: Final = 400
@@ -101,8 +103,8 @@ def _read(given: Mapping[str, Any], kind: FileKind, message_id: int) -> SentFile
     if not isinstance(telegram_id, str) or not 0 < len(telegram_id) <= MAX_ID_CHARS:
         return None
     return SentFile(
-        telegram_id=telegram_id,
-        unique_id=unique_id[:MAX_ID_CHARS] if isinstance(unique_id, str) else "",
+        telegram_id=clean(telegram_id),
+        unique_id=clean(unique_id[:MAX_ID_CHARS]) if isinstance(unique_id, str) else "",
         kind=kind,
         message_id=message_id,
         name=safe_name(given.get("file_name")),

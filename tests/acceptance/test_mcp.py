@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from loopback.effects import LoopbackEffects
 from loopback.model import ToolCall
-from story import reply, rows, shows, tap
+from story import bot_lines, reply, rows, shows, tap
 
 from bot.playground.keeper import free_port
 from bot.tools.mcp.guard import processes
@@ -197,7 +197,9 @@ async def test_a_server_that_died_meanwhile_is_started_again_and_nobody_is_asked
         os.kill(pid, signal.SIGKILL)
     await api.until(lambda: not guards & processes().keys())
 
+    answers = len(bot_lines(api))
     await reply(api, "please write again")
+    await api.until(lambda: len(bot_lines(api)) > answers and effects.count("/write") > 1)
 
     assert effects.count("/write") == 2
     assert "written a.txt" in told(model)

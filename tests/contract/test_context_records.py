@@ -280,16 +280,17 @@ async def test_what_rang_is_told_and_what_a_tool_did_is_not_told_twice(store, de
 
 
 async def test_an_open_note_that_a_block_has_no_room_for_comes_with_the_message_that_speaks_of_it(store, desk):
-    """Five of eight are told in words; of the others the one that the message is about, and no other."""
-    tasks = ["Call Ana", "Bins", "Tax form", "Paint the fence", "Cat food", "Piano tuner", "Shed roof"]
+    """Ten of twelve are told in words; of the others the one that the message is about, and no other."""
+    tasks = ["Call Ana", "Bins", "Tax form", "Paint the fence", "Cat food", "Piano tuner", "Shed roof", "Choir"]
+    tasks += ["Roses", "Library", "Passport"]
     for at, text in enumerate(tasks, 1):
         await note(store, Add(kind="task", text=text, note_id=f"n_{at}", fields={"weight": 0.9}))
-    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_9", fields={"weight": 0.1}))
+    await note(store, Add(kind="promise", text="Andrés owes 300 euros", note_id="n_12", fields={"weight": 0.1}))
     state = await desk.session("s_1", ["hello"], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "andres me ha dado 120", now_ms=NOW_MS)
 
     assert "Andrés" not in packet.notes_block + packet.threads
-    assert packet.notes_changed.splitlines() == ["#8 promise: Andrés owes 300 euros"]
+    assert packet.notes_changed.splitlines() == ["#12 promise: Andrés owes 300 euros"]
 
 
 async def test_what_a_search_returned_is_no_find_any_more(store, desk):
@@ -413,7 +414,7 @@ async def test_a_find_says_that_its_note_has_been_given_other_words(store, desk)
 
 
 async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, desk):
-    """Five open matters are told in words: first those that a message is likeliest to be about."""
+    """Ten open matters are told in words: first those that a message is likeliest to be about."""
     later = [
         Add(
             kind="task",
@@ -421,9 +422,9 @@ async def test_what_rang_or_is_due_today_is_not_left_out_of_the_notes(store, des
             note_id=f"n_{n}",
             fields={"weight": 0.9, "due_at_ms": NOW_MS + n * 50 * HOUR_MS},
         )
-        for n in range(1, 7)
+        for n in range(1, 12)
     ]
-    today = Add(kind="task", text="Today", note_id="n_8", fields={"weight": 0.1, "due_at_ms": NOW_MS + HOUR_MS})
+    today = Add(kind="task", text="Today", note_id="n_99", fields={"weight": 0.1, "due_at_ms": NOW_MS + HOUR_MS})
     await note(store, *later, today)
     state = await desk.session("s_1", [], ended_at_ms=NOW_MS)
     packet = await assembler(store).packet(state, "hi", now_ms=NOW_MS)

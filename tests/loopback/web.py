@@ -6,6 +6,7 @@ The pages' policy allows no code that is made from strings, so that nothing here
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -106,7 +107,7 @@ class Messenger:
 
     async def goes_to(self, chat: str) -> None:
         """Open another chat."""
-        await self.page.locator("#chats button", has_text=chat).click()
+        await self.page.locator("#chats button", has_text=re.compile(rf"^\s*{re.escape(chat)}")).click()
         await expect(self.page.locator("#chats button[aria-current]")).to_contain_text(chat)
 
     async def taps(self, label: str) -> None:
