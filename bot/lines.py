@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import time
+
 from bot import replies
-from bot.dates import days_from, every_text, hour_text, tells_day, when_text
+from bot.dates import day_text, days_from, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
 from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
 from memory.ledger.views import is_past, is_snoozed
 
+MIDNIGHT = time(0)
 _TOGETHER_MS = 60_000
 """What is due and what rings within a minute is one time."""
 
@@ -39,12 +42,19 @@ def ring_text(note: Note, now_ms: int, zone: str, *, day_told: bool = False) -> 
     when = when_text(note.rings_at_ms, now_ms, zone, language)
     if not note.repeats:
         return replies.say("lines.rings", when=when)
-    every = every_text(note.repeats, language)
+    every = ", ".join([every_text(note.repeats, language), *_left_out(note, now_ms, zone)])
     moved = next((each for each in note.occurrences if each.moved_to_ms == note.rings_at_ms), None)
     if moved is None or moved.state != "moved":
         return replies.say("lines.next", every=every, when=when)
     hour = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
     return replies.say("lines.this_time", every=every, hour=hour, when=when)
+
+
+def _left_out(note: Note, now_ms: int, zone: str) -> list[str]:
+    """Which dates to come of a series are left out."""
+    gone = (each.original_local for each in note.occurrences if each.state == "left_out")
+    days = (at_ms for local in gone if (at_ms := series.at_ms_of(local, note.time_zone)) > now_ms)
+    return [replies.say("lines.not_on", day=day_text(at_ms, now_ms, zone, replies.spoken())) for at_ms in days]
 
 
 def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str]:
@@ -63,7 +73,8 @@ def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str
     if rings:
         found.append(rings)
     if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
-        when = when_text(note.snoozed_until_ms, now_ms, zone, replies.spoken())
+        has_hour = local(note.snoozed_until_ms, zone).time() != MIDNIGHT
+        when = when_text(note.snoozed_until_ms, now_ms, zone, replies.spoken(), exact=has_hour)
         found.append(replies.say("lines.back", when=when))
     if note.about and note.about not in note.text:
         found.append(note.about)

@@ -70,6 +70,24 @@ def test_what_rang_says_so_until_it_is_done():
     assert "I reminded you on Thu 1 Jan" in line(note)
 
 
+def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():
+    """A neighbour's cat is fed until the ninth, and not on the day that somebody else does it."""
+    out = Occurrence(original_local="2023-11-17T08:00", state="left_out")
+    cat = a_note(
+        "Feed Biscuit", time_zone="UTC", rings_from="2023-11-15T08:00", rings_at_ms=START_MS + DAY_MS // 2,
+        repeats="FREQ=DAILY;UNTIL=20231120T080000", occurrences=(out,),
+    )  # fmt: skip
+
+    assert "every day, until 20 Nov 2023, not on Fri 17 Nov, next" in line(cat)
+
+
+def test_what_is_put_off_until_a_day_says_no_midnight():
+    """Nobody is woken on New Year's Eve at twelve."""
+    midnight_ms = START_MS - START_MS % DAY_MS + 3 * DAY_MS
+
+    assert line(a_note(snoozed_until_ms=midnight_ms)).endswith("back on Fri 17 Nov)")
+
+
 def test_what_was_put_off_says_until_when_in_the_language_that_is_spoken():
     """A line is in the language of whoever reads it; the text stays as it was noted."""
     with replies.speaking("de"):
