@@ -82,6 +82,8 @@ class KeeperRequest:
     """Turns that are not shown, but in which a number or name may stand: those before, and what the notes rest on."""
     persona: str = ""
     """Who the assistant is here: stories belong to one."""
+    standing: str = ""
+    """The session's title and standing until now, which the answer's take the place of."""
     names: Mapping[int, str] = field(default_factory=dict)
     """Who speaks in a group, by user id; empty where two talk."""
 

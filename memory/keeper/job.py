@@ -189,6 +189,7 @@ class Keeper:
             await self._move_on(line, turns[-1].seq)
             return True
         request = await self._maker.make(waiting, state, shown)
+        request = replace(request, standing=": ".join(filter(None, (line.title, line.standing))))
         if self.asking is None or not await self._is_affordable(waiting, request, is_asked=is_asked):
             await self._store.db.write(queue.postpone(waiting.session_id, request.now_ms + RETRY_AFTER_MS))
             return False

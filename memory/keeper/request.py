@@ -31,6 +31,7 @@ BEFORE_PERSON_CHARS: Final = 1_000
 BEFORE_ASSISTANT_CHARS: Final = 400
 """Of a turn that was read already so much comes along: what a new one answers, not the letter that was drafted."""
 TOOL_CHARS: Final = 200
+STANDING_CHARS: Final = 800
 CONTENT_WORDS: Final = 8
 """A stretch of fewer words, without a number or a tool call, holds nothing to note."""
 FENCED: Final = "<data-"
@@ -156,6 +157,7 @@ def request_text(request: KeeperRequest) -> str:
     lines = {n: _turn(n, turn, request, is_new=n >= first_new) for n, turn in request.numbered.items()}
     sections = (
         ("Notes", [_note(note, request) for note in request.notes] or ["(none yet)"]),
+        ("Standing until now", [cut(request.standing, STANDING_CHARS)] if request.standing else []),
         ("Read before", [text for number, text in lines.items() if number < first_new]),
         ("New turns", [text for number, text in lines.items() if number >= first_new]),
     )

@@ -1,5 +1,7 @@
 """What a keeper is shown: the notes that matter, the turns with their numbers, and whose words are whose."""
 
+from dataclasses import replace
+
 from memory.context.fence import fence
 from memory.foreign import foreign
 from memory.keeper.contract import KeeperRequest
@@ -58,6 +60,15 @@ def test_a_request_reads_as_the_contract_says():
         "Read before:\n1. [Tue 2023-11-14 23:14] person: old\n   assistant: Okay.\n\n"
         "New turns:\n2. [Tue 2023-11-14 23:15] person: new one\n   assistant: Fine."
     )
+
+
+def test_the_standing_until_now_is_shown_so_that_the_new_one_can_hold_it():
+    """The answer's standing takes its place: what still holds must not be lost."""
+    asked = replace(
+        request(make_turn(seq=1, user_text="the roof is done")), standing="Roof: Brearley's comes on the 7th."
+    )
+
+    assert "\n\nStanding until now:\nRoof: Brearley's comes on the 7th.\n\nNew turns:\n" in request_text(asked)
 
 
 def test_in_a_group_everybody_has_a_name():
