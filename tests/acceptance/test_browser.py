@@ -68,7 +68,9 @@ async def test_a_newcomer_finds_the_way(playground):
         await you.goes_to("Flat")
         await you.page.select_option("#who", "Ana")
         await you.writes("nobody in particular")
-        in_group = await you.says("@continuity_bot hello")
+        await you.writes("@continuity_bot hello")
+        await expect(you.answers).to_have_count(2)  # which messages it reads, and the answer
+        in_group = await you.answers.nth(1).inner_text()
         found = await problems_of(you.page)
 
         phone = Messenger(await open_page(browser, PHONE, scheme="dark"))

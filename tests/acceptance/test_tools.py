@@ -9,6 +9,7 @@ import pytest
 from loopback.model import Gate, ModelFault, ToolCall
 from story import PERSON, bot_lines, reply, rows, shows, tap
 
+from bot.answers.tools.past import NOTHING_HERE
 from memory.ledger.types import Actor, End
 
 pytestmark = pytest.mark.acceptance
@@ -228,7 +229,7 @@ async def test_the_past_is_searched_but_never_from_a_fresh_session(api, model, b
     await say(api, "/fresh")
     await say(api, "and now, which word opens it?")
     assert "zebra" not in model.requests[-1].text
-    assert returned(model) == ["Nothing was found beyond what you see."]
+    assert returned(model) == [NOTHING_HERE]
 
 
 async def test_somebody_elses_words_change_nothing(api, model, bot_here):
