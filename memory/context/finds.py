@@ -11,7 +11,7 @@ from memory.keeper.request import found_by
 from memory.ledger.lines import model_line
 from memory.ledger.types import Ledger, Note
 from memory.ledger.views import Scope, belongs, within, worth
-from memory.search.terms import search_words, split_words
+from memory.search.terms import little_words, split_words
 from memory.text import has_question_mark
 from memory.types import ConversationTurn, RetrievedItem
 
@@ -61,8 +61,7 @@ def bearing(message: str, ledger: Ledger, scope: Scope, known: tuple[Block, Sinc
     They are among those that share the rarest words with it; little words of any language are none.
     """
     block, since = known
-    little: frozenset[str] = frozenset().union(*(each.stop for each in search_words().values()))
-    words = " ".join(word for word in split_words(message) if word not in little)
+    words = " ".join(word for word in split_words(message) if word not in little_words())
     closest = found_by(words, within(ledger, scope))[:CLOSEST_NOTES]
     told = {*block.lines, *since.numbers}
     return [note for note in closest if note.number not in told]

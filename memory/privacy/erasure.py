@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from memory.ports import Row
-from memory.search.terms import search_words
+from memory.search.terms import little_words
 from memory.state import state_manager
 from memory.storage.store import LoggedTurn, turn_digest
 from memory.text import lowered, words_of
@@ -83,9 +83,8 @@ def without(state: SessionState, gone: Collection[str]) -> SessionState:
 
 def telling_words(texts: Iterable[str]) -> frozenset[str]:
     """Return the words of these texts that tell something, in small letters: no little words of any language."""
-    little: frozenset[str] = frozenset().union(*(each.stop for each in search_words().values()))
     found = {word for text in texts for word in words_of(lowered(text))}
-    return frozenset(word for word in found - little if len(word) >= MIN_TELLING_CHARS)
+    return frozenset(word for word in found - little_words() if len(word) >= MIN_TELLING_CHARS)
 
 
 def texts_of(turn: ConversationTurn) -> tuple[str, ...]:

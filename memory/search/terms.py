@@ -93,6 +93,12 @@ def words_for(code: str | None) -> SearchWords:
     return search_words().get(code or "", SearchWords(code or ""))
 
 
+@lru_cache(maxsize=1)
+def little_words() -> frozenset[str]:
+    """The stop words of all languages together."""
+    return frozenset().union(*(each.stop for each in search_words().values()))
+
+
 def words_at(text: str) -> Iterator[tuple[str, int]]:
     """Yield the lower-cased words of a text and where they stand: without clitics ('s, 'll), unspaced scripts as pairs.
 
