@@ -205,7 +205,9 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
     title, row = state_manager.session_title(state), evidence.row
     if row is None:
         turns = healed_tail(evidence, plan)
-        opened_at_ms = turns[0].turn.created_at_ms if turns else state.last_turn_at_ms
+        saved_at_ms = evidence.checkpoint.saved_at_ms if evidence.checkpoint else 0
+        opened_at_ms = turns[0].turn.created_at_ms if turns else state.last_turn_at_ms or saved_at_ms
+        newest_ms = state.last_turn_at_ms or opened_at_ms
         user_id = turns[-1].turn.user_id if turns else None
         statements.append(
             insert_session(
@@ -216,7 +218,7 @@ def repairs(evidence: Evidence, plan: Plan, state: SessionState) -> list[Stateme
                 title=title,
             )
         )
-        statements.append(adopt_conversation(state.conversation_id, state.session_id, state.last_turn_at_ms))
+        statements.append(adopt_conversation(state.conversation_id, state.session_id, newest_ms))
     else:
         stored, _ = state_of_row(row)
         if stored is None or (stored.last_seq, stored.edits) < (state.last_seq, state.edits):

@@ -248,6 +248,18 @@ async def test_the_latest_of_several_returned_sessions_is_current(session):
     assert await session.memory.store.current_session_id(CONVERSATION) == later.session_id
 
 
+async def test_a_returned_session_without_a_turn_is_current_when_it_was_opened_last(session):
+    """Whoever began a private conversation and lost the database goes on in it, not in the one before."""
+    session.memory.clock.advance(s=3_600)
+    later = await session.memory.recorder.open_session(CONVERSATION, 7, "private")
+    await session.memory.recorder.edit(later.session_id, lambda state: state.model_copy(update={"language": "de"}))
+    await session.memory.recorder.settle()
+    session.empty_database()
+    await session.memory.hydrator.adopt([later.session_id, session.session_id])
+
+    assert await session.memory.store.current_session_id(CONVERSATION) == later.session_id
+
+
 async def test_an_orphan_that_is_damaged_does_not_stop_the_start(session):
     """A checkpoint that brings nothing back is reported and moved aside; it is no orphan any more."""
     (session.memory.checkpoints.folder / "s_gone.json").write_bytes(b"half a che")
