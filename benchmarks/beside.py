@@ -16,7 +16,7 @@ from aiohttp import web
 from benchmarks.peers.model import PacedModel
 from benchmarks.peers.setups import HERE, SETUPS, Command, Setup, World
 from benchmarks.peers.traffic import FIRST_PERSON, Life, is_answered, name_of, unformatted
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 
 
 def _stock(world: World) -> Command:

@@ -34,7 +34,7 @@ from loopback.model import LoopbackModel
 from servers import Cluster
 
 from benchmarks.turns import ASSISTANT, USER
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 
 SETTINGS = {
     "CONTINUITY_MODEL": "openai-chat:loopback",

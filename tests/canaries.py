@@ -13,7 +13,7 @@ import structlog
 from pydantic import SecretStr
 
 from bot.logs import set_up
-from bot.playground.world import PLAYGROUND_TOKEN
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 
 MODEL_KEY = "sk-loopback"
 HTTP_TOKEN = "a-token-for-the-tests"

@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.peers.model import PacedModel
 from benchmarks.peers.setups import Setup, World
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 
 FIRST_PERSON = 7000
 LIFE_S = (2.0, 8.0)

@@ -30,7 +30,7 @@ from bot import replies
 from bot.answers.keeper import RULES, TOOL
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 from bot.settings import OFFLINE, Settings
 from tests.loopback.model import LoopbackModel, Reply, ToolCall
 

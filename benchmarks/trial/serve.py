@@ -12,10 +12,10 @@ from typing import Any
 from aiohttp import web
 
 from benchmarks.trial.model import FolderModel
+from bot.playground.bot_api.server import LoopbackBotApi
+from bot.playground.bot_api.world import ShownMessage
 from bot.playground.keeper import ProcessKeeper
 from bot.playground.moved_clock import MovedClock
-from bot.playground.server import LoopbackBotApi
-from bot.playground.world import ShownMessage
 from memory.ports import unobserved
 
 QUIET_S = 4.0

@@ -84,7 +84,7 @@ def chat(
     require_model(settings)
     from bot.delivery.connection import StartError  # noqa: PLC0415 - as above
     from bot.people.personas import PersonaError  # noqa: PLC0415
-    from bot.playground.session import chat as run_chat  # noqa: PLC0415
+    from bot.playground.chat.session import chat as run_chat  # noqa: PLC0415
     from bot.settings import SettingsError  # noqa: PLC0415
     from memory.errors import ContinuityError  # noqa: PLC0415
 

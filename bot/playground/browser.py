@@ -12,12 +12,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from bot.playground.bot_api.server import LoopbackBotApi
+from bot.playground.bot_api.world import fresh_token
 from bot.playground.folder import held, show_at
 from bot.playground.keeper import ProcessKeeper, Start, start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import PlaygroundPages
-from bot.playground.server import LoopbackBotApi
-from bot.playground.world import fresh_token
 
 STARTS_WITHIN_S = 60.0
 

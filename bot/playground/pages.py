@@ -14,11 +14,11 @@ import httpx
 import orjson
 from aiohttp import web
 
+from bot.playground.bot_api.people import SimulatedPeople
+from bot.playground.bot_api.server import LoopbackBotApi
+from bot.playground.bot_api.world import Chat
 from bot.playground.keeper import ProcessKeeper
 from bot.playground.moved_clock import MovedClock
-from bot.playground.people import SimulatedPeople
-from bot.playground.server import LoopbackBotApi
-from bot.playground.world import Chat
 
 YOU, ANA = 1_000_001, 1_000_002
 GROUP = "Flat"
@@ -50,7 +50,7 @@ Act = Callable[[dict[str, Any]], Awaitable[None]]
 class PlaygroundPages:
     """The routes of the page. What it asks for and does wants the token that the page was served with.
 
-    Requests that another site sent do not come this far (`bot.playground.guard`).
+    Requests that another site sent do not come this far (`bot.playground.bot_api.guard`).
     """
 
     def __init__(

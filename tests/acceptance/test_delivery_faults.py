@@ -7,7 +7,7 @@ import pytest
 from story import FRIEND, PERSON, answered, bot_texts, rows
 
 from bot.ops.status import Backlog, unfinished_in_words
-from bot.playground.faults import Kind
+from bot.playground.bot_api.faults import Kind
 
 pytestmark = pytest.mark.acceptance
 

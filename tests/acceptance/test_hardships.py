@@ -15,8 +15,8 @@ from loopback.bot_process import RUN
 from loopback.model import Gate
 from story import PERSON, answered, answers_to, bot_texts, heard, remembers, reply, rows
 
-from bot.playground.faults import Kind
-from bot.playground.updates import Updates
+from bot.playground.bot_api.faults import Kind
+from bot.playground.bot_api.updates import Updates
 
 pytestmark = pytest.mark.acceptance
 

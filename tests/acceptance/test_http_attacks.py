@@ -12,7 +12,7 @@ from loopback.served import TOKEN
 from pydantic import SecretStr
 
 from bot.http.bodies import MAX_BODY_BYTES
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 
 SECRET = "a-secret-of-16-characters"
 KNOWN = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n"

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from bot.app import App
 from bot.http import connections
-from bot.playground.world import PLAYGROUND_TOKEN
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
 SECRET = "a-secret-of-16-characters"

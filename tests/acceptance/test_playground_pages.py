@@ -9,12 +9,12 @@ import httpx
 import pytest
 from loopback.played import fork
 
+from bot.playground.bot_api.people import SimulatedPeople
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 from bot.playground.browser import Playground
 from bot.playground.keeper import start_program
 from bot.playground.moved_clock import MovedClock
 from bot.playground.pages import ANA, TOKEN_HEADER, YOU
-from bot.playground.people import SimulatedPeople
-from bot.playground.world import PLAYGROUND_TOKEN
 
 
 class Page:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from bot.app import App, StartError
 from bot.delivery import connection
-from bot.playground.world import PLAYGROUND_TOKEN
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 
 

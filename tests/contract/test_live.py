@@ -7,7 +7,7 @@ from loopback.model import LoopbackModel, ModelFault, ToolCall
 from pydantic import SecretStr
 
 from bot.ops.live import clock, failed, models_of, token_check, try_out
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 from bot.settings import Settings
 
 NOON_MS = 1_780_000_000_000

@@ -29,7 +29,7 @@ from telegram.error import (
 )
 from telegram.request import HTTPXRequest
 
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 
 ANN = 11
 BEN = 12

@@ -15,11 +15,11 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
-from bot.playground import terminal
-from bot.playground.lines import typed_lines
+from bot.playground.bot_api.server import LoopbackBotApi
+from bot.playground.chat import terminal
+from bot.playground.chat.lines import typed_lines
+from bot.playground.chat.terminal import PLAYGROUND_USER_ID, chat
 from bot.playground.moved_clock import MovedClock
-from bot.playground.server import LoopbackBotApi
-from bot.playground.terminal import PLAYGROUND_USER_ID, chat
 
 CTRL_C, CTRL_D, ALT_ENTER = "\x03", "\x04", "\x1b\r"
 

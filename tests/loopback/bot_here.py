@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.app import App
 from bot.delivery.rate_limit import RateLimits
 from bot.pauses import Pauses
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from memory.testing import lay_tables

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 from bot.tables import BOT_TABLES
 from loopback.forked import OURS, Forked, cli
 from memory.testing import lay_tables

@@ -7,7 +7,7 @@ import os
 import canaries
 import pytest
 
-from bot.playground.server import LoopbackBotApi
+from bot.playground.bot_api.server import LoopbackBotApi
 from loopback.bot_here import BotHere, MovedClock
 from loopback.bot_process import BotProcess
 from loopback.forked import OURS

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from bot.playground.changes import Changes
+from bot.playground.bot_api.changes import Changes
 
 from .formats import FORMATS, Chat, Reply, ToolCall, chat_calls, chat_usage, sse, text_of
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.app import App
-from bot.playground.world import PLAYGROUND_TOKEN
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
 from loopback.bot_here import QUICK

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bot.playground.changes import Changes
+from bot.playground.bot_api.changes import Changes
 
 
 async def test_a_change_wakes_the_waiting_ones():

@@ -7,9 +7,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from bot.playground.feed import News, news, pressed
-from bot.playground.screen import Screen, formatted
-from bot.playground.world import ShownMessage
+from bot.playground.bot_api.world import ShownMessage
+from bot.playground.chat.feed import News, news, pressed
+from bot.playground.chat.screen import Screen, formatted
 
 
 def line(message_id, text="x", *, by_bot=True, buttons=(), presses=(), **fields):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.playground.rules import (
+from bot.playground.bot_api.rules import (
     ApiError,
     checked_keyboard,
     checked_text,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from bot.playground.faults import Faults, Kind
-from bot.playground.world import World
+from bot.playground.bot_api.faults import Faults, Kind
+from bot.playground.bot_api.world import World
 
 LINK_S = 3600
 DOWNLOAD = "download"

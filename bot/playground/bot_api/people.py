@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bot.playground.rules import TEXT_MAX_UTF16, Json, found_entities, pieces, utf16_units
-from bot.playground.updates import Updates
-from bot.playground.world import Chat, StoredMessage, World
+from bot.playground.bot_api.rules import TEXT_MAX_UTF16, Json, found_entities, pieces, utf16_units
+from bot.playground.bot_api.updates import Updates
+from bot.playground.bot_api.world import Chat, StoredMessage, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
-from bot.playground.changes import Changes
-from bot.playground.rules import Json, refuse
-from bot.playground.updates import Updates
+from bot.playground.bot_api.changes import Changes
+from bot.playground.bot_api.rules import Json, refuse
+from bot.playground.bot_api.updates import Updates
 
 _RETRY_FIRST_S = 0.05
 _RETRY_MAX_S = 2.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bot.playground.rules import Json, checked_keyboard, checked_text, refuse
-from bot.playground.world import Chat, LiveDraft, StoredMessage, World
+from bot.playground.bot_api.rules import Json, checked_keyboard, checked_text, refuse
+from bot.playground.bot_api.world import Chat, LiveDraft, StoredMessage, World
 
 Method = Callable[[World, Json, float], Any]
 _ACTIONS = {

@@ -20,18 +20,18 @@ from typing import Any, Self, TypeVar
 import orjson
 from aiohttp import web
 
-from bot.playground.changes import Changes
-from bot.playground.control import Control
-from bot.playground.downloads import Downloads
-from bot.playground.faults import Fault, Faults, Kind
-from bot.playground.guard import guard, sign
-from bot.playground.methods import METHODS
-from bot.playground.people import SimulatedPeople
-from bot.playground.requests import Call, read_params
-from bot.playground.rules import ApiError, Json, refuse
-from bot.playground.updates import FIRST_UPDATE_ID, Updates
-from bot.playground.webhook import Webhook
-from bot.playground.world import PLAYGROUND_TOKEN, ChatView, World
+from bot.playground.bot_api.changes import Changes
+from bot.playground.bot_api.control import Control
+from bot.playground.bot_api.downloads import Downloads
+from bot.playground.bot_api.faults import Fault, Faults, Kind
+from bot.playground.bot_api.guard import guard, sign
+from bot.playground.bot_api.methods import METHODS
+from bot.playground.bot_api.people import SimulatedPeople
+from bot.playground.bot_api.requests import Call, read_params
+from bot.playground.bot_api.rules import ApiError, Json, refuse
+from bot.playground.bot_api.updates import FIRST_UPDATE_ID, Updates
+from bot.playground.bot_api.webhook import Webhook
+from bot.playground.bot_api.world import PLAYGROUND_TOKEN, ChatView, World
 
 T = TypeVar("T")
 Validate = Callable[[str, Json], None]

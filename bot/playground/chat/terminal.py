@@ -21,13 +21,13 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from rich.console import Console
 from rich.markup import escape
 
-from bot.playground.feed import QUIT, News, news, pressed
-from bot.playground.lines import typed_lines
+from bot.playground.bot_api.server import LoopbackBotApi
+from bot.playground.bot_api.world import ChatView, ShownMessage, fresh_token
+from bot.playground.chat.feed import QUIT, News, news, pressed
+from bot.playground.chat.lines import typed_lines
+from bot.playground.chat.prompt import Prompt
+from bot.playground.chat.screen import Screen
 from bot.playground.moved_clock import MovedClock, skipped_ms
-from bot.playground.prompt import Prompt
-from bot.playground.screen import Screen
-from bot.playground.server import LoopbackBotApi
-from bot.playground.world import ChatView, ShownMessage, fresh_token
 
 PLAYGROUND_USER_ID = 1_000_001
 """The person at the keyboard; the application must allow this user."""

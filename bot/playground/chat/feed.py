@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.playground.world import ShownMessage
+from bot.playground.bot_api.world import ShownMessage
 
 QUIT = "/quit"
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.playground.rules import ApiError, Json, refuse
+from bot.playground.bot_api.rules import ApiError, Json, refuse
 
 PLAYGROUND_TOKEN = "1000000001:AAloopback-playground-no-secret-000"
 """For tests; what a person starts has a token of its own each time (`fresh_token`)."""

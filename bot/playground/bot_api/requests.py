@@ -10,8 +10,8 @@ import orjson
 from aiohttp import web
 from aiohttp.web_request import FileField
 
-from bot.playground.faults import Kind
-from bot.playground.rules import Json, refuse
+from bot.playground.bot_api.faults import Kind
+from bot.playground.bot_api.rules import Json, refuse
 
 _JSON = {
     "reply_markup", "entities", "caption_entities", "reply_parameters", "link_preview_options", "commands", "scope",

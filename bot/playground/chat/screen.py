@@ -14,8 +14,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from bot.playground.feed import News, pressed
-from bot.playground.world import ShownMessage
+from bot.playground.bot_api.world import ShownMessage
+from bot.playground.chat.feed import News, pressed
 
 _STYLES = {
     "bold": "bold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.playground.rules import Json
+from bot.playground.bot_api.rules import Json
 
 FIRST_UPDATE_ID = 100_000_001
 LIMIT_MAX = 100

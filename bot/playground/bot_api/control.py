@@ -15,12 +15,12 @@ from typing import Any, Protocol
 import orjson
 from aiohttp import web
 
-from bot.playground.changes import Changes
-from bot.playground.faults import Faults
-from bot.playground.people import SimulatedPeople
-from bot.playground.requests import Call
-from bot.playground.rules import Json
-from bot.playground.world import ChatView, World
+from bot.playground.bot_api.changes import Changes
+from bot.playground.bot_api.faults import Faults
+from bot.playground.bot_api.people import SimulatedPeople
+from bot.playground.bot_api.requests import Call
+from bot.playground.bot_api.rules import Json
+from bot.playground.bot_api.world import ChatView, World
 
 VERBS = frozenset(
     name for name, _ in inspect.getmembers(SimulatedPeople, inspect.isfunction) if not name.startswith("_")
