@@ -165,8 +165,8 @@ class Hydrator:
         Those written before there were notes come first: what was open in them is carried over when the ledger opens.
         """
         reports = []
-        noted = await asyncio.to_thread(lambda: {each: self._has_notes(each) for each in orphans})
-        for session_id in sorted(orphans, key=lambda each: (noted[each], each)):
+        order = await asyncio.to_thread(lambda: {each: self._age(each) for each in orphans})
+        for session_id in sorted(orphans, key=lambda each: (order[each], each)):
             try:
                 reports.append((await self.hydrate(session_id)).report)
             except ContinuityError as exc:
@@ -303,9 +303,10 @@ class Hydrator:
                 hydrated = replace(hydrated, report=report)
         return hydrated
 
-    def _has_notes(self, session_id: str) -> bool:
+    def _age(self, session_id: str) -> tuple[bool, int]:
+        """Whether a checkpoint has notes, and when it was written: the later of two turns in one second is current."""
         checkpoint, _, _ = self._load_checkpoint(session_id)
-        return bool(checkpoint and checkpoint.notes)
+        return (bool(checkpoint.notes), checkpoint.saved_at_ms) if checkpoint else (False, 0)
 
     async def _write_repairs(self, evidence: Evidence, plan: Plan, statements: Sequence[Statement]) -> None:
         """Store repairs, with the notes that only the checkpoint has where the database lost turns, or the session.

@@ -28,12 +28,12 @@ VALUES (:conversation_id, :session_id, :created_at_ms)
 ON CONFLICT (conversation_id) DO UPDATE SET current_session_id = excluded.current_session_id;
 
 -- name: adopt_conversation
--- A session came back from its checkpoint: it becomes current unless a session with newer turns is.
+-- A session came back from its checkpoint: it becomes current unless one with newer turns is.
 INSERT INTO conversations (conversation_id, current_session_id, created_at_ms)
 VALUES (:conversation_id, :session_id, :last_turn_at_ms)
 ON CONFLICT (conversation_id) DO UPDATE SET current_session_id = excluded.current_session_id
 WHERE COALESCE((SELECT s.last_turn_at_ms FROM conversation_sessions s
-                WHERE s.session_id = conversations.current_session_id), 0) < :last_turn_at_ms;
+                WHERE s.session_id = conversations.current_session_id), 0) <= :last_turn_at_ms;
 
 -- name: current_session
 -- Where the next message goes.

@@ -141,7 +141,10 @@ async def test_it_is_private_after_a_kill_and_from_a_checkpoint_alone(api, model
 
     assert notes(bot) == []
     [(origin, state)] = rows(
-        bot, "SELECT origin, state_json FROM conversation_sessions ORDER BY last_turn_at_ms DESC LIMIT 1"
+        bot,
+        "SELECT origin, state_json FROM conversation_sessions JOIN conversation_turns USING (session_id)"
+        " WHERE user_text = :text",
+        text=SECRET,
     )
     assert (origin, json.loads(state)["private"]) == ("private", True)
     assert rows(bot, "SELECT 1 FROM search_docs d JOIN conversation_turns t ON t.turn_id = d.ref"

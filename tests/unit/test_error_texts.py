@@ -10,7 +10,7 @@ import pytest
 
 import bot
 import memory
-from bot.cli.common import stop_with
+from bot.cli.common import for_programs, stop_with
 from memory.errors import ContinuityError, UnknownSession
 
 ROOTS = (Path(bot.__file__).parent, Path(memory.__file__).parent)
@@ -56,5 +56,6 @@ def test_an_error_without_a_text_says_what_its_class_is_about():
 
 def test_a_command_that_fails_says_error_before_what_it_was(capsys):
     """As the library of the command line does for what it finds itself."""
+    for_programs.set(False)
     assert stop_with("there is no database").exit_code == 1
     assert capsys.readouterr().err == "Error: there is no database\n"
