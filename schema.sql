@@ -1,6 +1,6 @@
 -- Conversations, turns, the inbox and the outbox, jobs, memories, continuity: what a bot's database has after every migration.
 -- Portable subset (SQLite, PostgreSQL): TEXT and BIGINT only, no AUTOINCREMENT, JSON as TEXT, times and ids are parameters.
--- SQLite adds a column to 21 of these tables, row_digest: memory/storage/sqlite_rows.py.
+-- SQLite adds a column to 21 of these tables, row_digest: memory/storage/sqlite/rows.py.
 -- *_at_ms: UTC epoch milliseconds. *_tokens: model tokens. *_json: JSON text. Booleans are 0 or 1.
 
 -- One place where people talk to the bot, and the session that is current there.

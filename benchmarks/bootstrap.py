@@ -24,7 +24,7 @@ from memory.context.tokens import TiktokenCounter
 from memory.continuity.bootstrap import Bootstrap
 from memory.continuity.heartbeat import Heartbeat, HeartbeatReport
 from memory.continuity.staleness import Workload
-from memory.storage.sqlite import SqliteDatabase
+from memory.storage.sqlite.database import SqliteDatabase
 from memory.storage.store import insert_session, insert_turn
 from memory.testing import (
     START_MS,

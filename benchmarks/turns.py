@@ -31,7 +31,7 @@ from memory.sessions.recorder import Exchange
 from memory.state import state_manager
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
-from memory.storage.sqlite_connection import secure
+from memory.storage.sqlite.connection import secure
 from memory.storage.store import (
     insert_session,
     insert_turn,

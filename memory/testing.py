@@ -16,7 +16,7 @@ from memory.sessions.recorder import Exchange
 from memory.storage.extension import Extension
 from memory.storage.migrate import MEMORY_ONLY, migrate
 from memory.storage.place import places
-from memory.storage.sqlite_connection import create_private
+from memory.storage.sqlite.connection import create_private
 from memory.types import ConversationTurn, OpenLoop, SessionState, Topic
 
 START_MS = 1_700_000_000_000

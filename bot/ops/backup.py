@@ -27,7 +27,7 @@ from memory.storage import migrate
 from memory.storage.checkpoint import BEFORE_RESTORE
 from memory.storage.folders import make_folder, sync_folder
 from memory.storage.place import shown
-from memory.storage.sqlite import SqliteDatabase
+from memory.storage.sqlite.database import SqliteDatabase
 from memory.storage.store import Store
 
 DATABASE = "continuity.db"

@@ -11,7 +11,7 @@ from bot.ops.workspace import OpsError
 from bot.tables import MIGRATIONS
 from memory.errors import StorageError
 from memory.storage import migrate
-from memory.storage.sqlite_schema import drop_objects, objects_in, objects_of
+from memory.storage.sqlite.schema import drop_objects, objects_in, objects_of
 
 _ORDER: Final = ("trigger", "view", "index", "table")
 """What hangs on others goes first."""

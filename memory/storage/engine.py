@@ -11,8 +11,8 @@ from memory.errors import StorageError
 from memory.ports import Database, Lock, Row, unobserved
 from memory.storage.condition import Condition
 from memory.storage.place import is_server, take_lock
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.sqlite_schema import SchemaFile
+from memory.storage.sqlite.database import SqliteDatabase
+from memory.storage.sqlite.schema import SchemaFile
 
 NO_DRIVER = (
     "PostgreSQL needs its driver: install the extra, pip install 'continuity-bot[postgres]' "
@@ -146,7 +146,7 @@ async def open_database(where: Path | str, queries: Sequence[Path], *, read_only
     if not is_server(where):
         return await SqliteDatabase.open(where, queries, read_only=read_only)
     with _driver():
-        from memory.storage.postgres import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.database import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
     return await PostgresDatabase.open(str(where), queries, read_only=read_only)
 
 
@@ -155,7 +155,7 @@ def open_schema(where: Path | str, *, read_only: bool = False) -> Schema:
     if not is_server(where):
         return SchemaFile(where, read_only=read_only)
     with _driver():
-        from memory.storage.postgres_schema import SchemaServer  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.schema import SchemaServer  # noqa: PLC0415 - the driver is an extra
     return SchemaServer(str(where), read_only=read_only)
 
 
@@ -167,14 +167,14 @@ def lock_alone(where: Path | str, *, shared: bool = False) -> Lock:
     if not is_server(where):
         return take_lock(Path(where))
     with _driver():
-        from memory.storage.postgres_schema import ServerLock  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.schema import ServerLock  # noqa: PLC0415 - the driver is an extra
     return ServerLock(str(where), shared=shared)
 
 
 def is_held(where: str) -> bool:
     """Return whether a process works on a database on a server. Raises `StorageUnavailable`."""
     with _driver():
-        from memory.storage import postgres_schema  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres import schema as postgres_schema  # noqa: PLC0415 - the driver is an extra
     return postgres_schema.is_held(where)
 
 
@@ -183,7 +183,7 @@ def shared_database(db: OpenDatabase) -> SharedDatabase | None:
     if not db.shared:
         return None
     with _driver():
-        from memory.storage.postgres import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
+        from memory.storage.postgres.database import PostgresDatabase  # noqa: PLC0415 - the driver is an extra
     if not isinstance(db, PostgresDatabase):
         raise TypeError(f"{type(db).__name__} says that it is shared, but does not know its workers")
     return db

@@ -10,7 +10,7 @@ from typing import Any
 from loopback.model import ToolCall, echo
 
 from memory.ledger.types import Actor, Add
-from memory.storage.sqlite_rows import keep
+from memory.storage.sqlite.rows import keep
 
 PERSON = 4711
 FRIEND = 4712
@@ -121,7 +121,7 @@ def rows(bot, sql: str, **params: Any) -> list[tuple]:
 def _on_server(address: str, sql: str, params: dict[str, Any]) -> list[tuple]:
     import psycopg  # noqa: PLC0415 - an extra
 
-    from memory.storage.postgres_connection import placeholders  # noqa: PLC0415
+    from memory.storage.postgres.connection import placeholders  # noqa: PLC0415
 
     with psycopg.connect(address, autocommit=True) as connection:
         cursor = connection.execute(placeholders(sql).encode(), params)

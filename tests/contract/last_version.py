@@ -8,7 +8,7 @@ from itertools import count
 import psycopg
 
 from memory.ledger import series
-from memory.storage.postgres_connection import placeholders
+from memory.storage.postgres.connection import placeholders
 from memory.testing import START_MS, make_state
 
 HERE = "tg:1:7:0"

@@ -24,7 +24,7 @@ from memory.ports import Statement
 from memory.search.languages import Languages
 from memory.search.searcher import index_turn
 from memory.storage.place import take_lock
-from memory.storage.sqlite import SqliteDatabase
+from memory.storage.sqlite.database import SqliteDatabase
 from memory.storage.store import Store, heal_turn
 from memory.testing import START_MS, make_exchange, open_memory
 

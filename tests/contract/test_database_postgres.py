@@ -13,12 +13,15 @@ from bot.tables import QUERY_FILES as ALL_QUERY_FILES
 from memory.errors import Conflict, Fenced, Locked, StorageError, StorageUnavailable, UnsafeSettings
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
-from memory.storage import postgres_commit, postgres_pool, postgres_presence, sqlite_rows
 from memory.storage.engine import is_held, lock_alone, open_database
 from memory.storage.migrate import FOLDER, available, migrate, pending
 from memory.storage.named_queries import QUERY_FILES
 from memory.storage.place import shown
-from memory.storage.postgres_connection import placeholders
+from memory.storage.postgres import commit as postgres_commit
+from memory.storage.postgres import pool as postgres_pool
+from memory.storage.postgres import presence as postgres_presence
+from memory.storage.postgres.connection import placeholders
+from memory.storage.sqlite import rows as sqlite_rows
 from memory.storage.store import Store, insert_turn
 from memory.testing import make_exchange, make_turn, open_memory
 

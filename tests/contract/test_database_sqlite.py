@@ -13,9 +13,9 @@ from memory.ports import Statement
 from memory.storage.extension import Extension
 from memory.storage.migrate import migrate
 from memory.storage.named_queries import QUERY_FILES, load_queries
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.sqlite_connection import connect_writer, secure
-from memory.storage.sqlite_schema import split_script
+from memory.storage.sqlite.connection import connect_writer, secure
+from memory.storage.sqlite.database import SqliteDatabase
+from memory.storage.sqlite.schema import split_script
 from memory.storage.store import Store, insert_turn
 from memory.testing import make_turn, open_memory
 

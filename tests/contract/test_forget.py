@@ -16,7 +16,7 @@ from memory.ledger.types import Actor, Add, End
 from memory.ports import Statement
 from memory.privacy.plan import ForgetRequest
 from memory.search.query import Query
-from memory.storage.postgres_connection import placeholders
+from memory.storage.postgres.connection import placeholders
 from memory.testing import make_exchange, open_memory
 from memory.types import CompactionMark, ConversationContextPacket
 

@@ -9,7 +9,7 @@ import pytest
 
 from memory.search import searcher
 from memory.storage.named_queries import load_queries
-from memory.storage.sqlite_connection import connect_reader
+from memory.storage.sqlite.connection import connect_reader
 from memory.testing import lay_tables, open_memory
 
 QUERIES = Path(searcher.__file__).with_name("search.sqlite.sql")

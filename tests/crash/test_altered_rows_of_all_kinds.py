@@ -10,11 +10,11 @@ import pytest
 
 from bot.tables import MIGRATIONS, QUERY_FILES
 from memory.ports import Statement
-from memory.storage import sqlite_rows
 from memory.storage.migrate import migrate
-from memory.storage.sqlite import SqliteDatabase
-from memory.storage.sqlite_connection import connect_reader, connect_writer
-from memory.storage.sqlite_rows import COLUMN, MADE_AGAIN, STILL_READ, guarded
+from memory.storage.sqlite import rows as sqlite_rows
+from memory.storage.sqlite.connection import connect_reader, connect_writer
+from memory.storage.sqlite.database import SqliteDatabase
+from memory.storage.sqlite.rows import COLUMN, MADE_AGAIN, STILL_READ, guarded
 from memory.testing import CONVERSATION_ID, make_exchange, open_memory
 
 TABLES = {

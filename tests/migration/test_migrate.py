@@ -12,8 +12,8 @@ from bot.tables import BOT_MIGRATIONS, BOT_TABLES, MIGRATIONS
 from memory.errors import SchemaMismatch, StorageError
 from memory.storage import migrate as migrations
 from memory.storage.migrate import MEMORY_ONLY, available, migrate, pending, status
-from memory.storage.sqlite_connection import connect_reader
-from memory.storage.sqlite_rows import look
+from memory.storage.sqlite.connection import connect_reader
+from memory.storage.sqlite.rows import look
 from memory.testing import START_MS, lay_tables
 
 ROOT = Path(memory.__file__).parent.parent

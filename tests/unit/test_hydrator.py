@@ -9,7 +9,7 @@ import pytest
 from memory.errors import UnknownSession
 from memory.opening import ConversationMemory
 from memory.state.state_manager import new_state
-from memory.storage.sqlite_rows import keep
+from memory.storage.sqlite.rows import keep
 from memory.storage.store import chain, turn_digest
 from memory.testing import make_exchange, start_memory
 

@@ -16,7 +16,7 @@ from memory.errors import StorageError, StorageUnavailable
 from memory.shielded import Shielded
 from memory.storage.condition import Condition
 from memory.storage.place import shown
-from memory.storage.postgres_connection import (
+from memory.storage.postgres.connection import (
     FOREIGN,
     LOCK_TIMEOUT_MS,
     ROLLED_BACK,

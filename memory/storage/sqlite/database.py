@@ -19,9 +19,9 @@ from memory.storage.chain import answered, each
 from memory.storage.condition import Condition
 from memory.storage.named_queries import load_queries, named
 from memory.storage.place import FolderLock, database_files
-from memory.storage.sqlite_commit import GroupCommit
-from memory.storage.sqlite_connection import DAMAGE, FOREIGN, connect_reader, translate
-from memory.storage.sqlite_rows import accept, look
+from memory.storage.sqlite.commit import GroupCommit
+from memory.storage.sqlite.connection import DAMAGE, FOREIGN, connect_reader, translate
+from memory.storage.sqlite.rows import accept, look
 
 BACKUP_PAGES = 2_000
 """A backup tells how far it is after this many pages (8 MB)."""
@@ -36,7 +36,7 @@ OF_ERASURE = "erased_"
 class SqliteDatabase:
     """`memory.ports.Database` on one SQLite file.
 
-    Writes go through the one writing thread (`sqlite_commit`). Reads: a second connection, read-only, through
+    Writes go through the one writing thread (`commit`). Reads: a second connection, read-only, through
     aiosqlite; it sees committed data only, also while a commit runs.
     """
 

@@ -17,7 +17,7 @@ from memory.faults import point
 from memory.ports import Result, Statement, unobserved
 from memory.storage.condition import Condition
 from memory.storage.named_queries import named
-from memory.storage.sqlite_connection import FOREIGN, as_dict, connect_writer, translate
+from memory.storage.sqlite.connection import FOREIGN, as_dict, connect_writer, translate
 
 GROUP_LIMIT = 512
 """At most this many calls share one commit, so that the first of them does not wait for ever."""

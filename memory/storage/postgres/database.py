@@ -14,10 +14,10 @@ from memory.ports import Lock, Reads, Result, Row, Statement, unobserved
 from memory.storage.ahead import handed, let_go
 from memory.storage.chain import answered_in_turn
 from memory.storage.named_queries import load_queries, named
-from memory.storage.postgres_commit import MARKS_KEPT_MS, Transactions, now_ms
-from memory.storage.postgres_connection import FOREIGN, look_at, placeholders
-from memory.storage.postgres_pool import Connection, Pool
-from memory.storage.postgres_presence import SILENT_S, Presence
+from memory.storage.postgres.commit import MARKS_KEPT_MS, Transactions, now_ms
+from memory.storage.postgres.connection import FOREIGN, look_at, placeholders
+from memory.storage.postgres.pool import Connection, Pool
+from memory.storage.postgres.presence import SILENT_S, Presence
 
 _T = TypeVar("_T")
 

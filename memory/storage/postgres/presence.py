@@ -16,9 +16,9 @@ from memory.errors import StorageError
 from memory.faults import without
 from memory.ports import Lock, Result, Statement
 from memory.storage.named_queries import named
-from memory.storage.postgres_commit import now_ms
-from memory.storage.postgres_connection import FOREIGN, connect_string, options
-from memory.storage.postgres_pool import Connection, Pool, ended
+from memory.storage.postgres.commit import now_ms
+from memory.storage.postgres.connection import FOREIGN, connect_string, options
+from memory.storage.postgres.pool import Connection, Pool, ended
 
 RENEW_S: Final = 0.5
 CERTAIN_S: Final = 1.0

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from memory.faults import point
-from memory.storage.sqlite_connection import connect_writer, require_file, translate
-from memory.storage.sqlite_rows import guarded, keep, kept, seal
+from memory.storage.sqlite.connection import connect_writer, require_file, translate
+from memory.storage.sqlite.rows import guarded, keep, kept, seal
 
 
 class SchemaFile:

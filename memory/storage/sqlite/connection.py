@@ -18,7 +18,7 @@ from memory.errors import (
     reason,
 )
 from memory.storage.folders import make_folder
-from memory.storage.sqlite_rows import keep, watch
+from memory.storage.sqlite.rows import keep, watch
 
 READER_CACHE_KIB = 32_000
 BUSY_TIMEOUT_MS = 2000
@@ -148,7 +148,7 @@ def connect_writer(path: Path, *, keeping: bool = True) -> sqlite3.Connection:
 def connect_reader(path: Path, *, trusting: bool = False) -> sqlite3.Connection:
     """Open for reading; rows come as dicts, and bytes that are no text are shown as such instead of raising.
 
-    Rows that were altered on the disk are left out (`sqlite_rows`) unless it is `trusting`.
+    Rows that were altered on the disk are left out (`rows`) unless it is `trusting`.
 
     Raises `StorageUnavailable` when there is no such file or it is no database.
     """

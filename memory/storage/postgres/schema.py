@@ -12,7 +12,7 @@ import psycopg
 from memory.errors import Locked
 from memory.faults import point
 from memory.storage.place import shown
-from memory.storage.postgres_connection import connect_string, options, placeholders, translate
+from memory.storage.postgres.connection import connect_string, options, placeholders, translate
 
 TABLES = """SELECT t.table_name, array_agg(CAST(c.column_name AS TEXT) ORDER BY c.ordinal_position), (
         SELECT array_agg(CAST(a.attname AS TEXT) ORDER BY array_position(i.indkey, a.attnum))

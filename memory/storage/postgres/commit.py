@@ -15,8 +15,8 @@ from memory.errors import Conflict, Fenced, StorageError, StorageUnavailable
 from memory.faults import point, without
 from memory.ports import Result, Statement
 from memory.storage.named_queries import named
-from memory.storage.postgres_connection import FOREIGN, is_gone, translate
-from memory.storage.postgres_pool import LOOK_AGAIN_S, Connection, Pool, Severed
+from memory.storage.postgres.connection import FOREIGN, is_gone, translate
+from memory.storage.postgres.pool import LOOK_AGAIN_S, Connection, Pool, Severed
 
 MARKS_KEPT_MS: Final = 24 * 3600 * 1000
 

@@ -1,0 +1,1 @@
+"""PostgreSQL on a server, for several processes at once; its driver is an extra."""
