@@ -25,7 +25,7 @@ from bot.intake.media import SentFile, waiting_line
 from bot.pauses import FULL
 from bot.settings import Settings
 from bot.tables import BOT_TABLES
-from bot.turns.attachments import ATTACHED_SHARE, FOUND_SHARE
+from bot.turns.steps.attachments import ATTACHED_SHARE, FOUND_SHARE
 from memory.context.occasion import Reserved
 from memory.context.packet_text import prompt
 from memory.opening import ConversationMemory

@@ -19,7 +19,7 @@ from bot.tools.mcp.config import read as read_config
 from bot.tools.results import Results
 from bot.tools.shelf import Shelf
 from bot.tools.tool import Place, Source, Tool
-from memory.context.compactor import SummaryWriter
+from memory.context.compaction.compactor import SummaryWriter
 from memory.keeper.contract import KeepingModel
 from memory.opening import ConversationMemory
 from memory.types import ConversationTurn

@@ -70,7 +70,7 @@ from bot.turns.model_waits import ModelWaits
 from bot.turns.parked import GOES_ON
 from bot.turns.recovery import Recovery
 from bot.turns.services import Services
-from bot.turns.sharing import PEOPLE, REMINDERS, OneProcess, Sharing, Workers
+from bot.turns.sharing.workers import PEOPLE, REMINDERS, OneProcess, Sharing, Workers
 from bot.turns.stop_words import is_stop
 from bot.turns.strangers import Strangers
 from bot.turns.turn import Turns

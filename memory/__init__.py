@@ -11,7 +11,7 @@ _HOMES = {
     "memory.opening": ("ConversationMemory", "OpeningReport"),
     "memory.pending": ("PendingTurn",),
     "memory.context.budget": ("Budget",),
-    "memory.context.compactor": ("SummaryWriter",),
+    "memory.context.compaction.compactor": ("SummaryWriter",),
     "memory.context.occasion": ("Occasion", "Prepared", "Reserved"),
     "memory.privacy.forget": ("Forgotten", "Proof"),
     "memory.privacy.plan": ("ForgetCounts", "ForgetRequest"),

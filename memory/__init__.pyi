@@ -1,7 +1,7 @@
 # What type checkers see of the public names; a test compares it with `__init__.py`.
 
 from memory.context.budget import Budget
-from memory.context.compactor import SummaryWriter
+from memory.context.compaction.compactor import SummaryWriter
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.errors import (
     CheckpointError,

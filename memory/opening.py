@@ -16,7 +16,7 @@ import orjson
 
 from memory.clock import RandomIds, SystemClock
 from memory.context.budget import Budget
-from memory.context.compactor import Hurry, SummaryWriter, nobody_waits
+from memory.context.compaction.compactor import Hurry, SummaryWriter, nobody_waits
 from memory.context.earlier import SESSIONS_READ
 from memory.context.occasion import NOTHING_RESERVED, PLAIN, UNPREPARED, Occasion, Prepared, Reserved
 from memory.context.tokens import TiktokenCounter

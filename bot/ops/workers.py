@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.replies import plural
-from bot.turns.holding import KEEPER
+from bot.turns.sharing.holding import KEEPER
 from memory.storage.engine import OpenDatabase, shared_database
 
 SILENT_MS = 3000

@@ -27,12 +27,12 @@ from bot.people.personas import instructions_of
 from bot.people.spending import Spending, TurnRate, booked, day_budget
 from bot.tools.call import CallRow, heard
 from bot.tools.tool import CallContext, Place
-from bot.turns.attachments import NOTHING, Material, described, has_files, material, pictures_for, unreachable
-from bot.turns.notices import notices, set_without_model, with_footnotes
 from bot.turns.services import Services
-from bot.turns.took import Took, of_model
+from bot.turns.steps.attachments import NOTHING, Material, described, has_files, material, pictures_for, unreachable
+from bot.turns.steps.notices import notices, set_without_model, with_footnotes
+from bot.turns.steps.took import Took, of_model
 from memory import faults
-from memory.context.compactor import nobody_waits
+from memory.context.compaction.compactor import nobody_waits
 from memory.context.occasion import Occasion, Prepared, Reserved
 from memory.context.transcript import clip_ends, clip_to_tokens
 from memory.continuity.packet import GUARDRAILS

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memory.context.budget import Budget
-from memory.context.compaction import verbatim
+from memory.context.compaction.plan import verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, fields_of
 from memory.context.earlier import CACHED_SESSIONS, EarlierSessions, title_of
 from memory.context.finds import MAX_FINDS, bearing, relevant, stands_in, with_bearing, with_notes

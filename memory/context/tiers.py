@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memory.context.budget import FIRST_TURN_TOKENS, MIN_TURNS, Budget
-from memory.context.compaction import verbatim
+from memory.context.compaction.plan import verbatim
 from memory.context.transcript import abridge, clip_to_tokens, clip_tools, turn_messages, turn_tokens
 from memory.ports import TokenCounter
 from memory.types import ConversationTurn, SessionState, Tier, TierReceipt

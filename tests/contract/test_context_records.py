@@ -7,7 +7,7 @@ import pytest
 
 from memory.context.assembler import Assembler
 from memory.context.budget import Budget
-from memory.context.compactor import Compactor
+from memory.context.compaction.compactor import Compactor
 from memory.context.context_builder import prompt, reference_text, stable_text
 from memory.context.finds import BEST, FLOOR
 from memory.context.notes_block import marked

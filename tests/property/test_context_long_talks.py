@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.context.budget import Budget
-from memory.context.compaction import mark_of, plan, truncation, verbatim
+from memory.context.compaction.plan import mark_of, plan, truncation, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, prompt
 from memory.context.tokens import TiktokenCounter
 from memory.search.languages import Languages

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.context.budget import FRAME_TOKENS, Budget
-from memory.context.compaction import mark_of, plan, truncation, verbatim
+from memory.context.compaction.plan import mark_of, plan, truncation, verbatim
 from memory.context.context_builder import ContextInputs, Moment, build, prompt
 from memory.context.notes_block import Block, Since
 from memory.context.occasion import Reserved

@@ -3,8 +3,8 @@
 import pytest
 
 from memory.context.budget import Budget
-from memory.context.compaction import HOLD_TURNS, held, mark_of, plan, truncation, verbatim
-from memory.context.summary_check import problems
+from memory.context.compaction.plan import HOLD_TURNS, held, mark_of, plan, truncation, verbatim
+from memory.context.compaction.summary_check import problems
 from memory.search.languages import Languages
 from memory.sessions.summarizer import summarize
 from memory.testing import START_MS, WordCounter, make_state, make_turn

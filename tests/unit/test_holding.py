@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.turns.holding import excused
+from bot.turns.sharing.holding import excused
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
 from bot.files.rows import StoredFile
 from bot.intake.updates import Envelope
-from bot.turns.attachments import file_name, megabytes
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
+from bot.turns.steps.attachments import file_name, megabytes
 
 LISTED: Final = 12
 BUTTONS_A_ROW: Final = 3

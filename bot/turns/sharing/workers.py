@@ -14,11 +14,11 @@ import structlog
 from bot.delivery.outbox import Outbox, Part
 from bot.delivery.rate_limit import RateLimiter
 from bot.intake.updates import Envelope
-from bot.turns import holding
-from bot.turns.holding import KEEPER, lease_of
 from bot.turns.lanes import Lanes
 from bot.turns.recovery import Recovery, StartReport
 from bot.turns.services import Services
+from bot.turns.sharing import holding
+from bot.turns.sharing.holding import KEEPER, lease_of
 from memory.errors import Conflict, Fenced, StorageUnavailable
 from memory.ports import Row, Statement
 from memory.storage.engine import SharedDatabase

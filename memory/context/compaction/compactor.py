@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeVar
 
 from memory.context.budget import Budget
-from memory.context.compaction import CompactionPlan, Method, held, mark_of, plan, truncation
-from memory.context.summary_check import problems
+from memory.context.compaction.plan import CompactionPlan, Method, held, mark_of, plan, truncation
+from memory.context.compaction.summary_check import problems
 from memory.ports import Clock, Ids, Statement, TokenCounter
 from memory.search.languages import Languages
 from memory.sessions.summarizer import HEADER, summarize

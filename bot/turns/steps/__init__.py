@@ -1,0 +1,1 @@
+"""The steps of a turn: its files, its notices, its figures."""

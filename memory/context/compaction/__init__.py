@@ -1,0 +1,1 @@
+"""Compaction: old turns are folded into the rolling summary, with a record that can undo it (004)."""
