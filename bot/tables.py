@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
+
 from bot.file_rows import count_files, erase_files
 from memory.ports import Database, Statement
 from memory.privacy.erasure import carries
@@ -49,9 +51,21 @@ async def erase_messages(db: Database, going: Erasure) -> list[Statement]:
     return statements
 
 
+async def erase_name(db: Database, going: Erasure) -> list[Statement]:
+    """Return what lets go of the name of a chat that is forgotten altogether, until it writes to a later process."""
+    whose = next(iter(going.conversation_id.split(":")[2:3]), "")
+    known = going.everything and whose.removeprefix("-").isdecimal()
+    row = await db.read_one("person_choices", user_id=int(whose)) if known else None
+    choices = orjson.loads(row["settings_json"]) if row else {}
+    if choices.pop("name", None) is None:
+        return []
+    values = {"user_id": int(whose), "settings_json": orjson.dumps(choices).decode(), "created_at_ms": going.at_ms}
+    return [Statement("person_choose", values)]
+
+
 async def erase(db: Database, going: Erasure) -> list[Statement]:
-    """Return what lets go of messages and of files with all that was read from them (P13)."""
-    return [*await erase_messages(db, going), *await erase_files(db, going)]
+    """Return what lets go of messages, of a name, and of files with all that was read from them (P13)."""
+    return [*await erase_messages(db, going), *await erase_name(db, going), *await erase_files(db, going)]
 
 
 BOT_TABLES = Extension(queries=BOT_QUERY_FILES, migrations=BOT_MIGRATIONS, erase=erase, count=count_files)

@@ -1,14 +1,16 @@
-"""Messages that could not be answered: how many, in which chat, why, and what to do about it."""
+"""Messages that could not be answered: which, in which chat, why, and what to do about it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from bot.intake.raw_json import Malformed, TooDeep, read_json
+from bot.intake.updates import as_object, as_text
 from bot.replies import ago, plural
-from bot.turns.parked import GOES_ON, WAITS
+from bot.turns.parked import GOES_ON, INTERRUPTED, WAITS
 from memory.ports import Database, Row
 
 _STATUS: Final = re.compile(r"Status (\d{3})")
@@ -32,7 +34,22 @@ _NAMED: Final = {
     "TooLong": ("the model's answer had no end", "retry; if it repeats, choose another model"),
     "CutOff": ("the model's answer was cut off at the provider's limit", "retry with a shorter request"),
     "Declined": ("the model's provider withheld the answer", "nothing can be done here"),
-}
+    "it did not begin in time": (
+        "the model did not begin to answer in time", "retry; if it repeats, look at CONTINUITY_MODEL_TIMEOUT_S"
+    ),
+    "the person's budget for today is used up": (
+        "the person has used up today's tokens", "nothing is broken; raise the limit, or wait for tomorrow"
+    ),
+    "the person has had all turns of this minute": (
+        "the person wrote faster than the limit allows", "nothing is broken; retry"
+    ),
+    "unreachable": ("a file could not be fetched from Telegram", "retry"),
+}  # fmt: skip
+CHOICES: Final = (WAITS, GOES_ON, INTERRUPTED)
+"""Marks of messages that wait for the person's choice: nothing failed."""
+NOT_BROKEN: Final = frozenset(name for name in _NAMED if name.startswith("the person"))
+"""Failures that a limit means to bring about."""
+LISTED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +88,66 @@ def cause_of(error: str) -> tuple[str, str]:
     return _NAMED.get(name, (f"the model could not be reached ({error or 'no reason known'})", "look at the log"))
 
 
+@dataclass(frozen=True, slots=True)
+class FailedMessage:
+    """One message, of one update or of several, that waits for [Try again], /retry or the operator."""
+
+    turn_id: str
+    conversation_id: str
+    text: str
+    """Its words; "" when they cannot be read."""
+    error: str
+    since_ms: int
+
+    @property
+    def cause(self) -> str:
+        """Why it failed, for somebody who runs the bot."""
+        return cause_of(self.error)[0]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return cause_of(self.error)[1]
+
+
+def _marks() -> dict[str, str]:
+    return {"waits": WAITS, "goes_on": GOES_ON, "interrupted": INTERRUPTED}
+
+
+async def list_failed(db: Database) -> list[FailedMessage]:
+    """The messages that failed one by one, the latest first, of at most 200 updates. Raises `StorageUnavailable`."""
+    found: dict[str, FailedMessage] = {}
+    for row in await db.read("ops_failed_messages", limit=LISTED, **_marks()):
+        turn_id, text = row["turn_id"] or "", words_in(row["payload"])
+        if later := found.get(turn_id):
+            text = "\n".join(filter(None, (text, later.text)))
+        found[turn_id] = FailedMessage(
+            turn_id, row["conversation_id"] or "", text, row["error"] or "", row["received_at_ms"]
+        )
+    return list(found.values())
+
+
+async def list_waiting(db: Database) -> Sequence[Row]:
+    """Messages under way or waiting for a choice, parts that are not sent yet: chat, state, count, since when.
+
+    Raises `StorageUnavailable`.
+    """
+    return await db.read("ops_waiting", **_marks())
+
+
+def words_in(payload: str) -> str:
+    """The words of a message as it came in; "" when it has none or cannot be read."""
+    try:
+        raw = as_object(read_json(payload))
+    except (Malformed, TooDeep):
+        return ""
+    named = (as_object(raw.get(name)) for name in ("message", "edited_message", "local_message"))
+    return next((text for each in named if (text := as_text(each.get("text")) or as_text(each.get("caption")))), "")
+
+
 async def read_failures(db: Database) -> tuple[FailedMessages, ...]:
     """The failures that wait for [Try again] or /retry, the latest first. Raises `StorageUnavailable`."""
-    return tuple(_failure(row) for row in await db.read("ops_failures", waits=WAITS, goes_on=GOES_ON))
+    return tuple(_failure(row) for row in await db.read("ops_failures", **_marks()))
 
 
 def _failure(row: Row) -> FailedMessages:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bot.delivery.outbox import Part, part_from
 from bot.intake.raw_json import Malformed, TooDeep, read_json
 from bot.intake.updates import Me, read_update
+from bot.ops.failures import words_in
 from bot.ops.workspace import OpsError, Workspace
 from memory.ports import Row, Statement
 
@@ -24,6 +25,8 @@ class Quarantined:
     error: str
     readable: bool
     received_at_ms: int
+    text: str = ""
+    """Its words; "" when they cannot be read."""
 
 
 def read_row(row: Row) -> Quarantined:
@@ -37,6 +40,7 @@ def read_row(row: Row) -> Quarantined:
         error=row["error"] or "",
         readable=_readable(row["payload"], row["bot_id"]),
         received_at_ms=row["received_at_ms"],
+        text=words_in(row["payload"]),
     )
 
 

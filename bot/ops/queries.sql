@@ -8,8 +8,23 @@ SELECT state, COUNT(*) AS n, MIN(received_at_ms) AS oldest_at_ms FROM inbox GROU
 -- Messages that could not be answered and wait for [Try again] or /retry, by chat and reason; not those that wait for a
 -- choice of what to carry forward.
 SELECT conversation_id, error, COUNT(*) AS n, MIN(received_at_ms) AS since_ms FROM inbox
-WHERE state = 'parked' AND COALESCE(error, '') NOT IN (:waits, :goes_on)
+WHERE state = 'parked' AND COALESCE(error, '') NOT IN (:waits, :goes_on, :interrupted)
 GROUP BY conversation_id, error ORDER BY since_ms DESC;
+
+-- name: ops_failed_messages
+-- The same one by one, with their words, for whoever tries them again or lets them go.
+SELECT conversation_id, turn_id, error, payload, received_at_ms FROM inbox
+WHERE state = 'parked' AND COALESCE(error, '') NOT IN (:waits, :goes_on, :interrupted)
+ORDER BY position DESC LIMIT :limit;
+
+-- name: ops_waiting
+-- Messages that are not answered yet and parts that are not sent yet, by chat, state and what they wait for.
+SELECT conversation_id, state, COALESCE(error, '') AS error, COUNT(*) AS n, MIN(received_at_ms) AS since_ms FROM inbox
+WHERE state IN ('received', 'claimed') OR (state = 'parked' AND error IN (:waits, :goes_on, :interrupted))
+GROUP BY conversation_id, state, COALESCE(error, '')
+UNION ALL
+SELECT conversation_id, state, '' AS error, COUNT(*) AS n, MIN(created_at_ms) AS since_ms FROM outbox
+WHERE state IN ('queued', 'sending') GROUP BY conversation_id, state;
 
 -- name: ops_outbox
 -- For status: how many parts are in which state, and since when the oldest of them waits.

@@ -16,7 +16,7 @@ from memory.zones import known_zone, zone_names
 
 TIME_ZONE = "time_zone"
 NAME = "name"
-"""As somebody was seen in a group."""
+"""As somebody, or a group, was called when they wrote last."""
 CALLED = "called"
 """What somebody said that they are called."""
 LANGUAGE = "language"
@@ -44,6 +44,8 @@ class PersonalChoices:
         self._db = db
         self._clock = clock
         self._default_time_zone = default_time_zone
+        self._names: dict[int, str] = {}
+        """By which names this process has noted people and groups."""
 
     @staticmethod
     def reads_of_turn(conversation_id: str, user_id: int | None) -> list[Statement]:
@@ -74,13 +76,6 @@ class PersonalChoices:
         group = group_of(conversation_id)
         own = await self.time_zone(group) if group else None
         return own if own and own.chosen else await self.time_zone(user_id)
-
-    async def keep_clock(self, conversation_id: str, zone: str, *, chosen: bool) -> list[Statement]:
-        """Return what gives a group that has no clock yet that of its first member who has one."""
-        group = group_of(conversation_id)
-        if group is None or not chosen or (await self.time_zone(group)).chosen:
-            return []
-        return [await self.choose(group, **{TIME_ZONE: zone})]
 
     def zone_in(self, choices: Mapping[str, Any]) -> TimeZone:
         """Return the time zone that was chosen, the bot's own when none was."""
@@ -123,11 +118,28 @@ class PersonalChoices:
         found = {user_id: choices.get(CALLED) or choices.get(NAME) for user_id, choices in chosen.items()}
         return {user_id: name for user_id, name in found.items() if isinstance(name, str) and name}
 
-    async def known_as(self, user_id: int | None, name: str) -> list[Statement]:
-        """Return what notes the name that somebody bears in a group; nothing when it is known. `StorageUnavailable`."""
-        if user_id is None or not name or (await self.choices(user_id)).get(NAME) == name:
+    async def seen(
+        self, conversation_id: str, user_id: int | None, name: str, *, title: str, zone: str
+    ) -> list[Statement]:
+        """Return what notes the name that somebody bears, and of a group its title and, while it has none, a clock.
+
+        `zone` is the time zone that this person chose, "" for none. Nothing when it is known. `StorageUnavailable`.
+        """
+        group = group_of(conversation_id)
+        found = [] if user_id is None or not name else await self._named(user_id, {NAME: name})
+        if group is not None:
+            fresh = {NAME: title} if title else {}
+            fresh |= {TIME_ZONE: zone} if zone and not (await self.time_zone(group)).chosen else {}
+            found += await self._named(group, fresh)
+        return found
+
+    async def _named(self, whose: int, fresh: Mapping[str, str]) -> list[Statement]:
+        """Return what adds this to somebody's choices; a name that this process has noted before is not looked up."""
+        if not fresh or (fresh.get(NAME) == self._names.get(whose) and TIME_ZONE not in fresh):
             return []
-        return [await self.choose(user_id, **{NAME: name})]
+        self._names[whose] = fresh.get(NAME, "")
+        there = await self.choices(whose)
+        return [] if fresh.items() <= there.items() else [await self.choose(whose, **fresh)]
 
     async def choose(self, user_id: int, **chosen: Any) -> Statement:
         """Return the statement that adds these choices to those that stand. Raises `StorageUnavailable`."""

@@ -13,6 +13,7 @@ from bot import replies
 from bot.delivery.outbox import Button, Outbox, OutgoingMessage, Part
 from bot.intake.updates import Envelope, batch_text
 from bot.turns.lanes import Lanes
+from bot.turns.parked import INTERRUPTED
 from bot.turns.services import Services, language_of
 
 log = structlog.get_logger(__name__)
@@ -97,7 +98,7 @@ class Recovery:
         payload = {"turn_id": turn_id}
         with replies.speaking(await language_of(self._services, batch[-1])):
             message = interrupted(batch, payload, now_ms, await self._services.delivery.preview(turn_id))
-        await self._services.committer.parked(batch, [message], "interrupted long ago", turn_id)
+        await self._services.committer.parked(batch, [message], INTERRUPTED, turn_id)
 
 
 def interrupted(

@@ -463,9 +463,8 @@ class Turns:
         ends = [*work.effects, *behind.effects, *(services.inbox.done(envelope) for envelope in batch)]
         ends += [*booked(ask.user_id, ask.today, answer.uses), *near]
         ends += described(work.said.material, answer)
-        if not ask.private:
-            ends += await services.people.known_as(ask.user_id, plain_name(ask.user_name))
-            ends += await services.people.keep_clock(ask.conversation_id, ask.time_zone, chosen=ask.time_zone_chosen)
+        name, title, zone = plain_name(ask.user_name), plain_name(ask.group), ask.time_zone * ask.time_zone_chosen
+        ends += await services.people.seen(ask.conversation_id, ask.user_id, name, title=title, zone=zone)
         figures = took.figures(ask.turn_id, answer, services.clock.now_ms())
         ends += [*heard((*ask.news, *work.said.calls), ask.turn_id), figures, *await self._prompt(made, took)]
 

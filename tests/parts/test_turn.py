@@ -13,6 +13,7 @@ from bot import replies
 from bot.answers.responder import Answer, NoAnswer
 from bot.delivery.outbox import OutgoingMessage, Target
 from bot.intake.updates import MAX_TEXT_CHARS, Envelope
+from bot.people.names import read_names
 from bot.turns.turn import Turns
 from memory.errors import Conflict, StorageUnavailable
 from memory.ports import Statement
@@ -283,3 +284,14 @@ async def test_whoever_sends_far_too_much_is_told_how_much_was_read(start, scree
     ((stored,),) = await one.rows("conversation_turns", "user_text")
     assert len(stored) <= MAX_TEXT_CHARS
     assert "of 1,000,000 characters" in screen.sent[-1]
+
+
+async def test_a_chat_has_the_name_of_who_writes_there_until_all_of_it_is_forgotten(one):
+    """Whoever looks at it from outside reads a name, not a number; forgetting everything takes the name too (P13)."""
+    await one.take(1, "My dog is called Rex.")
+    await one.settled()
+    ((conversation_id,),) = await one.rows("conversations", "conversation_id")
+
+    assert (await read_names(one.services.db)).chat(conversation_id).name == "Ana"
+    await one.services.memory.forgetter.forget(ForgetRequest(conversation_id, everything=True))
+    assert (await read_names(one.services.db)).chat(conversation_id).name.startswith("Telegram chat")

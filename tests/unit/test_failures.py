@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.ops.failures import FailedMessages, cause_of, in_words
+from bot.ops.failures import FailedMessages, cause_of, in_words, words_in
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,8 @@ from bot.ops.failures import FailedMessages, cause_of, in_words
         ("Status 418", "refused the request (418)", "look at the log"),
         ("NoKey: OPENAI_API_KEY is not set", "key is not set", "doctor"),
         ("TimeoutError", "could not be reached (TimeoutError)", "look at the log"),
+        ("the person's budget for today is used up", "used up today's tokens", "nothing is broken"),
+        ("it did not begin in time", "did not begin", "CONTINUITY_MODEL_TIMEOUT_S"),
         ("", "could not be reached (no reason known)", "look at the log"),
     ],
 )
@@ -31,3 +33,18 @@ def test_each_cause_is_said_once_over_all_chats():
     keys, limits = in_words([*failures, FailedMessages("tg:1:9:0", 2, 1_000_000, "Status 429")], 1_060_000)
     assert keys.startswith("3 messages failed (the first 1 minute ago): the model's provider refused the key; check")
     assert limits.startswith("2 messages failed (the first 1 minute ago): the model's provider has too many requests;")
+
+
+@pytest.mark.parametrize(
+    ("payload", "words"),
+    [
+        ('{"message": {"text": "hi"}}', "hi"),
+        ('{"edited_message": {"caption": "look"}}', "look"),
+        ('{"local_message": {"text": "over HTTP"}}', "over HTTP"),
+        ("", ""),
+        ("[1", ""),
+    ],
+)
+def test_the_words_of_a_message_are_read_from_its_update(payload, words):
+    """Whatever it came by; what cannot be read has none."""
+    assert words_in(payload) == words

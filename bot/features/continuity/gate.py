@@ -211,9 +211,13 @@ class ContinuityGate:
         return [_mark(str(held[0].turn_id), GOES_ON, len(held))] if held else []
 
     def release(self, held: Sequence[Envelope]) -> None:
-        """Put messages whose mark is committed back into their lane; a crash before it is made up for by `recover`."""
+        """Put messages whose mark is committed back into their lane; a crash before it is made up for by `recover`.
+
+        They count as come just now: that a person took their time is no waiting for an answer.
+        """
+        now_ms = self._services.clock.now_ms()
         for envelope in held:
-            self._resubmit(replace(envelope, again=True))
+            self._resubmit(replace(envelope, again=True, received_at_ms=now_ms))
 
     async def decide(  # the arguments are the fields of POST /continuity/choice
         self,
