@@ -81,10 +81,14 @@ def heading(at_ms: int | None, now_ms: int, zone: str, language: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def every_text(rrule: str, language: str) -> str:
-    """How often a series comes: `every Sunday`, `on weekdays`, `every month on the 3rd`; `regularly` for odd rules."""
+def every_text(rrule: str, language: str, now_ms: int | None = None) -> str:
+    """How often a series comes: `every Sunday`, `every day until 5 Dec`; `regularly` for odd rules.
+
+    The year of its end is named where it is not the one of `now_ms`.
+    """
     parts = dict(part.split("=", 1) for part in rrule.removeprefix("RRULE:").split(";") if "=" in part)
-    return ", ".join([_frequency(parts, language), *_limits(parts, language)])
+    now = None if now_ms is None else local(now_ms, "UTC")
+    return " ".join([_frequency(parts, language), *_limits(parts, now, language)])
 
 
 # --- the parts of a rule --------------------------------------------------------------------------------------------
@@ -150,13 +154,13 @@ def _nth_weekday(day: str, language: str) -> str:
     return f"{which} {_short(name, language)}"
 
 
-def _limits(parts: dict[str, str], language: str) -> list[str]:
+def _limits(parts: dict[str, str], now: datetime | None, language: str) -> list[str]:
     """Until when a series comes, where it ends."""
     until = parts.get("UNTIL", "")[:8]
     if not until.isdigit():
         return []
     at = datetime.strptime(until, "%Y%m%d")  # noqa: DTZ007 - a day of the person's calendar
-    return [_say(language, "every.until", day=_date(at, None, language))]
+    return [_say(language, "every.until", day=_date(at, now, language))]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

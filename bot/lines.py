@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import time
+from collections.abc import Collection
+from datetime import date, time
 
 from bot import replies
-from bot.dates import day_text, days_from, every_text, hour_text, local, tells_day, when_text
+from bot.dates import MORNING_HOUR, day_text, every_text, hour_text, local, tells_day, when_text
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, TO_DO, USER, Note
-from memory.ledger.views import is_past, is_snoozed
+from memory.ledger.types import ASSISTANT, EVERYONE, TO_DO, USER, Note
+from memory.ledger.views import is_past, is_snoozed, story_of
 
-MIDNIGHT = time(0)
+WHOLE_DAY = frozenset({time(0), time(MORNING_HOUR)})
+"""Hours until which something is put off when a day was meant."""
 _TOGETHER_MS = 60_000
 """What is due and what rings within a minute is one time."""
 
 
-def note_line(note: Note, now_ms: int, zone: str, *, under_day: bool = False) -> str:
+def note_line(note: Note, now_ms: int, zone: str, *, under_ms: int | None = None, in_story: bool = False) -> str:
     """One line: `Call Ana (tomorrow at 14:30)`, `Call mum (⏰ every Sunday, next on Sun 29 Nov at 19:00)`.
 
-    Times are by the person's clock, `zone`. With `under_day` the line stands under its day, which it doesn't repeat.
+    Times are by the person's clock, `zone`. What stands over the line it doesn't repeat: the day of `under_ms`, the
+    name of a story.
     """
-    remarks = "; ".join(_remarks(note, now_ms, zone, under_day=under_day))
-    return f"{bare(note.text)} ({remarks})" if remarks else note.text
+    remarks = _remarks(note, now_ms, zone, under_ms)
+    story = "" if in_story else story_of(note)
+    if story and story not in note.text:
+        remarks.append(story)
+    if note.doubtful:
+        remarks.append(replies.say("lines.edited"))
+    return f"{bare(note.text)} ({', '.join(remarks)})" if remarks else bare(note.text)
 
 
 def bare(text: str) -> str:
@@ -29,25 +37,77 @@ def bare(text: str) -> str:
     return text.rstrip().removesuffix(".") if not text.rstrip().endswith("..") else text.rstrip()
 
 
-def ring_text(note: Note, now_ms: int, zone: str, *, day_told: bool = False) -> str:
-    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; "" when it doesn't any more.
+def _remarks(note: Note, now_ms: int, zone: str, under_ms: int | None) -> list[str]:
+    told = set() if under_ms is None else {local(under_ms, zone).date()}
+    due, rings_at_ms = _due(note, now_ms, zone, told), note.rings_at_ms
+    found = [each for each in (_owner(note),) if each]
+    if due and not _is_one(note):
+        found.append(due)
+        told.add(local(note.due_at_ms or 0, _clock(note, zone)).date())
+    if rings_at_ms is not None:
+        if tells_day(note.text, rings_at_ms, zone, replies.spoken()):
+            told.add(local(rings_at_ms, zone).date())
+        found.append(_rings(note, now_ms, zone, told))
+    elif (rang := series.last(note, "rang")) and not (due and is_past(note, now_ms)):
+        at_ms = series.moment_of(note, rang)
+        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
+    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
+        found.append(_put_off(note.snoozed_until_ms, now_ms, zone, told))
+    return found
 
-    The hour alone where the line or what stands over it tells the day.
-    """
-    if note.rings_at_ms is None:
+
+def _owner(note: Note) -> str:
+    """Who has to act, where that is not plain: the person's own matters name nobody."""
+    if note.owner == ASSISTANT:
+        return replies.say("lines.assistant") if note.kind in TO_DO else ""
+    if note.owner == EVERYONE:
+        return replies.say("lines.everyone")
+    return "" if note.owner == USER or note.owner in note.text else note.owner
+
+
+def _is_one(note: Note) -> bool:
+    """Whether what is due and what rings are one time: the minute, or for what has no hour the day."""
+    if note.due_at_ms is None or note.rings_at_ms is None:
+        return False
+    if note.due_exact:
+        return abs(note.due_at_ms - note.rings_at_ms) < _TOGETHER_MS
+    return local(note.due_at_ms, note.time_zone).date() == local(note.rings_at_ms, note.time_zone).date()
+
+
+def _clock(note: Note, zone: str) -> str:
+    """By which clock it is due: a day without an hour is a day where it was said."""
+    return zone if note.due_exact else note.time_zone
+
+
+def _due(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """When it is due: the hour alone where its day is told; said to be over when it is."""
+    if note.due_at_ms is None:
         return ""
-    language = replies.spoken()
-    if day_told and not note.repeats:
-        return replies.say("lines.rings", when=hour_text(note.rings_at_ms, zone, language))
-    when = when_text(note.rings_at_ms, now_ms, zone, language)
+    language, clock = replies.spoken(), _clock(note, zone)
+    when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
+    in_text = tells_day(note.text, note.due_at_ms, clock, language)
+    ends = note.kind in TO_DO or note.kind == "project"
+    if is_past(note, now_ms) and (ends or not in_text):
+        return replies.say("lines.late" if ends else "lines.was", when=when)
+    if not note.due_exact:
+        return "" if in_text or local(note.due_at_ms, clock).date() in told else when
+    return hour_text(note.due_at_ms, clock, language) if local(note.due_at_ms, clock).date() in told else when
+
+
+def _rings(note: Note, now_ms: int, zone: str, told: Collection[date]) -> str:
+    """When it rings: `⏰ tomorrow at 09:00`, `⏰ every Sunday, next …`; the hour alone where its day is told."""
+    at_ms, language = note.rings_at_ms or 0, replies.spoken()
+    is_told = local(at_ms, zone).date() in told
+    when = hour_text(at_ms, zone, language) if is_told else when_text(at_ms, now_ms, zone, language)
     if not note.repeats:
         return replies.say("lines.rings", when=when)
-    every = ", ".join([every_text(note.repeats, language), *_left_out(note, now_ms, zone)])
-    moved = next((each for each in note.occurrences if each.moved_to_ms == note.rings_at_ms), None)
+    here = "_here" if is_told else ""
+    every, left_out = every_text(note.repeats, language, now_ms), _left_out(note, now_ms, zone)
+    moved = next((each for each in note.occurrences if each.moved_to_ms == at_ms), None)
     if moved is None or moved.state != "moved":
-        return replies.say("lines.next", every=every, when=when)
+        return replies.say(f"lines.next{here}", every=", ".join([every, *left_out]), when=when)
     hour = hour_text(series.at_ms_of(moved.original_local, note.time_zone), zone, language)
-    return replies.say("lines.this_time", every=every, hour=hour, when=when)
+    return replies.say(f"lines.this_time{here}", every=", ".join([f"{every} {hour}", *left_out]), when=when)
 
 
 def _left_out(note: Note, now_ms: int, zone: str) -> list[str]:
@@ -57,41 +117,9 @@ def _left_out(note: Note, now_ms: int, zone: str) -> list[str]:
     return [replies.say("lines.not_on", day=day_text(at_ms, now_ms, zone, replies.spoken())) for at_ms in days]
 
 
-def _remarks(note: Note, now_ms: int, zone: str, *, under_day: bool) -> list[str]:
-    found = [note.owner] if note.owner not in {"", USER, ASSISTANT} and note.owner not in note.text else []
-    rings_at_ms, language = note.rings_at_ms or 0, replies.spoken()
-    is_day = note.due_at_ms is not None and days_from(note.due_at_ms, rings_at_ms, note.time_zone) == 0
-    day_told = (under_day and (is_day or note.due_at_ms is None)) or tells_day(note.text, rings_at_ms, zone, language)
-    due, rings = _due(note, now_ms, zone, under_day=under_day), ring_text(note, now_ms, zone, day_told=day_told)
-    is_one = note.due_at_ms is not None and abs(note.due_at_ms - rings_at_ms) < _TOGETHER_MS
-    if due and not (rings and (is_one if note.due_exact else is_day)):
-        found.append(due)
-    rang = series.last(note, "rang")
-    if not rings and rang and not (due and is_past(note, now_ms)):
-        at_ms = series.moment_of(note, rang)
-        found.append(replies.say("lines.rang", when=when_text(at_ms, now_ms, zone, replies.spoken())))
-    if rings:
-        found.append(rings)
-    if is_snoozed(note, now_ms) and note.snoozed_until_ms is not None:
-        has_hour = local(note.snoozed_until_ms, zone).time() != MIDNIGHT
-        when = when_text(note.snoozed_until_ms, now_ms, zone, replies.spoken(), exact=has_hour)
-        found.append(replies.say("lines.back", when=when))
-    if note.about and note.about not in note.text:
-        found.append(note.about)
-    return [*found, replies.say("lines.edited")] if note.doubtful else found
-
-
-def _due(note: Note, now_ms: int, zone: str, *, under_day: bool) -> str:
-    """When it is due: the hour alone under its day; said to be over when it is."""
-    if note.due_at_ms is None:
-        return ""
-    language, clock = replies.spoken(), zone if note.due_exact else note.time_zone
-    when = when_text(note.due_at_ms, now_ms, clock, language, exact=note.due_exact)
-    told = tells_day(note.text, note.due_at_ms, clock, language)
-    if is_past(note, now_ms) and not (told and note.kind not in TO_DO):
-        return replies.say("lines.late" if note.kind in TO_DO else "lines.was", when=when)
-    if told and not note.due_exact:
-        return ""
-    if under_day:
-        return hour_text(note.due_at_ms, clock, language) if note.due_exact else ""
-    return when
+def _put_off(until_ms: int, now_ms: int, zone: str, told: Collection[date]) -> str:
+    until = local(until_ms, zone)
+    if until.date() in told:
+        return replies.say("lines.put_off")
+    when = when_text(until_ms, now_ms, zone, replies.spoken(), exact=until.time() not in WHOLE_DAY)
+    return replies.say("lines.back", when=when)

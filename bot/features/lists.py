@@ -1,4 +1,4 @@
-"""Lists over several pages: headings, at most six numbered lines a page, a row of buttons for each line. Pure."""
+"""Lists over several pages: headings, at most six numbered lines a page, a button with its number each. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory.ledger.types import Note
 from memory.ledger.views import day_it_is_for, is_snoozed
 
 PAGE: Final = 6
-"""Lines of a page: more rows of buttons than these hide the text on a phone."""
+"""Lines of a page; their numbers fit side by side on a phone."""
 
 Row = tuple[Button, ...]
 
@@ -34,15 +34,18 @@ class Listing:
     head: str
     groups: Sequence[Group]
     line: Callable[[Note], str]
-    row: Callable[[int, Note], Row]
-    """The buttons of a line, by its number on the list."""
+    button: Callable[[int, Note], Button]
+    """The button of a line, by its number on the list."""
     turns_page: str
     """The action of [More] and [Back]."""
     payload: Mapping[str, Any] = field(default_factory=dict)
     """What these buttons carry besides where the page begins."""
     foot: str = ""
-    in_one_row: bool = False
-    """True when each line has one short button: they stand side by side."""
+    """What the buttons of the lines are for, where their labels don't say it."""
+    a_row: int = PAGE
+    """How many of the buttons stand side by side."""
+    row: Callable[[Note], Row] | None = None
+    """What can be done with a line that is opened, or the only one; None where its button says it."""
 
     @property
     def notes(self) -> list[Note]:
@@ -71,11 +74,17 @@ def day_of(note: Note, now_ms: int) -> int | None:
     return series.moment_of(note, rang) if rang else at_ms
 
 
+def told_day(note: Note, now_ms: int, zone: str) -> int | None:
+    """The moment whose day stands over a line of `by_day`; None where that is no day of its own."""
+    at_ms = day_of(note, now_ms)
+    return None if at_ms is None or days_from(at_ms, now_ms, zone) < 0 else at_ms
+
+
 def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
     """One page of the list with its buttons; the last one where `offset` lies behind the end."""
     total = len(listing.notes)
     offset = min(max(0, offset), max(0, (total - 1) // PAGE * PAGE))
-    lines, rows, passed, number = [listing.head], [], 0, offset
+    lines, buttons, passed, number = [listing.head], list[Button](), 0, offset
     for group in listing.groups:
         shown = [note for at, note in enumerate(group.notes, passed) if offset <= at < offset + PAGE]
         passed += len(group.notes)
@@ -84,16 +93,28 @@ def page(listing: Listing, offset: int = 0) -> OutgoingMessage:
         for note in shown:
             number += 1
             lines.append(f"{number}. {listing.line(note)}")
-            row = listing.row(number, note)
-            rows.append(tuple(replace(each, payload={**each.payload, "offset": offset}) for each in row))
+            buttons.append(_on_page(listing.button(number, note), offset))
     if left := total - number:
         lines += ["", replies.say("list_more", count=left)]
+    if total == 1 and listing.row is not None:
+        only = tuple(_on_page(each, 0) for each in listing.row(listing.notes[0]))
+        return OutgoingMessage("\n".join(lines), buttons=(only,))
     if listing.foot:
         lines += ["", listing.foot]
-    if listing.in_one_row:
-        rows = [tuple(button for row in rows[at : at + 3] for button in row) for at in range(0, len(rows), 3)]
+    rows = [tuple(buttons[at : at + listing.a_row]) for at in range(0, len(buttons), listing.a_row)]
     turns = _turns(listing, offset, left)
     return OutgoingMessage("\n".join(lines), buttons=(*rows, turns) if turns else tuple(rows))
+
+
+def opened(listing: Listing, note: Note, line: str, offset: int) -> OutgoingMessage:
+    """One line of the list, with all that can be done with it and the way back to its page."""
+    row = tuple(_on_page(each, offset) for each in (listing.row(note) if listing.row else ()))
+    back = Button(replies.say("back"), listing.turns_page, dict(listing.payload) | {"offset": offset})
+    return OutgoingMessage(line, buttons=(row, (back,)))
+
+
+def _on_page(button: Button, offset: int) -> Button:
+    return replace(button, payload={**button.payload, "offset": offset})
 
 
 def shown_on(listing: Listing, offset: int) -> list[Note]:

@@ -1,14 +1,14 @@
-"""/loops: what is unfinished in this conversation, by day, with Done, Later and Drop for each."""
+"""/loops: what is unfinished in this conversation, by day; a line's number opens it: Done, Tomorrow, Drop."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from bot import replies
-from bot.dates import tomorrow_ms
+from bot.dates import days_from, tomorrow_ms
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Listing, Row, by_day
-from bot.features.shown import View, change_listed, find_note, show, turn_page
+from bot.features.lists import Listing, Row, by_day, day_of, told_day
+from bot.features.shown import View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.turns.feature import Action, Command, Tap
@@ -34,20 +34,22 @@ def loop_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessa
     return Listing(
         head=replies.say("loops_head"),
         groups=by_day(open_now, now_ms, zone),
-        line=lambda note: note_line(note, now_ms, zone, under_day=True),
-        row=loop_row,
+        line=lambda note: note_line(note, now_ms, zone, under_ms=told_day(note, now_ms, zone)),
+        button=lambda number, note: Button(str(number), "loop_open", {"note_id": note.note_id}),
         turns_page="loops_page",
+        foot=replies.say("loops_foot"),
+        row=lambda note: loop_row(note, now_ms, zone),
     )
 
 
-def loop_row(number: int, note: Note) -> Row:
-    """[Done] [Later] [Drop] of one line."""
-    payload = {"note_id": note.note_id}
-    return (
-        Button(f"{number} {replies.say('loop_done')}", "loop_done", payload),
-        Button(f"{number} {replies.say('loop_snooze')}", "loop_snooze", payload),
-        Button(f"{number} {replies.say('loop_drop')}", "loop_drop", payload),
-    )
+def loop_row(note: Note, now_ms: int, zone: str) -> Row:
+    """[Done] [Tomorrow] [Drop] of one line; of a series this date or all, and no [Tomorrow] for what comes later."""
+    payload, at_ms = {"note_id": note.note_id}, day_of(note, now_ms)
+    done = Button(replies.say("loop_done_once" if note.repeats else "loop_done"), "loop_done", payload)
+    later = Button(replies.say("ring_buttons.tomorrow"), "loop_snooze", payload)
+    drop = Button(replies.say("ring_buttons.end" if note.repeats else "loop_drop"), "loop_drop", payload)
+    is_now = at_ms is None or days_from(at_ms, now_ms, zone) <= 0
+    return (done, later, drop) if is_now else (done, drop)
 
 
 def ending(note: Note, how: Ending) -> End:
@@ -110,6 +112,7 @@ class Loops:
         self._view = View("loop", self._listing)
         self.commands: dict[str, Command] = {"loops": self.overview}
         self.actions: dict[str, Action] = {
+            "loop_open": self._open,
             "loop_done": self._done,
             "loop_drop": self._drop,
             "loop_snooze": self._snooze,
@@ -122,6 +125,9 @@ class Loops:
 
     async def _page(self, tap: Tap) -> bool:
         return await turn_page(self._services, tap, self._view)
+
+    async def _open(self, tap: Tap) -> bool:
+        return await open_line(self._services, tap, self._view)
 
     async def _done(self, tap: Tap) -> bool:
         return await self._end(tap, "done")

@@ -8,20 +8,21 @@ from typing import Any
 
 from bot import replies
 from bot.delivery.outbox import Button, OutgoingMessage
-from bot.features.lists import Group, Listing, Row
+from bot.features.lists import Group, Listing
 from bot.features.shown import View, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import note_line
 from bot.turns.feature import Action, Command, Tap
 from bot.turns.services import Services
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import best_first, by_heading, standing
+from memory.ledger.views import Heading, best_first, by_heading, standing, story_of
 from memory.privacy.erasure import telling_words
 from memory.search.query import Query
 from memory.text import folded
 
 FOUND_MOST = 60
 WORDS_CHARS = 60
+FORGET_A_ROW = 3
 
 
 # --- pure -----------------------------------------------------------------------------------------------------------
@@ -29,14 +30,27 @@ WORDS_CHARS = 60
 
 def memory_list(ledger: Ledger, now_ms: int, zone: str, *, private: bool = True) -> Listing | OutgoingMessage:
     """All that is remembered under its headings, or that nothing is."""
-    groups = [Group(_head(name, private=private), notes) for name, notes in by_heading(ledger, now_ms)]
+    groups = [group for name, notes in by_heading(ledger, now_ms) for group in _groups(name, notes, private=private)]
     where = "" if private else "_group"
     if not groups:
         return OutgoingMessage(replies.say(f"memory_none{where}"))
     return _listing(replies.say(f"memory_head{where}"), groups, now_ms, zone)
 
 
-def _head(name: str, *, private: bool) -> str:
+def _groups(name: Heading, notes: Sequence[Note], *, private: bool) -> list[Group]:
+    """The notes under their heading; each story that has a name under one of its own."""
+    if name != "stories":
+        return [Group(_head(name, private=private), notes)]
+    stories: dict[str, list[Note]] = {}
+    for note in notes:
+        stories.setdefault(story_of(note), []).append(note)
+    return [
+        Group(replies.say("memory_heads.story", name=story) if story else replies.say("memory_heads.stories"), found)
+        for story, found in stories.items()
+    ]
+
+
+def _head(name: Heading, *, private: bool) -> str:
     return replies.say(f"memory_heads.{name}" if private or name != "you" else "memory_heads.group")
 
 
@@ -55,17 +69,17 @@ def _listing(
     return Listing(
         head=head,
         groups=groups,
-        line=lambda note: note_line(note, now_ms, zone),
-        row=forget_row,
+        line=lambda note: note_line(note, now_ms, zone, in_story=not payload),
+        button=forget_button,
         turns_page="memory_page",
         payload=payload or {},
-        in_one_row=True,
+        a_row=FORGET_A_ROW,
     )
 
 
-def forget_row(number: int, note: Note) -> Row:
-    """[Forget n] of one line; the button carries the note's id, never its words."""
-    return (Button(replies.say("forget_number", number=number), "forget_ask", {"note_ids": [note.note_id]}),)
+def forget_button(number: int, note: Note) -> Button:
+    """[Forget n] of one line; it carries the note's id, never its words."""
+    return Button(replies.say("forget_number", number=number), "forget_ask", {"note_ids": [note.note_id]})
 
 
 def holding(notes: Sequence[Note], words: str) -> list[Note]:

@@ -14,7 +14,7 @@ from bot.turns.feature import Action, Command
 from bot.turns.services import Services
 from memory.keeper.session_lines import SessionLine, session_lines
 from memory.ledger.types import Ledger, Note
-from memory.ledger.views import best_first, by_heading, ringing, standing, to_do, waits_for_word
+from memory.ledger.views import best_first, by_heading, is_story, ringing, standing, to_do, to_ring, waits_for_word
 from memory.types import SessionState
 
 LINES = 8
@@ -45,34 +45,43 @@ class Summed:
 def summary_text(session: Summed, ledger: Ledger, now_ms: int, zone: str) -> str:
     """What a session was about for the person in it: where it stands, what goes on, what they told, what ended."""
     turns = replies.counted(session.turns, "message")
-    head = replies.say("summary_head", title=f": {session.title}" if session.title else "", turns=turns)
     here = [note for note in ledger if note.session_id == session.session_id]
-    lasting = best_first((note for note in standing(here) if note.lasts), now_ms)
-    going = best_first((note for note in standing(here) if not note.lasts), now_ms)
+    stories = [note for note in standing(here) if is_story(note)]
+    lasting = [note for note in standing(here) if note.lasts and note not in stories]
+    going = [note for note in standing(here) if not note.lasts and note not in stories]
     ended = [bare(note.text) for note in here if note.status == "done"]
     parts = (
         session.standing,
-        _part(replies.say("summary_matters"), _lines(going, now_ms, zone)),
-        _part(replies.say("summary_told"), _lines(lasting, now_ms, zone)),
-        _part(replies.say("summary_settled"), ended),
+        _part(replies.say("summary_matters"), _lines(going, now_ms, zone), len(going)),
+        _part(replies.say("summary_told"), _lines(lasting, now_ms, zone), len(lasting)),
+        _part(replies.say("summary_stories"), _lines(stories, now_ms, zone), len(stories)),
+        _part(replies.say("summary_settled"), ended[-LINES:], len(ended)),
     )
     told = [part for part in parts if part]
     if told:
-        return "\n\n".join([head, *told])
+        return "\n\n".join([_titled("summary_head", session.title, turns=turns), *told])
     before = session.before
     if before.standing:
-        title = f": {before.title}" if before.title else ""
-        return "\n\n".join([replies.say("summary_before", title=title), before.standing])
+        return "\n\n".join([_titled("summary_before", before.title), before.standing])
     return replies.say("summary_talk", turns=turns)
 
 
+def _titled(key: str, title: str, **values: object) -> str:
+    """A head of the summary, with the title where there is one."""
+    return replies.say(f"{key}_titled", title=title, **values) if title else replies.say(key, **values)
+
+
 def _lines(notes: Sequence[Note], now_ms: int, zone: str) -> list[str]:
-    best = sorted(notes[:LINES], key=lambda note: note.said_at_ms)
-    return [note_line(note, now_ms, zone) for note in best]
+    """The notes that matter most, in the order in which they were said."""
+    best = best_first(notes, now_ms)[:LINES]
+    best.sort(key=lambda note: (note.said_at_ms, note.number))
+    return [note_line(note, now_ms, zone, in_story=is_story(note)) for note in best]
 
 
-def _part(head: str, lines: Sequence[str]) -> str:
-    return "\n".join([head, *(f"• {line}" for line in lines[:LINES])]) if lines else ""
+def _part(head: str, lines: Sequence[str], total: int = 0) -> str:
+    """The lines under a head, and how many more there are of them."""
+    more = [replies.say("list_more", count=total - len(lines))] if total > len(lines) else []
+    return "\n".join([head, *(f"• {line}" for line in lines), *more]) if lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +109,12 @@ def status_text(status: ChatStatus, now_ms: int, zone: str) -> str:
     lines += [replies.say("list_more", count=len(listed) - OPEN_SHOWN)] if len(listed) > OPEN_SHOWN else []
     known = sum(len(notes) for _, notes in by_heading(ledger, now_ms))
     lines.append(replies.say("status_known", things=replies.counted(known, "thing")))
-    coming = [note for note in ringing(ledger) if note.rings_at_ms is not None and note.rings_at_ms > now_ms]
+    coming = [note for note in to_ring(ledger) if (note.rings_at_ms or 0) > now_ms]
     if coming:
         when = when_text(coming[0].rings_at_ms or now_ms, now_ms, zone, replies.spoken())
         title = bare(coming[0].text)
         lines.append(replies.say("status_jobs", count=len(coming), when=when, title=title))
-    rang = [bare(note.text) for note in ringing(ledger) if waits_for_word(note)]
+    rang = [bare(note.text) for note in ringing(ledger, now_ms) if waits_for_word(note)]
     if rang:
         lines.append(replies.say("status_late", titles=replies.shorten(", ".join(rang), LATE_CHARS)))
     elif not coming:

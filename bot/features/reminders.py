@@ -11,10 +11,10 @@ from functools import partial
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.care.care import care
-from bot.dates import every_text, when_text
+from bot.dates import days_from, every_text, heading, when_text
 from bot.delivery.outbox import Button, OutgoingMessage, Target
 from bot.features.lists import Group, Listing
-from bot.features.shown import Made, View, change_listed, find_note, show, turn_page
+from bot.features.shown import Made, View, change_listed, find_note, open_line, show, turn_page
 from bot.intake.updates import Envelope
 from bot.lines import bare, note_line
 from bot.offline.times import SaidTime, moment_in
@@ -26,7 +26,7 @@ from bot.turns.services import Services
 from memory.ledger import series
 from memory.ledger.apply import apply, folded
 from memory.ledger.types import Actor, Add, Applied, Change, Ledger, Move, Note, Operation, Outcome
-from memory.ledger.views import ringing
+from memory.ledger.views import ringing, to_ring
 from memory.ports import Statement
 
 MAX_AHEAD_MS = 10 * 366 * 24 * 3_600_000
@@ -39,21 +39,29 @@ _NUMBER = re.compile(r"\s*(?:#|no\.?|nr\.?)?\s*(\d{1,3})\b[\s.,:)]*")
 
 
 def reminder_list(ledger: Ledger, now_ms: int, zone: str) -> Listing | OutgoingMessage:
-    """What rings, the next first, or that nothing does."""
-    found = ringing(ledger)
+    """What rings, by day, behind what rang and waits for a word; or that nothing does."""
+    found = ringing(ledger, now_ms)
     if not found:
         return OutgoingMessage(replies.say("reminders_none"))
-    return _listing(replies.say("reminders_head"), found, now_ms, zone)
-
-
-def _listing(head: str, found: Sequence[Note], now_ms: int, zone: str) -> Listing:
+    waiting = [note for note in found if note.rings_at_ms is None]
+    days: dict[str, list[Note]] = {}
+    for note in found[len(waiting) :]:
+        days.setdefault(heading(note.rings_at_ms, now_ms, zone, replies.spoken()), []).append(note)
     return Listing(
-        head=head,
-        groups=[Group("", found)],
-        line=lambda note: note_line(note, now_ms, zone),
-        row=list_row,
+        head=replies.say("reminders_head"),
+        groups=[Group(replies.say("reminders_rang"), waiting), *(Group(head, notes) for head, notes in days.items())],
+        line=lambda note: note_line(note, now_ms, zone, under_ms=_told_day(note, now_ms, zone)),
+        button=lambda number, note: Button(str(number), "reminder_open", {"note_id": note.note_id}),
         turns_page="reminders_page",
+        foot=replies.say("reminders_foot"),
+        row=list_row,
     )
+
+
+def _told_day(note: Note, now_ms: int, zone: str) -> int | None:
+    """The moment whose day stands over a line."""
+    at_ms = note.rings_at_ms
+    return None if at_ms is None or days_from(at_ms, now_ms, zone) < 0 else at_ms
 
 
 def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
@@ -61,7 +69,7 @@ def set_text(note: Note, now_ms: int, zone: TimeZone) -> str:
     language, title = replies.spoken(), bare(note.text)
     when = when_text(note.rings_at_ms or now_ms, now_ms, zone.name, language)
     if note.repeats:
-        text = replies.say("remind_series", every=every_text(note.repeats, language), when=when, title=title)
+        text = replies.say("remind_series", every=every_text(note.repeats, language, now_ms), when=when, title=title)
     else:
         text = replies.say("remind_set", when=when, title=title)
     return text if zone.chosen else f"{text}\n{replies.say('zone_hint', zone=zone.name)}"
@@ -112,7 +120,11 @@ class Reminders:
             "repeat": partial(self._change, "repeat"),
             "timezone": self.time_zone,
         }
-        self.actions: dict[str, Action] = {"ring": self._tapped, "reminders_page": self._page}
+        self.actions: dict[str, Action] = {
+            "ring": self._tapped,
+            "reminders_page": self._page,
+            "reminder_open": self._open,
+        }
 
     # --- commands ---------------------------------------------------------------------------------------------------
 
@@ -191,7 +203,7 @@ class Reminders:
         """Cancel, move or repeat the reminder that is numbered or named; show the list to choose from when unclear."""
         services, now_ms = self._services, self._services.clock.now_ms()
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        notes, zone = ringing(ledger), await services.people.clock(envelope.conversation_id, envelope.user_id)
+        notes, zone = ringing(ledger, now_ms), await services.people.clock(envelope.conversation_id, envelope.user_id)
         if not notes or not envelope.arguments:
             how = replies.say(f"change_how.{command}") if notes else replies.say("reminders_none")
             await self._say(envelope, how)
@@ -256,7 +268,7 @@ class Reminders:
             return
         text = replies.say("zone_set", zone=found, now=when_text(now_ms, now_ms, found, language))
         ledger = await services.memory.ledgers.read(envelope.conversation_id)
-        theirs = [n for n in ringing(ledger) if n.rings_at_ms is not None and n.time_zone != found]
+        theirs = [note for note in to_ring(ledger) if note.time_zone != found]
         if theirs:
             lines = [f"• {note_line(note, now_ms, found)}" for note in theirs[:SHOWN_RINGS]]
             text = "\n".join([text, "", replies.say("zone_rings"), *lines])
@@ -268,6 +280,9 @@ class Reminders:
 
     async def _page(self, tap: Tap) -> bool:
         return await turn_page(self._services, tap, self._view)
+
+    async def _open(self, tap: Tap) -> bool:
+        return await open_line(self._services, tap, self._view)
 
     async def _tapped(self, tap: Tap) -> bool:
         """Do what a button says to one date of a reminder, and show what stands then."""

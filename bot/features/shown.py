@@ -11,8 +11,9 @@ import structlog
 from bot import replies
 from bot.answers.answer_buttons import UNDO_NOTE
 from bot.delivery.outbox import Button, OutgoingMessage, Part, Target
-from bot.features.lists import Listing, page, shown_on
+from bot.features.lists import Listing, opened, page, shown_on
 from bot.intake.updates import Envelope
+from bot.lines import note_line
 from bot.turns.feature import Tap
 from bot.turns.listing import shown_now
 from bot.turns.services import Services
@@ -63,6 +64,22 @@ async def turn_page(services: Services, tap: Tap, view: View) -> bool:
     message, notes = await _made(services, tap.envelope, view, tap.payload.get("offset", 0))
     message = replace(message, edits_message_id=tap.envelope.message_id)
     await _say(services, tap.envelope, message, view.items(notes), services.inbox.done(tap.envelope), tap.use)
+    return bool(message.buttons)
+
+
+async def open_line(services: Services, tap: Tap, view: View) -> bool:
+    """Show one line in place of its list, with what can be done with it and the way back."""
+    note = await find_note(services, tap)
+    if note is None:
+        return False
+    envelope, now_ms = tap.envelope, services.clock.now_ms()
+    zone = (await services.people.clock(envelope.conversation_id, envelope.user_id)).name
+    listing = view.made(await services.memory.ledgers.read(envelope.conversation_id), zone)
+    if isinstance(listing, OutgoingMessage):
+        message = listing
+    else:
+        message = opened(listing, note, note_line(note, now_ms, zone), tap.payload["offset"])
+    await services.committer.done([envelope], [replace(message, edits_message_id=envelope.message_id)], tap.use)
     return bool(message.buttons)
 
 

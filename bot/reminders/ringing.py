@@ -21,6 +21,7 @@ TOLD_APART_MS: Final = 5 * 60_000
 TOGETHER: Final = 3
 """When more than this many are due at once (after a long downtime), they come as one list."""
 PAGE: Final = 6
+"""Lines of one list."""
 HOUR_MS: Final = 3_600_000
 
 Choice = Literal["done", "hour", "tomorrow", "cancel", "skip"]
@@ -77,8 +78,12 @@ def _hour_of(due: Due, now_ms: int) -> str:
 
 def _together(due: Sequence[Due], now_ms: int) -> OutgoingMessage:
     lines = [f"{number}. {bare(each.note.text)} ({_late(each, now_ms)})" for number, each in enumerate(due, 1)]
-    rows = [rang_row(each.note, each.occurrence, number) for number, each in enumerate(due, 1)]
-    return OutgoingMessage("\n".join([replies.say("reminders_late"), *lines]), buttons=tuple(rows))
+    numbers = tuple(
+        Button(str(number), "reminder_open", {"note_id": each.note.note_id, "offset": 0})
+        for number, each in enumerate(due, 1)
+    )
+    text = "\n".join([replies.say("reminders_late"), *lines, "", replies.say("reminders_foot")])
+    return OutgoingMessage(text, buttons=(numbers,))
 
 
 def _late(due: Due, now_ms: int) -> str:
@@ -88,26 +93,29 @@ def _late(due: Due, now_ms: int) -> str:
 # --- buttons --------------------------------------------------------------------------------------------------------
 
 
-def rang_row(note: Note, occurrence: str, number: int = 0) -> tuple[Button, ...]:
-    """[Done] [In an hour] [Tomorrow] for a date that rang; with its number where it stands on a list."""
+def rang_row(note: Note, occurrence: str) -> tuple[Button, ...]:
+    """[Done] [In an hour] [Tomorrow] for a date that rang."""
     choices: tuple[Choice, ...] = ("done", "hour", "tomorrow")
-    return tuple(button(note, occurrence, choice, number, listed="rang" if number else "") for choice in choices)
+    return tuple(button(note, occurrence, choice) for choice in choices)
 
 
-def list_row(number: int, note: Note) -> tuple[Button, ...]:
-    """The buttons of a line of /reminders: of the date that rang last and was not called done, else of the next."""
+def list_row(note: Note) -> tuple[Button, ...]:
+    """What can be done with a line of /reminders: to the date that rang last and was not called done, else the next."""
     rang = series.last(note, "rang")
     occurrence = rang.original_local if rang else (series.next_ring(note) or (note.rings_from, 0))[0]
     first: Choice = "skip" if note.repeats and not rang else "done"
     choices: tuple[Choice, ...] = (first, "hour", "tomorrow", "cancel")
-    return tuple(button(note, occurrence, choice, number, listed="list") for choice in choices)
+    labels = {} if rang else {"hour": "hour_later", "tomorrow": "morning_after"}
+    labels |= {"cancel": "end"} if note.repeats else {}
+    return tuple(
+        button(note, occurrence, choice, label=labels.get(choice, choice), is_listed=True) for choice in choices
+    )
 
 
-def button(note: Note, occurrence: str, choice: Choice, number: int = 0, *, listed: str = "") -> Button:
-    """One button about one date of a note."""
-    label = replies.say(f"ring_buttons.{choice}")
-    payload = {"note_id": note.note_id, "date": stamp_of(occurrence), "choice": choice, "listed": listed}
-    return Button(f"{number} {label}" if number else label, "ring", payload)
+def button(note: Note, occurrence: str, choice: Choice, *, label: str = "", is_listed: bool = False) -> Button:
+    """One button about one date of a note; a list that it stands under is shown again after the tap."""
+    payload = {"note_id": note.note_id, "date": stamp_of(occurrence), "choice": choice, "listed": is_listed}
+    return Button(replies.say(f"ring_buttons.{label or choice}"), "ring", payload)
 
 
 def stamp_of(occurrence: str) -> int:

@@ -26,7 +26,7 @@ from memory.context.repeats import untold
 from memory.context.tiers import TierPart, fill_history, is_said, shorten_into
 from memory.context.transcript import clip, clip_to_tokens
 from memory.ledger.types import Ledger
-from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, ringing, to_do, within
+from memory.ledger.views import Scope, entities_of, job_refs_of, loops_of, to_do, to_ring, within
 from memory.ports import TokenCounter
 from memory.types import (
     ConversationContextPacket,
@@ -295,7 +295,7 @@ def fields_of(ledger: Ledger, scope: Scope, title: str, now_ms: int) -> Fields:
     """Return the fields of 002 as views of the ledger."""
     notes = within(ledger, scope)
     waiting = to_do(notes, now_ms)[:MAX_FIELD_ITEMS]
-    running = [note for note in ringing(notes) if note.rings_at_ms is not None][:MAX_FIELD_ITEMS]
+    running = to_ring(notes)[:MAX_FIELD_ITEMS]
     return Fields(
         title=title,
         loops=loops_of(waiting, now_ms),

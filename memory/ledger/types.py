@@ -30,6 +30,10 @@ SUBJECT_MAX_CHARS: Final = 80
 
 USER: Final = "user"
 ASSISTANT: Final = "assistant"
+EVERYONE: Final = "everyone"
+"""The owner of what all of a group have to do."""
+NAMELESS: Final = "a story"
+"""What a story without a name is `about`."""
 
 
 class Occurrence(Contract):

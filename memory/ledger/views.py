@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from memory.ledger import series
-from memory.ledger.types import ASSISTANT, TO_DO, USER, Kind, Note
+from memory.ledger.types import NAMELESS, TO_DO, Kind, Note
 from memory.types import OpenLoop
 from memory.zones import zone_of
 
@@ -18,23 +18,16 @@ FADES_MS: Final = 4 * DAY_MS
 HALF_LIFE_DAYS: Final = 21.0
 """After so long what nobody spoke of counts half."""
 SOON_MS: Final = 7 * DAY_MS
-SCENE_WEIGHT: Final = 0.6
-"""A story that weighs as much is the scene in which the person stands; what weighs less are its threads.
 
-With it and the projects of the coming week .93 of what is open stood on the lists of 18 people, .98 of them rightly;
-.84 and .99 without; .93 and .94 with every story that somebody has to go on with
-(`benchmarks.quality.plugins:returning`, notes without a mistake).
-"""
-
-Heading = Literal["you", "people", "preferences", "decisions", "going_on", "over"]
+Heading = Literal["you", "people", "preferences", "decisions", "going_on", "stories", "over"]
 HEADINGS: Final[tuple[tuple[Heading, frozenset[Kind]], ...]] = (
     ("you", frozenset({"fact"})),
     ("people", frozenset({"person"})),
     ("preferences", frozenset({"preference", "constraint"})),
     ("decisions", frozenset({"decision"})),
-    ("going_on", frozenset({"project", "event", "story"})),
+    ("going_on", frozenset({"project", "event"})),
 )
-"""The headings of /memory, in their order; with what is to do they hold every kind. What is over comes last."""
+"""The headings of /memory, in their order, for what is real; what is made up comes behind them, what is over last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +102,19 @@ def to_do(notes: Iterable[Note], now_ms: int) -> list[Note]:
 def is_to_do(note: Note, now_ms: int) -> bool:
     """Whether a note waits for somebody: a task, promise or question, what rings, a project whose day comes near.
 
-    Of what is made up only the scene that somebody has to go on with.
+    What is made up waits for nobody.
     """
-    if note.kind == "story":
-        return _is_scene(note)
-    return note.is_real and (note.kind in TO_DO or is_reminder(note) or _is_near(note, now_ms))
+    return not is_story(note) and (note.kind in TO_DO or is_reminder(note, now_ms) or _is_near(note, now_ms))
 
 
-def _is_scene(note: Note) -> bool:
-    """Whether a story waits for its next move; one with a day, or a thread of it, waits for nobody."""
-    if note.due_at_ms is not None:
-        return False
-    return note.owner == ASSISTANT or (note.owner == USER and note.weight >= SCENE_WEIGHT)
+def is_story(note: Note) -> bool:
+    """Whether it is made up: a story, or anything inside one."""
+    return note.kind == "story" or not note.is_real
+
+
+def story_of(note: Note) -> str:
+    """The name of the story that a note belongs to; "" for one without a name."""
+    return "" if note.about in {note.persona, NAMELESS} else note.about
 
 
 def _is_near(note: Note, now_ms: int) -> bool:
@@ -128,9 +122,11 @@ def _is_near(note: Note, now_ms: int) -> bool:
     return note.kind == "project" and note.due_at_ms is not None and note.due_at_ms - now_ms <= SOON_MS
 
 
-def is_reminder(note: Note) -> bool:
-    """Whether a note that is no task rings still, or rang and nobody said that it is done."""
-    return note.rings and (note.rings_at_ms is not None or waits_for_word(note))
+def is_reminder(note: Note, now_ms: int) -> bool:
+    """Whether a note rings still, or rang and nobody said that it is done; an event that has been needs no word."""
+    if note.rings_at_ms is not None:
+        return note.rings
+    return note.rings and waits_for_word(note) and not is_over(note, now_ms)
 
 
 def day_it_is_for(note: Note) -> int | None:
@@ -143,10 +139,17 @@ def _by_time(note: Note, now_ms: int) -> tuple[bool, bool, int, float, int]:
     return (is_snoozed(note, now_ms), at_ms is None, at_ms or 0, -note.weight, note.number)
 
 
-def ringing(notes: Iterable[Note]) -> list[Note]:
-    """What rings, as /reminders lists it, the earliest first; what rang and was not called done is among it."""
-    found = [note for note in standing(notes) if note.rings]
-    return sorted(found, key=lambda note: (note.rings_at_ms is None, note.rings_at_ms or 0, note.number))
+def to_ring(notes: Iterable[Note]) -> list[Note]:
+    """What rings still, the earliest first."""
+    found = [note for note in standing(notes) if note.rings_at_ms is not None]
+    return sorted(found, key=lambda note: (note.rings_at_ms or 0, note.number))
+
+
+def ringing(notes: Iterable[Note], now_ms: int) -> list[Note]:
+    """What /reminders lists: what rang last and was not called done, then what rings still, the earliest first."""
+    stand = standing(notes)
+    rang = [note for note in stand if note.rings_at_ms is None and is_reminder(note, now_ms)]
+    return [*rang, *to_ring(stand)]
 
 
 def waits_for_word(note: Note) -> bool:
@@ -157,10 +160,12 @@ def waits_for_word(note: Note) -> bool:
 def by_heading(notes: Iterable[Note], now_ms: int) -> list[tuple[Heading, list[Note]]]:
     """What is remembered, as /memory shows it: by heading, best first; what is to do stands on /loops alone."""
     kept = [note for note in standing(notes) if not is_to_do(note, now_ms)]
-    over = [note for note in kept if is_over(note, now_ms)]
+    real = [note for note in kept if not is_story(note)]
+    over = [note for note in real if is_over(note, now_ms)]
     parts: list[tuple[Heading, list[Note]]] = [
-        (name, best_first((n for n in kept if n.kind in kinds and n not in over), now_ms)) for name, kinds in HEADINGS
+        (name, best_first((n for n in real if n.kind in kinds and n not in over), now_ms)) for name, kinds in HEADINGS
     ]
+    parts.append(("stories", best_first(filter(is_story, kept), now_ms)))
     parts.append(("over", sorted(over, key=lambda note: -(note.due_at_ms or 0))))
     return [(name, found) for name, found in parts if found]
 
@@ -229,7 +234,7 @@ def loops_of(notes: Iterable[Note], now_ms: int) -> tuple[OpenLoop, ...]:
 
 def job_refs_of(notes: Iterable[Note]) -> tuple[str, ...]:
     """What the assistant does later, by note id (002 section 3.3)."""
-    return tuple(note.note_id for note in ringing(notes) if note.rings_at_ms is not None)
+    return tuple(note.note_id for note in to_ring(notes))
 
 
 def entities_of(notes: Iterable[Note], now_ms: int) -> dict[str, str]:

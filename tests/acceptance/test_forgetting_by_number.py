@@ -124,7 +124,7 @@ async def test_a_summary_of_what_has_just_begun_tells_the_time_before(api, model
     await bot.passes(hours=12)
     await reply(api, "good morning")
 
-    assert (await reply(api, "/summary")).text.endswith("Last time: The kitchen:\n\nThe tiles are chosen.")
+    assert (await reply(api, "/summary")).text.endswith("Last time: The kitchen.\n\nThe tiles are chosen.")
     await reply(api, "/fresh")
     await reply(api, "hello again")
     assert "The tiles" not in (await reply(api, "/summary")).text

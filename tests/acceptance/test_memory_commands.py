@@ -26,7 +26,7 @@ def readable(bot, word):
 
 
 async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
-    """/loops numbers what is open; Done and Later change the list where it stands, also after a kill."""
+    """/loops numbers what is open; a number opens its line, what is done there changes the list, also after a kill."""
     bot = await bot_process(CONTINUITY_MODEL="offline")
     assert "Nothing's open" in (await reply(api, "/loops")).text
     await reply(api, "I have to send Maria the contract on Friday.")
@@ -35,11 +35,16 @@ async def test_loops_are_listed_and_ended_in_place(api, model, bot_process):
     assert "1. " in listed.text
     assert "2. " in listed.text
 
-    after = await tap(api, "1 Done", r"(?s)\ADone: (?!.*2\. )")
+    opened = await tap(api, "1", r"\A(?!Still open)")
+    assert opened.buttons == (("Done", "Drop"), ("Back",))
+    await tap(api, "Back", r"\AStill open")
+    await tap(api, "1", r"\A(?!Still open)")
+    await bot.restart()
+    after = await tap(api, "Done", r"(?s)\ADone: (?!.*2\. )")
     assert after.message_id == listed.message_id
     await bot.restart()
-    await tap(api, "1 Later", "put off, back")
-    await tap(api, "1 Drop", "Nothing's open")
+    await tap(api, "Tomorrow", "put off")
+    await tap(api, "Drop", "Nothing's open")
     assert "Nothing's open" in (await reply(api, "/loops")).text
 
 
@@ -123,7 +128,7 @@ async def test_what_is_not_read_yet_is_said_and_the_list_edited(api, model, bot_
     edited = await shows(api, "Send Maria the contract")
     assert edited.message_id == listed.message_id
     assert "still writing down" not in edited.text
-    done = await tap(api, "1 Done", "Nothing's open")
+    done = await tap(api, "Done", "Nothing's open")
     assert done.buttons[-1] == ("Undo",)
     await tap(api, "Undo", "Send Maria the contract")
     assert "Send Maria the contract" in (await reply(api, "/loops")).text

@@ -51,7 +51,7 @@ def test_a_day_without_an_hour_stays_a_day():
         ("FREQ=MONTHLY;BYMONTHDAY=3", "every month on the 3rd"),
         ("FREQ=MONTHLY;BYMONTHDAY=11,21", "every month on the 11th and 21st"),
         ("FREQ=MONTHLY;BYDAY=-1FR", "every month, last Fri"),
-        ("FREQ=DAILY;UNTIL=20261231T225959Z", "every day, until 31 Dec 2026"),
+        ("FREQ=DAILY;UNTIL=20261231T225959Z", "every day until 31 Dec 2026"),
         ("FREQ=MINUTELY", "regularly"),
         ("no rule at all", "regularly"),
     ],
@@ -78,7 +78,7 @@ def test_headings_go_from_overdue_to_no_day_at_all():
         "Today",
         "Tomorrow",
         "Fri 27 Nov",
-        "Some day",
+        "No date",
     ]
 
 

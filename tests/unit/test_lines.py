@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bot import replies
 from bot.lines import note_line
 from memory.ledger.types import Note, Occurrence
@@ -16,20 +18,21 @@ def a_note(text: str = "Call mum.", **fields: object) -> Note:
     return Note.model_validate(values | {"text": text} | fields)
 
 
-def line(note: Note, **options: bool) -> str:
+def line(note: Note, **options: Any) -> str:
     return note_line(note, START_MS, "UTC", **options)
 
 
 def test_a_line_is_the_sentence_alone_when_nothing_else_helps():
-    """No quotation marks, no kind, no number, and nobody's turn where it is the person's own."""
-    assert line(a_note(owner="user")) == "Call mum."
+    """No quotation marks, no kind, no number, no stop at its end, and nobody's turn where it is the person's own."""
+    assert line(a_note(owner="user")) == "Call mum"
 
 
 def test_a_name_is_said_when_it_is_somebody_elses_turn():
     """Whose turn it is shows only as a name, and not twice."""
     assert line(a_note("Bins", owner="Rui")) == "Bins (Rui)"
     assert line(a_note("Rui does the bins", owner="Rui")) == "Rui does the bins"
-    assert line(a_note("Find the photo", owner="assistant")) == "Find the photo"
+    assert line(a_note("Find the photo", owner="assistant")) == "Find the photo (I'm on it)"
+    assert line(a_note("Bring the chairs", owner="everyone")) == "Bring the chairs (everybody)"
 
 
 def test_what_is_late_says_since_when():
@@ -58,7 +61,7 @@ def test_under_its_day_a_line_says_the_hour_alone():
     note = a_note(due_at_ms=START_MS + DAY_MS, due_exact=True)
 
     assert "tomorrow" in line(note)
-    assert "tomorrow" not in line(note, under_day=True)
+    assert "tomorrow" not in line(note, under_ms=note.due_at_ms)
 
 
 def test_what_rang_says_so_until_it_is_done():
@@ -78,7 +81,7 @@ def test_a_series_says_until_when_it_goes_and_which_date_is_left_out():
         repeats="FREQ=DAILY;UNTIL=20231120T080000", occurrences=(out,),
     )  # fmt: skip
 
-    assert "every day, until 20 Nov 2023, not on Fri 17 Nov, next" in line(cat)
+    assert "every day until 20 Nov, not on Fri 17 Nov, next" in line(cat)
 
 
 def test_what_is_put_off_until_a_day_says_no_midnight():
@@ -115,3 +118,23 @@ def test_a_date_of_a_series_that_was_moved_reads_as_the_exception():
     note = a_note("Call Grandma", rings_at_ms=at_ms, occurrences=(moved,), **rule)
 
     assert line(note) == "Call Grandma (⏰ every Sunday at 19:00, this time on Sun 19 Nov at 10:00)"
+    assert line(note, under_ms=at_ms) == "Call Grandma (⏰ this time at 10:00, otherwise every Sunday at 19:00)"
+
+
+def test_a_day_is_told_once_in_a_line():
+    """The hour of the reminder alone, where the day of what it reminds of stands before it."""
+    due_ms = 1_700_388_000_000  # Sunday 19 November 2023, 10:00 UTC
+    fields = {"due_at_ms": due_ms, "due_exact": True, "rings_from": "2023-11-19T09:30"}
+    note = a_note("Mr Bouvet comes", kind="event", rings_at_ms=due_ms - HOUR_MS // 2, **fields)
+
+    assert line(note) == "Mr Bouvet comes (on Sun 19 Nov at 10:00, ⏰ at 09:30)"
+    assert line(note, under_ms=due_ms) == "Mr Bouvet comes (at 10:00, ⏰ at 09:30)"
+
+
+def test_a_story_is_named_where_nothing_else_names_it():
+    """Not under its heading, and not when it is called after whoever tells it."""
+    scene = a_note("The ship lies off Tortuga", kind="story", about="The captain", persona="roleplay")
+
+    assert line(scene) == "The ship lies off Tortuga (The captain)"
+    assert line(scene, in_story=True) == "The ship lies off Tortuga"
+    assert line(scene.model_copy(update={"about": "roleplay"})) == "The ship lies off Tortuga"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.features.lists import PAGE, page, shown_on
+from bot.features.lists import PAGE, opened, page, shown_on
 from bot.features.loops import ending, loop_list
 from bot.features.memories import memory_list
 from bot.features.reminders import in_time, meant, moved_by, reminder_list
@@ -13,7 +13,7 @@ from memory.ledger import series
 from memory.ledger.apply import apply_all
 from memory.ledger.lines import model_line
 from memory.ledger.types import Actor, Add, Applied, Change, End, Ledger, Move, Note, Occurrence, Ring
-from memory.ledger.views import by_heading, has_faded, to_do
+from memory.ledger.views import by_heading, has_faded, ringing, to_do
 from memory.testing import START_MS
 
 HOUR_MS = 3_600_000
@@ -55,25 +55,49 @@ def test_loops_stand_under_their_days():
     )
     lines = page(loop_list(ledger, START_MS, "UTC")).text.splitlines()
 
-    heads = [line for line in lines if line and line[0] not in "12345"]
-    assert heads == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "Some day"]
+    heads = [line for line in lines if line and not line[0].isdigit()]
+    assert heads[:-1] == ["Still open:", "Overdue", "Today", "Fri 17 Nov", "No date"]
     assert [line[:2] for line in lines if line and line[0].isdigit()] == ["1.", "2.", "3.", "4.", "5."]
     assert "3. Now (at 23:13)" in lines
 
 
-def test_a_page_has_six_lines_with_a_row_of_buttons_each():
-    """Twenty things are four pages; nothing is left out, and the numbers go on."""
+def test_a_page_has_six_lines_and_one_row_of_numbers():
+    """Twenty things are four pages; nothing is left out, the numbers go on, and a sentence says what they are for."""
     listing = loop_list(ledger_of(*(task(f"Thing {n}") for n in range(20))), START_MS, "UTC")
     pages = [page(listing, offset) for offset in range(0, 20, PAGE)]
 
-    assert [len([row for row in each.buttons if len(row) == 3]) for each in pages] == [6, 6, 6, 2]
+    assert [len(each.buttons[0]) for each in pages] == [6, 6, 6, 2]
     assert all(f"Thing {n}" in "".join(each.text for each in pages) for n in range(20))
-    assert [button.label for button in pages[0].buttons[0]] == ["1 Done", "1 Later", "1 Drop"]
+    assert [button.label for button in pages[1].buttons[0]] == ["7", "8", "9", "10", "11", "12"]
     assert [button.label for button in pages[1].buttons[-1]] == ["Back", "Show more"]
     assert "and 14 more" in pages[0].text
+    assert pages[0].text.endswith("Tap a number to tick it off, put it off or drop it.")
     assert "\n20. " in pages[3].text
-    assert [button.label for button in pages[1].buttons[0]] == ["7 Done", "7 Later", "7 Drop"]
     assert [note.number for note in shown_on(listing, 6)] == list(range(1, 13))
+
+
+def test_a_number_opens_its_line_with_what_can_be_done():
+    """Each line has few buttons that say what they do, and the way back to its page."""
+    ledger = ledger_of(
+        *(task(f"Thing {n}") for n in range(8)),
+        task("Call mum", rings_from="2023-11-19T19:00", repeats="FREQ=WEEKLY;BYDAY=SU"),
+    )
+    listing = loop_list(ledger, START_MS, "UTC")
+    message = opened(listing, ledger.notes[8], "Thing 7", 6)
+    series_row = listing.row(ledger.notes[9])
+
+    assert [[button.label for button in row] for row in message.buttons] == [["Done", "Tomorrow", "Drop"], ["Back"]]
+    assert message.buttons[0][0].payload == {"note_id": "n_8", "offset": 6}
+    assert message.buttons[1][0].payload == {"offset": 6}
+    assert [button.label for button in series_row] == ["Done this time", "Stop it for good"]
+
+
+def test_the_only_line_has_its_buttons_at_once():
+    """Nobody has to open what stands alone."""
+    alone = page(loop_list(ledger_of(task("Call Ana")), START_MS, "UTC"))
+
+    assert [[button.label for button in row] for row in alone.buttons] == [["Done", "Tomorrow", "Drop"]]
+    assert "Tap a number" not in alone.text
 
 
 def test_a_page_that_is_gone_is_the_last_one():
@@ -110,25 +134,22 @@ def test_memory_stands_under_its_headings():
     assert len(shown.buttons) == 2
 
 
-def test_fiction_is_remembered_and_never_a_to_do():
-    """What belongs to a story stands in /memory with its story, not in /loops."""
-    ledger = ledger_of(("story", "The riders come at sunrise", {"about": "Harrow"}), task("Fight", about="Harrow"))
-
-    assert "Nothing's open" in loop_list(ledger, START_MS, "UTC").text
-    assert "The riders come at sunrise (Harrow)" in page(memory_list(ledger, START_MS, "UTC")).text
-
-
-def test_a_scene_that_waits_for_its_next_move_is_open_and_its_threads_are_not():
-    """Whoever plays finds the scene they stand in on /loops, as what the assistant has to go on telling."""
+def test_what_is_made_up_stands_under_its_story_and_is_never_open():
+    """Neither the scene in which somebody stands, nor what is to do in it, nor a fact of it is one of the world."""
     ledger = ledger_of(
-        ("story", "The riders stand at the gate", {"about": "Harrow", "owner": "user", "weight": 0.7}),
-        ("story", "The slow train stands at Penny Ferry", {"owner": "assistant"}),
-        ("story", "The ledger lies in the ice house", {"about": "Harrow", "owner": "user", "weight": 0.5}),
-        ("story", "Grandpa ran the ferry", {"weight": 0.9}),
+        ("story", "The riders stand at the gate", {"about": "Harrow", "owner": "user", "weight": 0.9}),
+        ("task", "Bar the gate", {"about": "Harrow", "owner": "user"}),
+        ("fact", "The well is poisoned", {"about": "Harrow"}),
+        ("story", "The slow train stands at Penny Ferry", {"owner": "assistant", "about": "a story"}),
+        ("project", "The kitchen", {}),
     )
+    shown = page(memory_list(ledger, START_MS, "UTC")).text
 
-    assert [note.number for note in to_do(ledger, START_MS)] == [1, 2]
-    assert [note.number for _, notes in by_heading(ledger, START_MS) for note in notes] == [4, 3]
+    assert to_do(ledger, START_MS) == []
+    assert [line for line in shown.splitlines()[1:] if line and not line[0].isdigit()] == [
+        "What's going on", "Story: Harrow", "Stories",
+    ]  # fmt: skip
+    assert "(Harrow)" not in shown
 
 
 def test_what_has_been_stands_under_a_heading_of_its_own_and_fades_from_prompts():
@@ -158,19 +179,41 @@ def test_a_project_is_open_in_the_week_of_its_day():
     assert [note.number for note in to_do(ledger, START_MS)] == [3, 1]
 
 
-def test_reminders_say_how_often_and_offer_to_leave_one_date_out():
-    """A series has [Not this time] where a single reminder has [Done]."""
+def test_reminders_stand_under_their_days_behind_what_rang():
+    """What rang and waits for a word comes first; a series has [Not this time], and a moved hour says from when."""
+    rang = task("Tablets", rings_from="2023-11-14T08:00", time_zone="UTC")
     ledger = ledger_of(
+        rang,
         task("Call mum", rings_from="2023-11-19T19:00", repeats="FREQ=WEEKLY;BYDAY=SU"),
         task("Vet", rings_from="2023-11-20T09:00"),
     )
-    shown = page(reminder_list(ledger, START_MS, "UTC"))
+    ring = Ring(number=1, occurrence="2023-11-14T08:00", rings_at_ms=series.at_ms_of("2023-11-14T08:00", "UTC"))
+    ledger, _ = apply_all(ledger, [ring], BY)
+    listing = reminder_list(ledger, START_MS, "UTC")
+    lines = page(listing).text.splitlines()
 
-    assert "1. Call mum (⏰ every Sunday, next on Sun 19 Nov at 19:00)" in shown.text
-    assert [button.label for button in shown.buttons[0]] == [
-        "1 Not this time", "1 In an hour", "1 Tomorrow", "1 Cancel",
+    assert lines[2:10] == [
+        "Already rang", "1. Tablets (I reminded you today at 08:00)",
+        "", "Sun 19 Nov", "2. Call mum (⏰ at 19:00, every Sunday)",
+        "", "Mon 20 Nov", "3. Vet (⏰ at 09:00)",
     ]  # fmt: skip
-    assert shown.buttons[1][0].label == "2 Done"
+    assert [[button.label for button in listing.row(note)] for note in ledger] == [
+        ["Done", "In an hour", "Tomorrow", "Don't remind me"],
+        ["Not this time", "An hour later", "The morning after", "Stop it for good"],
+        ["Done", "An hour later", "The morning after", "Don't remind me"],
+    ]
+
+
+def test_an_event_that_rang_and_has_been_waits_for_no_word():
+    """The technician came at ten: nobody has to call that done, it is over."""
+    fields = {"due_at_ms": START_MS - HOUR_MS, "due_exact": True, "rings_from": "2023-11-14T08:00", "time_zone": "UTC"}
+    ledger = ledger_of(("event", "The technician comes", fields))
+    ring = Ring(number=1, occurrence="2023-11-14T08:00", rings_at_ms=series.at_ms_of("2023-11-14T08:00", "UTC"))
+    ledger, _ = apply_all(ledger, [ring], BY)
+
+    assert to_do(ledger, START_MS) == []
+    assert ringing(ledger, START_MS) == []
+    assert [name for name, _ in by_heading(ledger, START_MS)] == ["over"]
 
 
 # --- what a tap does ------------------------------------------------------------------------------------------------

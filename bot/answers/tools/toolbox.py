@@ -30,7 +30,7 @@ from memory.context.transcript import RESULT_TITLE, clip_tool_output
 from memory.errors import ContinuityError
 from memory.ledger.apply import folded, joined
 from memory.ledger.ledgers import Ledgers
-from memory.ledger.types import ASSISTANT, USER, Actor, Add, Change, End, Kind, Note, Operation
+from memory.ledger.types import ASSISTANT, NAMELESS, USER, Actor, Add, Change, End, Kind, Note, Operation
 from memory.ports import Statement
 from memory.types import ToolCall
 
@@ -202,7 +202,7 @@ class Toolbox:
     async def _note(self, text: str, kind: str, due: str, owner: str, about: str) -> str:
         desk = self._desk
         known = _kind(kind)
-        about = about.strip() or (desk.ask.scope.persona or "a story" if known == "story" else "")
+        about = about.strip() or (desk.ask.scope.persona or NAMELESS if known == "story" else "")
         fields = desk.origin(about) | {"owner": owner.strip() or self._owner(known)} | self._due(due, desk.zone)
         note_id = desk.note_id("note", text, kind, due, owner, about)
         own = desk.notes.ledger.by_id(note_id)
